@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type McpHttpServer, serveMcp } from '../src/server/mcp/serve-mcp.ts'
+import { type McpHttpServer, serveMcp } from '../src/server/mcp/serve.ts'
 import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 

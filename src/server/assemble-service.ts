@@ -9,16 +9,15 @@ import { createRedactor } from '../records/redaction/index.ts'
 import { createMcpSource } from '../sources/mcp/index.ts'
 import { isOlderStore, openStore } from '../store/index.ts'
 import { createApprovalService } from './approvals/approval-service.ts'
-import { createPrincipalLookup, createTokenManager, type StoredTokenManager } from './auth/create-token-manager.ts'
+import { createPrincipalLookup, createTokenManager, type StoredTokenManager } from './auth/token-manager.ts'
 import { ConfigReload, refusedMessage, restartMessage } from './config-reload.ts'
 import type { Service } from './service.ts'
-import { createCallHistory } from './services/create-call-history.ts'
-import { createEventHub } from './services/create-event-hub.ts'
-import { createPolicyManager } from './services/create-policy-manager.ts'
-import { describeHealth } from './services/describe-health.ts'
-import { DiskUse } from './services/disk-use.ts'
+import { createCallHistory } from './services/call-history.ts'
+import { createEventHub } from './services/event-hub.ts'
+import { DiskUse, describeHealth } from './services/health.ts'
 import { listPrincipals } from './services/list-principals.ts'
-import { DecisionCounts, serviceMetrics } from './services/service-metrics.ts'
+import { DecisionCounts, serviceMetrics } from './services/metrics.ts'
+import { createPolicyManager } from './services/policy-manager.ts'
 
 /** What is behind the doors, before there are any. */
 export interface AssembledService {
@@ -29,7 +28,7 @@ export interface AssembledService {
   /** Reads the config file again; nothing without one. */
   reload(): Promise<ConfigState | undefined>
   /** Tells those who wait for people to come again, and takes no more; calls under way go on. */
-  calmDown(): void
+  drain(): void
   /** Stops what is still under way, and flushes everything. */
   close(): Promise<void>
 }
@@ -71,14 +70,14 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     hubOptionsOf({ principals: createPrincipalLookup(store, () => clock.now()), ...hubOptions, store }, mcp, options),
   ) as unknown as Hub
   const indexer = new RunIndexer({ calls: store.calls, runsFolder, clock })
-  const feed = createEventHub({ hub, indexer, store, clock })
+  const events = createEventHub({ hub, indexer, store, clock })
   indexer.follow(hub)
   // What a killed process left open is ended in the background; new calls need not wait for it.
   const recovering = Promise.all([
     hub.recoverRuns().catch((error) => onProblem(`Old runs could not be ended: ${messageOf(error)}`)),
     hub.sessions.list({ limit: 1 }).catch((error) => onProblem(`Old sessions could not be ended: ${messageOf(error)}`)),
   ])
-  const approvals = createApprovalService({ hub, store, feed, clock })
+  const approvals = createApprovalService({ hub, store, events, clock })
   const tokens = createTokenManager({ store, hub, clock, roots: rootsOf(hubOptions.sandbox) })
   const redact = createRedactor(secretsOf(hubOptions)).text
   const reload = configFile === undefined ? undefined : openReload(configFile)
@@ -87,7 +86,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     store,
     runsFolder,
     indexer,
-    feed,
+    events,
     ...(configFile && { configFile }),
     warnings: () => reload?.warnings() ?? [],
   })
@@ -100,13 +99,13 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     store,
     version: VERSION,
     startedAt,
-    book: createCallHistory({ hub, store, runsFolder, indexer, clock, redact }),
-    feed,
+    history: createCallHistory({ hub, store, runsFolder, indexer, clock, redact }),
+    events,
     approvals,
     policy,
     tokens: {
       list: () => tokens.list(),
-      admit: (secret) => tokens.admit(secret),
+      authenticate: (secret) => tokens.authenticate(secret),
       create: (token, asked) => tokens.create(token, asked),
       async remove(id) {
         const isGone = await tokens.remove(id)
@@ -141,7 +140,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     tokens,
     runsFolder,
     reload: async () => reload?.reload(),
-    calmDown() {
+    drain() {
       ending ??= hub.close()
       // Told by `close`.
       ending.catch(() => {})
@@ -149,7 +148,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     async close() {
       await Promise.all([recovering, reload?.close(), diskUse.close()])
       approvals.close()
-      feed.close()
+      events.close()
       await Promise.all([hub.close({ abort: true }), ending])
       await indexer.close()
       if (!hubOptions.store) await store.close()
@@ -158,7 +157,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
 
   function openReload(file: string): ConfigReload {
     const onChange = (state: ConfigState) => {
-      feed.publish({ type: 'policy-changed' })
+      events.publish({ type: 'policy-changed' })
       if (state.problem !== undefined) onProblem(refusedMessage(state), 'config-refused')
       else if (state.restart.length > 0) onProblem(restartMessage(state), 'config-restart')
     }

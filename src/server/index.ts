@@ -1,7 +1,6 @@
 export { adoptRules, ConfigReload, type RuleHolder, refusedMessage, restartMessage } from './config-reload.ts'
-export { formatJson, formatText } from './log/format-entry.ts'
-export { LOG_LEVELS, type LogEntry } from './log/service-log.ts'
-export { type Judge, judgeAgain } from './services/judge-again.ts'
+export { formatJson, formatText, LOG_LEVELS, type LogEntry } from './service-log.ts'
+export { type Judge, judgeAgain } from './services/test-rules.ts'
 export {
   connectionLimit,
   DEFAULT_PORT,

@@ -6,14 +6,14 @@ import type {
   AuditReport,
   CallDetail,
   CallEntry,
-  FileChange,
+  FileChangeEntry,
   Health,
   NewToken,
   PolicyExplanation,
   PolicyState,
   PolicyTestReport,
   PrincipalEntry,
-  Question,
+  QuestionEntry,
   RecordLine,
   RunDetail,
   RunEntry,
@@ -29,8 +29,8 @@ export interface Service {
   readonly store: Store
   readonly version: string
   readonly startedAt: number
-  readonly book: CallHistory
-  readonly feed: EventHub
+  readonly history: CallHistory
+  readonly events: EventHub
   readonly approvals: ApprovalService
   readonly policy: PolicyManager
   readonly tokens: TokenManager
@@ -82,7 +82,7 @@ export interface CallHistory {
   lines(run: string, page: { after: number; limit: number }): Promise<readonly RecordLine[]>
   /** The record as it is on disk. */
   export(run: string): Promise<ReadableStream<Uint8Array>>
-  changes(run: string): Promise<readonly FileChange[]>
+  changes(run: string): Promise<readonly FileChangeEntry[]>
   undo(
     run: string,
     wish: { call?: string; dryRun?: boolean; force?: boolean; by: string; signal?: AbortSignal },
@@ -118,14 +118,14 @@ export interface ApprovalService {
   approvals(caller: Caller, filter?: ApprovalFilter): Promise<{ approvals: readonly Approval[]; next?: string }>
   approval(caller: Caller, id: string): Promise<Approval>
   answer(caller: Caller, id: string, answer: ApprovalAnswer, via: string): Promise<{ won: boolean; approval: Approval }>
-  questions(caller: Caller, filter?: ApprovalFilter): Promise<{ questions: readonly Question[]; next?: string }>
-  question(caller: Caller, id: string): Promise<Question>
+  questions(caller: Caller, filter?: ApprovalFilter): Promise<{ questions: readonly QuestionEntry[]; next?: string }>
+  question(caller: Caller, id: string): Promise<QuestionEntry>
   reply(
     caller: Caller,
     id: string,
     reply: { answer?: string; values?: Record<string, unknown> },
     via: string,
-  ): Promise<{ won: boolean; question: Question }>
+  ): Promise<{ won: boolean; question: QuestionEntry }>
   /** Makes a caller that may answer reachable, so that calls wait; returns a function that ends it. */
   attend(caller: Caller): () => void
 }
@@ -147,5 +147,5 @@ export interface TokenManager {
   create(token: NewToken, options?: { mayAllow?: boolean }): Promise<{ token: TokenEntry; secret: string }>
   remove(id: string): Promise<boolean>
   /** Whose secret it is; nothing for one that is unknown, expired or revoked. */
-  admit(secret: string): Awaitable<Caller | undefined>
+  authenticate(secret: string): Awaitable<Caller | undefined>
 }

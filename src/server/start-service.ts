@@ -14,21 +14,19 @@ import { VERSION } from '../lib/index.ts'
 import type { ConfigState } from '../protocol/index.ts'
 import { createRedactor } from '../records/redaction/index.ts'
 import { builtFile, descriptorLimit } from '../system/index.ts'
-import { createAnswerPages } from './approvals/answer-pages.ts'
+import { createAnswerPages } from './approvals/answer-links.ts'
 import { checkWebhooks, startWebhooks } from './approvals/webhooks.ts'
 import { assembleService } from './assemble-service.ts'
 import { fromIncomingMessage } from './auth/auth-request.ts'
-import { createAuthenticator } from './auth/create-authenticator.ts'
-import { createJwtVerifier, type JwtVerifier } from './auth/create-jwt-verifier.ts'
-import { createSignInSessions } from './auth/create-sign-in-sessions.ts'
+import { createAuthenticator } from './auth/authenticator.ts'
+import { createJwtVerifier, type JwtVerifier } from './auth/jwt-verifier.ts'
+import { createSignInSessions } from './auth/sign-in-sessions.ts'
+import { repeat, startRetention } from './background-work.ts'
 import { createHttpApp } from './http/create-http-app.ts'
 import { listenHttp } from './http/listen-http.ts'
-import { ProtectedResource } from './http/protected-resource.ts'
-import { createRecordLog } from './log/log-records.ts'
-import { createLog, type LogEntry } from './log/service-log.ts'
-import { repeat } from './repeat.ts'
-import { startRetention } from './start-retention.ts'
-import { createWebSocketEndpoint } from './websocket/create-websocket-endpoint.ts'
+import { ProtectedResource } from './http/mcp-endpoints.ts'
+import { createLog, createRecordLog, type LogEntry } from './service-log.ts'
+import { createWebSocketEndpoint } from './websocket/endpoint.ts'
 
 /** A service that takes calls. */
 export interface RunningService {
@@ -110,7 +108,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   })
   const ws = createWebSocketEndpoint({
     service,
-    admit: (request) => authenticator.admit(fromIncomingMessage(request)),
+    authenticate: (request) => authenticator.authenticate(fromIncomingMessage(request)),
     clock,
     limits: { messageEntries: service.hub.maxInputEntries },
   })
@@ -151,7 +149,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     stopSweeping()
     await stopPruning()
     // Whoever waits for a person is told to come again while there is still a connection to tell it on.
-    assembled.calmDown()
+    assembled.drain()
     await Promise.all([server.close(), ws.close({ graceMs })])
     await webhooks.close()
     await assembled.close()

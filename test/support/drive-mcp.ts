@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { serveMcp } from '../../src/server/mcp/serve-mcp.ts'
+import { serveMcp } from '../../src/server/mcp/serve.ts'
 import type { TestHub } from '../../src/testing/tool-contract.ts'
 import type { ScriptedCall, Turn } from './agent-script.ts'
 import type { Conversation } from './conversation.ts'

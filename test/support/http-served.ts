@@ -4,20 +4,20 @@ import type { HubOptions } from '../../src/core/options.ts'
 import { RunIndexer } from '../../src/hub/run-index/run-indexer.ts'
 import type { NewToken } from '../../src/protocol/service.ts'
 import type { Scope } from '../../src/protocol/shapes.ts'
-import { checkRecords } from '../../src/records/log/check-records.ts'
+import { checkRecords } from '../../src/records/log/disk-error.ts'
 import { createApprovalService } from '../../src/server/approvals/approval-service.ts'
-import { createAuthenticator } from '../../src/server/auth/create-authenticator.ts'
-import { createSignInSessions } from '../../src/server/auth/create-sign-in-sessions.ts'
-import { createPrincipalLookup, createTokenManager } from '../../src/server/auth/create-token-manager.ts'
+import { createAuthenticator } from '../../src/server/auth/authenticator.ts'
+import { createSignInSessions } from '../../src/server/auth/sign-in-sessions.ts'
+import { createPrincipalLookup, createTokenManager } from '../../src/server/auth/token-manager.ts'
 import { createHttpApp } from '../../src/server/http/create-http-app.ts'
 import type { HttpOptions } from '../../src/server/http/http-context.ts'
 import { type ListenOptions, listenHttp } from '../../src/server/http/listen-http.ts'
 import type { Service } from '../../src/server/service.ts'
-import { createCallHistory } from '../../src/server/services/create-call-history.ts'
-import { createEventHub } from '../../src/server/services/create-event-hub.ts'
-import { createPolicyManager } from '../../src/server/services/create-policy-manager.ts'
-import { describeHealth } from '../../src/server/services/describe-health.ts'
+import { createCallHistory } from '../../src/server/services/call-history.ts'
+import { createEventHub } from '../../src/server/services/event-hub.ts'
+import { describeHealth } from '../../src/server/services/health.ts'
 import { listPrincipals } from '../../src/server/services/list-principals.ts'
+import { createPolicyManager } from '../../src/server/services/policy-manager.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
 import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 
@@ -33,20 +33,20 @@ export async function serveHttp(
   const runsFolder = join(hub.folder, 'runs')
   const indexer = new RunIndexer({ calls: store.calls, runsFolder })
   indexer.follow(hub)
-  const feed = createEventHub({ hub, indexer, store })
+  const events = createEventHub({ hub, indexer, store })
   const tokens = createTokenManager({ store, hub, base: hub.folder })
   const sessions = createSignInSessions({ store, tokens })
   const startedAt = Date.now()
-  const approvals = createApprovalService({ hub, store, feed, clock })
+  const approvals = createApprovalService({ hub, store, events, clock })
   const service: Service = {
     hub,
     store,
     version: '1.2.3',
     startedAt,
-    book: createCallHistory({ hub, store, runsFolder, indexer }),
-    feed,
+    history: createCallHistory({ hub, store, runsFolder, indexer }),
+    events,
     approvals,
-    policy: createPolicyManager({ hub, store, runsFolder, indexer, feed, cwd: hub.folder }),
+    policy: createPolicyManager({ hub, store, runsFolder, indexer, events, cwd: hub.folder }),
     tokens,
     principals: async () => listPrincipals({ store, tokens: await tokens.list(), now: clock.now() }),
     metrics: () => hub.metrics(),
@@ -94,7 +94,7 @@ export async function serveHttp(
   const close = async () => {
     await server.close()
     approvals.close()
-    feed.close()
+    events.close()
     await hub.close({ abort: true })
     await indexer.close()
   }

@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextpr
 import { afterEach } from 'vitest'
 import type { HubOptions } from '../../src/core/options.ts'
 import type { McpHttpOptions } from '../../src/server/mcp/options.ts'
-import { type McpHttpServer, serveMcp } from '../../src/server/mcp/serve-mcp.ts'
+import { type McpHttpServer, serveMcp } from '../../src/server/mcp/serve.ts'
 import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 
 /** What a client says to a form. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { defineTool } from '../../src/core/tool.ts'
 import { createHub } from '../../src/hub/hub.ts'
-import { serveMcpStdio } from '../../src/server/mcp/serve-mcp.ts'
+import { serveMcpStdio } from '../../src/server/mcp/serve.ts'
 
 /** A process that serves over stdio a tool that prints in every way there is. */
 const print = defineTool({

@@ -9,9 +9,9 @@ import type { ClientMessage, ServerMessage } from '../../src/protocol/messages.t
 import type { ServiceEvent } from '../../src/protocol/service.ts'
 import type { Scope } from '../../src/protocol/shapes.ts'
 import { unauthenticated } from '../../src/server/auth/auth-request.ts'
-import { RequestRates } from '../../src/server/auth/guess-limits.ts'
+import { RequestRates } from '../../src/server/auth/request-limits.ts'
 import type { EventHub, Service } from '../../src/server/service.ts'
-import { createWebSocketEndpoint } from '../../src/server/websocket/create-websocket-endpoint.ts'
+import { createWebSocketEndpoint } from '../../src/server/websocket/endpoint.ts'
 import type { WsLimits } from '../../src/server/websocket/limits.ts'
 import { testHub } from '../../src/testing/tool-contract.ts'
 
@@ -39,7 +39,7 @@ export async function serveWs(
   const tokens = { ...TOKENS, ...options.tokens }
   const revoked = new Set<string>()
   const rates = new RequestRates(options.clock ?? systemClock, options.rate)
-  const feed = plainFeed()
+  const events = plainFeed()
   const answered: unknown[] = []
   const attending = new Set<string>()
   const approvals = {
@@ -56,8 +56,8 @@ export async function serveWs(
     }),
   }
   const door = createWebSocketEndpoint({
-    service: { feed, approvals } as unknown as Pick<Service, 'feed' | 'approvals'>,
-    admit: async ({ headers }: IncomingMessage) => {
+    service: { events, approvals } as unknown as Pick<Service, 'events' | 'approvals'>,
+    authenticate: async ({ headers }: IncomingMessage) => {
       const token = headers.authorization?.replace('Bearer ', '') ?? ''
       const known = Object.hasOwn(tokens, token) && !revoked.has(token) ? tokens[token] : undefined
       if (!known) return unauthenticated('The token is unknown, expired or revoked.')
@@ -81,7 +81,7 @@ export async function serveWs(
   return {
     hub,
     door,
-    feed,
+    events,
     answered,
     attending,
     revoked,

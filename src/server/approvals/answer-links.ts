@@ -1,7 +1,118 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import type { WebhookOptions } from '../../config/index.ts'
+import { type Clock, type Store, type StoredApproval, ToolError } from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
+import { approvalPage, plainPage, questionPage, readFields } from './answer-page.ts'
+import { toApproval, toQuestion } from './approval-views.ts'
+
+/** A page, with its HTTP status. */
+export interface AnswerPage {
+  readonly status: number
+  readonly html: string
+}
+
+/** The pages behind the links of webhooks: only sending the form answers. */
+export interface AnswerPages {
+  show(link: string): Promise<AnswerPage>
+  answer(link: string, form: URLSearchParams): Promise<AnswerPage>
+}
+
+interface AnswerPagesOptions {
+  readonly hub: Pick<Hub, 'approvals' | 'questions'>
+  readonly store: Pick<Store, 'approvals'>
+  readonly clock: Clock
+  readonly hooks: readonly WebhookOptions[]
+}
+
+/** Serves the pages behind the links of webhooks; anybody with a link may answer that one request, once. */
+export function createAnswerPages({ hub, store, clock, hooks }: AnswerPagesOptions): AnswerPages {
+  const byId = new Map(hooks.map((hook) => [hookId(hook.url), hook]))
+  const secrets = new Map(hooks.map(({ url, secret }) => [hookId(url), secret]))
+  const pageOf = (stored: StoredApproval) => {
+    const now = clock.now()
+    return stored.kind === 'approval' ? approvalPage(toApproval(stored, now)) : questionPage(toQuestion(stored, now))
+  }
+  const find = async (link: string) => {
+    const known = readAnswerLink(link, secrets, clock.now())
+    const hook = known && byId.get(known.hook)
+    const stored = known && (await store.approvals.find(known.request))
+    // The holder of the secret can make links, but only for the kinds of requests that it is sent.
+    if (!hook || !stored || (hook.events && !hook.events.includes(stored.kind))) return undefined
+    return { stored, by: `webhook:${new URL(hook.url).host}` }
+  }
+  return {
+    async show(link) {
+      const found = await find(link)
+      return found ? { status: 200, html: pageOf(found.stored) } : GONE
+    },
+    async answer(link, form) {
+      const found = await find(link)
+      if (!found) return GONE
+      const { stored, by } = found
+      try {
+        const thanks = await (stored.kind === 'approval' ? decide(hub, stored, form, by) : reply(hub, stored, form, by))
+        if (thanks) return { status: 200, html: plainPage('Thank you', thanks) }
+        return { status: 409, html: pageOf((await store.approvals.find(stored.id)) ?? stored) }
+      } catch (error) {
+        if (!ToolError.is(error) || error.code === 'INTERNAL') throw error
+        if (error.code === 'RECORDS_UNAVAILABLE')
+          return { status: 503, html: plainPage('Not answered', `${error.message} ${error.fix.hint}`) }
+        return { status: 400, html: plainPage('That cannot be taken', `${error.message} ${error.fix.hint}`) }
+      }
+    },
+  }
+}
+
+const GONE: AnswerPage = {
+  status: 404,
+  html: plainPage(
+    'Nothing waits here',
+    'The link is not valid, or it has expired. Open the console to see what waits.',
+  ),
+}
+
+type Queues = AnswerPagesOptions['hub']
+
+/** Returns the message for the first who answered; `undefined` if somebody else was faster. */
+async function decide(
+  hub: Queues,
+  { id }: StoredApproval,
+  form: URLSearchParams,
+  by: string,
+): Promise<string | undefined> {
+  const decision = form.get('decision')
+  if (decision !== 'allow' && decision !== 'deny') throw incomplete('The form says neither allow nor deny.')
+  const reason = form.get('reason')?.slice(0, 2_000)
+  const won = await hub.approvals.answer(id, { decision, by, via: 'webhook', ...(reason && { reason }) })
+  if (!won) return undefined
+  return decision === 'allow' ? 'The call may happen, this once.' : 'The call was refused.'
+}
+
+async function reply(
+  hub: Queues,
+  stored: StoredApproval,
+  form: URLSearchParams,
+  by: string,
+): Promise<string | undefined> {
+  const won = await hub.questions.answer(stored.id, readReply(stored, form), { by, via: 'webhook' })
+  return won ? 'The tool has your answer.' : undefined
+}
+
+function readReply(stored: StoredApproval, sent: URLSearchParams): string | Record<string, unknown> {
+  const { form, options = [] } = toQuestion(stored, 0)
+  if (form) return readFields(form, sent)
+  const option = sent.get('option') ?? ''
+  const answer = /^\d{1,6}$/.test(option) ? options[Number(option)] : sent.get('answer')?.slice(0, 20_000)
+  if (!answer) throw incomplete('The form has no answer.')
+  return answer
+}
+
+function incomplete(message: string): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Go back and choose or write one.' })
+}
 
 /** The request that a link answers. */
-export interface AnswerLink {
+interface AnswerLink {
   readonly request: string
   /** Which webhook it was sent to; see `hookId`. */
   readonly hook: string
@@ -25,11 +136,7 @@ export function makeAnswerLink({ request, hook, expiresAt }: AnswerLink, secret:
 }
 
 /** Reads a link; `undefined` if it is forged or has expired. `secrets` are by the id of their hook. */
-export function readAnswerLink(
-  link: string,
-  secrets: ReadonlyMap<string, string>,
-  now: number,
-): AnswerLink | undefined {
+function readAnswerLink(link: string, secrets: ReadonlyMap<string, string>, now: number): AnswerLink | undefined {
   const parts = LINK.exec(link)
   if (!parts) return undefined
   const [, hook, request, expiresAt, signature] = parts as unknown as [string, string, string, string, string]

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { Approval, Question } from '../../protocol/approvals.ts'
+import type { Approval, QuestionEntry } from '../../protocol/approvals.ts'
 import { ANSWER_PAGE_CSP, approvalPage, plainPage, questionPage } from './answer-page.ts'
 
 /** Markup, an attribute that would close, a bidi override, an escape sequence, something invisible. */
@@ -42,7 +42,7 @@ const APPROVAL: Approval = {
   coverage: { exact: HOSTILE },
   hash: 'h',
 }
-const QUESTION: Question = {
+const QUESTION: QuestionEntry = {
   ...COMMON,
   question: HOSTILE,
   context: HOSTILE,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Approval, Question } from '../../protocol/index.ts'
-import { showFields, htmlText as text } from './answer-fields.ts'
+import { z } from 'zod'
+import { revealText } from '../../lib/index.ts'
+import type { Approval, QuestionEntry } from '../../protocol/index.ts'
 
 const STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
 body{max-width:46rem;margin:0 auto;padding:1.5rem 1rem}
@@ -42,12 +43,12 @@ export function approvalPage(approval: Approval): string {
     approval.state === 'waiting'
       ? `<form method="post"><input type="text" name="reason" maxlength="2000" placeholder="Reason (the agent reads it)" aria-label="Reason">
 <button class="yes" name="decision" value="allow">Allow once</button><button name="decision" value="deny">Deny</button></form>`
-      : `<p>${text(stateOf(approval))}</p>`,
+      : `<p>${htmlText(stateOf(approval))}</p>`,
   ])
 }
 
 /** The same for a question. */
-export function questionPage(question: Question): string {
+export function questionPage(question: QuestionEntry): string {
   const { tool, caller, context, defaultAnswer, expiresAt } = question
   return page(question.question, [
     facts([
@@ -56,36 +57,36 @@ export function questionPage(question: Question): string {
       ['Without an answer', defaultAnswer],
       ['Waits until', expiresAt],
     ]),
-    question.state === 'waiting' ? questionForm(question) : `<p>${text(stateOf(question))}</p>`,
+    question.state === 'waiting' ? questionForm(question) : `<p>${htmlText(stateOf(question))}</p>`,
   ])
 }
 
 /** A page with one message. */
 export function plainPage(title: string, message: string): string {
-  return page(title, [`<p>${text(message)}</p>`])
+  return page(title, [`<p>${htmlText(message)}</p>`])
 }
 
 function page(title: string, parts: readonly string[]): string {
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex"><title>${text(title)}</title><style>${STYLE}</style></head><body><main><h1>${lines(title)}</h1>${parts.join('\n')}</main></body></html>`
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex"><title>${htmlText(title)}</title><style>${STYLE}</style></head><body><main><h1>${lines(title)}</h1>${parts.join('\n')}</main></body></html>`
 }
 
 /** Options come back by number, so that the answer is one that was offered. */
-function questionForm({ options = [], form }: Question): string {
+function questionForm({ options = [], form }: QuestionEntry): string {
   if (form) return `<form method="post">${showFields(form)}<button class="yes">Send</button></form>`
-  const choices = options.map((option, index) => `<button name="option" value="${index}">${text(option)}</button>`)
+  const choices = options.map((option, index) => `<button name="option" value="${index}">${htmlText(option)}</button>`)
   const offered = choices.length === 0 ? '' : `<form method="post">${choices.join('')}</form>`
   return `${offered}<form method="post"><input type="text" name="answer" required maxlength="20000" aria-label="Answer"><button class="yes">Send</button></form>`
 }
 
 function facts(entries: readonly (readonly [string, string | undefined])[]): string {
   const shown = entries.flatMap(([name, value]) =>
-    value === undefined ? [] : [`<dt>${text(name)}</dt><dd>${lines(value)}</dd>`],
+    value === undefined ? [] : [`<dt>${htmlText(name)}</dt><dd>${lines(value)}</dd>`],
   )
   return `<dl>${shown.join('')}</dl>`
 }
 
 function viewOf(view: Approval['views'][number]): string {
-  if (view.kind === 'diff') return `<p>${text(view.path)}${view.isNew ? ' (new)' : ''}</p>${block(view.diff)}`
+  if (view.kind === 'diff') return `<p>${htmlText(view.path)}${view.isNew ? ' (new)' : ''}</p>${block(view.diff)}`
   if (view.kind === 'url')
     return facts([
       ['URL', view.url],
@@ -93,24 +94,140 @@ function viewOf(view: Approval['views'][number]): string {
     ])
   const parts = view.parts.map((part) => `${part.decides ? '▶' : ' '} ${part.effect}  ${part.text}  (${part.rule})`)
   const where = view.cwd === undefined ? 'Command' : `Command in ${view.cwd}`
-  const notes = (view.notes ?? []).map((note) => `<p>${text(note)}</p>`).join('')
-  return `<p>${text(where)}</p>${block(`${view.command}\n\n${parts.join('\n')}`)}${notes}`
+  const notes = (view.notes ?? []).map((note) => `<p>${htmlText(note)}</p>`).join('')
+  return `<p>${htmlText(where)}</p>${block(`${view.command}\n\n${parts.join('\n')}`)}${notes}`
 }
 
 function pastCall({ tool, status, summary }: Approval['history'][number]): string {
   return summary === undefined ? `${tool}: ${status}` : `${tool}: ${status}, ${summary}`
 }
 
-function stateOf({ state, answered }: Approval | Question): string {
+function stateOf({ state, answered }: Approval | QuestionEntry): string {
   if (answered) return `${answered.by} has answered already${answered.decision ? `: ${answered.decision}` : ''}.`
   return state === 'expired' ? 'Nobody answered in time.' : 'The call is no longer waiting.'
 }
 
 /** Browsers drop a line break directly after the tag: this one, so that the first one of the text stays. */
 function block(value: string): string {
-  return `<pre>\n${text(value)}</pre>`
+  return `<pre>\n${htmlText(value)}</pre>`
 }
 
 function lines(value: string): string {
-  return value.split('\n').map(text).join('<br>')
+  return value.split('\n').map(htmlText).join('<br>')
+}
+
+const choices = z.array(z.object({ const: z.string(), title: z.string().optional() })).max(200)
+const fieldSchema = z.object({
+  type: z.enum(['string', 'number', 'integer', 'boolean', 'array']).catch('string'),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  enum: z.array(z.string()).max(200).optional().catch(undefined),
+  oneOf: choices.optional().catch(undefined),
+  items: z
+    .object({ enum: z.array(z.string()).max(200).optional(), anyOf: choices.optional() })
+    .optional()
+    .catch(undefined),
+})
+const formSchema = z.object({
+  properties: z.record(z.string(), fieldSchema).catch({}),
+  required: z.array(z.string()).catch([]),
+})
+
+interface Field {
+  readonly name: string
+  /** Name of the input: names and choices come back by number, so that they cannot be changed. */
+  readonly sentAs: string
+  readonly label: string
+  readonly description: string | undefined
+  readonly isRequired: boolean
+  readonly type: z.infer<typeof fieldSchema>['type']
+  readonly choices: readonly { readonly value: string | boolean; readonly label: string }[] | undefined
+}
+
+const MAX_FIELDS = 100
+const MAX_CHARS = 20_000
+
+/** Shows the form of a question as inputs of a page. */
+function showFields(form: Readonly<Record<string, unknown>>): string {
+  const fields = fieldsOf(form)
+  const left = Object.keys(formSchema.parse(form).properties).length - fields.length
+  const more = left > 0 ? [`<p>${left} more fields do not fit on this page: answer in the console.</p>`] : []
+  return [...fields.map(showField), ...more].join('\n')
+}
+
+/** Reads the values that were filled in, by name; empty ones are absent. The hub checks whether they fit the form. */
+export function readFields(form: Readonly<Record<string, unknown>>, sent: URLSearchParams): Record<string, unknown> {
+  const filled = fieldsOf(form).flatMap((field) => {
+    const value = readField(field, sent.getAll(field.sentAs))
+    return value === undefined ? [] : [[field.name, value] as const]
+  })
+  return Object.fromEntries(filled)
+}
+
+/** Text from outside in a page: neither markup, nor characters that hide or reorder words. */
+function htmlText(value: string): string {
+  return revealText(value).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+}
+
+function fieldsOf(form: Readonly<Record<string, unknown>>): Field[] {
+  const { properties, required } = formSchema.parse(form)
+  return Object.entries(properties)
+    .slice(0, MAX_FIELDS)
+    .map(([name, { type, title = name, description, ...field }], index) => ({
+      name,
+      sentAs: `field-${index}`,
+      label: title,
+      description,
+      isRequired: required.includes(name),
+      type,
+      choices: choicesOf(type, field),
+    }))
+}
+
+function choicesOf(
+  type: Field['type'],
+  { enum: values, oneOf, items }: Pick<z.infer<typeof fieldSchema>, 'enum' | 'oneOf' | 'items'>,
+): Field['choices'] {
+  if (type === 'boolean') return YES_OR_NO
+  const titled = type === 'array' ? items?.anyOf : oneOf
+  if (titled) return titled.map(({ const: value, title = value }) => ({ value, label: title }))
+  const plain = type === 'array' ? (items?.enum ?? []) : values
+  return plain?.map((value) => ({ value, label: value }))
+}
+
+const YES_OR_NO = [
+  { value: true, label: 'Yes' },
+  { value: false, label: 'No' },
+]
+
+function showField(field: Field): string {
+  const { sentAs, label, description, isRequired, type, choices } = field
+  const name = `<span>${htmlText(label)}${isRequired ? '' : ' (may be left empty)'}</span>`
+  const more = description === undefined ? '' : `<small>${htmlText(description)}</small>`
+  const required = isRequired ? ' required' : ''
+  const options = choices?.map((choice, index) => ({ index, label: htmlText(choice.label) }))
+  if (options && type === 'array') {
+    const boxes = options.map(
+      (each) => `<label><input type="checkbox" name="${sentAs}" value="${each.index}"> ${each.label}</label>`,
+    )
+    return `<fieldset><legend>${name}</legend>${more}${boxes.join('')}</fieldset>`
+  }
+  if (options) {
+    const shown = options.map((each) => `<option value="${each.index}">${each.label}</option>`)
+    return `<label>${name}${more}<select name="${sentAs}"${required}><option value=""></option>${shown.join('')}</select></label>`
+  }
+  const isNumber = type === 'number' || type === 'integer'
+  return `<label>${name}${more}<input type="text" name="${sentAs}"${isNumber ? ' inputmode="decimal"' : ''} maxlength="${MAX_CHARS}"${required}></label>`
+}
+
+function readField({ type, choices, isRequired }: Field, sent: readonly string[]): unknown {
+  const texts = sent.filter((text) => text !== '').map((text) => text.slice(0, MAX_CHARS))
+  const chosen = choices ? texts.map((text) => choices[/^\d{1,3}$/.test(text) ? Number(text) : -1]?.value) : texts
+  const known = chosen.filter((value) => value !== undefined)
+  if (type === 'array') return known.length > 0 || isRequired ? known : undefined
+  const [first] = known
+  if (typeof first !== 'string' || (type !== 'number' && type !== 'integer')) return first
+  const number = Number(first)
+  // The hub reports a text that is not a number.
+  return Number.isFinite(number) ? number : first
 }

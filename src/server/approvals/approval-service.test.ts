@@ -11,7 +11,7 @@ import { createApprovalService } from './approval-service.ts'
 function newService() {
   const { hub, store, clock } = askingHub()
   const events: ServiceEvent[] = []
-  const service = createApprovalService({ hub, store, clock, feed: { publish: (event) => events.push(event) } })
+  const service = createApprovalService({ hub, store, clock, events: { publish: (event) => events.push(event) } })
   onTestFinished(() => service.close())
   const ada = visitorOf(hub, 'token:ada', 'call', 'approve')
   const bob = visitorOf(hub, 'token:bob', 'call', 'approve', 'read')
@@ -357,7 +357,7 @@ describe('callers who watch', () => {
 
   it('make somebody reachable while they may answer, and not before or after', async () => {
     const { hub, store, clock } = askingHub({ approvals: { timeoutMs: 60_000 } })
-    const service = createApprovalService({ hub, store, clock, feed: { publish: () => {} } })
+    const service = createApprovalService({ hub, store, clock, events: { publish: () => {} } })
     const ada = visitorOf(hub, 'token:ada', 'call')
     const call = () => ada.hub.callDynamic('test.sendMail', { to: 'x@example.org' })
     const lookOn = service.attend(visitorOf(hub, 'token:reader', 'read'))

@@ -2,15 +2,15 @@ import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { type ApprovalBrief, type Clock, type Store, type StoredApproval, ToolError } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
-import type { Approval, Question } from '../../protocol/index.ts'
-import { requireScope } from '../auth/require-scope.ts'
+import type { Approval, QuestionEntry } from '../../protocol/index.ts'
+import { requireScope } from '../auth/caller.ts'
 import type { ApprovalFilter, ApprovalService, Caller, EventHub } from '../service.ts'
 import { ShortViews, toApproval, toQuestion, type View } from './approval-views.ts'
 
 interface ApprovalServiceOptions {
   readonly hub: Pick<Hub, 'approvals' | 'questions'>
   readonly store: Pick<Store, 'approvals' | 'events' | 'tokens'>
-  readonly feed: Pick<EventHub, 'publish'>
+  readonly events: Pick<EventHub, 'publish'>
   readonly clock: Clock
 }
 
@@ -30,16 +30,16 @@ const eventSchema = z.object({ id: z.string() })
 export function createApprovalService({
   hub,
   store,
-  feed,
+  events,
   clock,
 }: ApprovalServiceOptions): ApprovalService & { close(): void } {
   const short = new ShortViews()
   // In order: an event for a pending request must not follow the one that it was answered.
   let publishing = Promise.resolve()
   const stop = store.events.watch(({ topic, body }) => {
-    if (topic === 'ask') publishing = publishing.then(() => publishChange({ store, feed, clock, short }, body))
+    if (topic === 'ask') publishing = publishing.then(() => publishChange({ store, events, clock, short }, body))
   })
-  const find = async <T extends Approval | Question>(
+  const find = async <T extends Approval | QuestionEntry>(
     viewer: Caller,
     id: string,
     kind: StoredApproval['kind'],
@@ -94,7 +94,7 @@ export function createApprovalService({
 }
 
 /** A caller that may neither answer nor read sees only its own calls. */
-function maySee(viewer: Caller, { caller }: Approval | Question): boolean {
+function maySee(viewer: Caller, { caller }: Approval | QuestionEntry): boolean {
   return seesAll(viewer) || caller === viewer.name
 }
 
@@ -103,7 +103,7 @@ function seesAll({ scopes }: Caller): boolean {
 }
 
 /** Newest first. The store lists briefs; the requests are read one by one, because they may be large. */
-async function list<T extends Approval | Question>(
+async function list<T extends Approval | QuestionEntry>(
   { store, clock }: Pick<ApprovalServiceOptions, 'store' | 'clock'>,
   viewer: Caller,
   {
@@ -187,7 +187,7 @@ function isAfter({ askedAt, id }: Position, brief: ApprovalBrief): boolean {
 }
 
 /** Marks the requests whose caller's token was revoked; an agent that a token started has its name after a slash. */
-async function markRevoked<T extends Approval | Question>(
+async function markRevoked<T extends Approval | QuestionEntry>(
   { tokens }: Pick<Store, 'tokens'>,
   shown: readonly T[],
 ): Promise<T[]> {
@@ -210,14 +210,14 @@ function viewIfReadable<T>(view: View<T>, stored: StoredApproval, now: number, v
 
 /** Short views: the event stream keeps thousands of events for clients that reconnect. */
 async function publishChange(
-  { store, feed, clock, short }: Pick<ApprovalServiceOptions, 'store' | 'feed' | 'clock'> & { short: ShortViews },
+  { store, events, clock, short }: Pick<ApprovalServiceOptions, 'store' | 'events' | 'clock'> & { short: ShortViews },
   body: string,
 ) {
   try {
     const { id } = eventSchema.parse(JSON.parse(body))
     const stored = await store.approvals.find(id)
-    if (stored?.kind === 'approval') feed.publish({ type: 'approval', approval: short.approval(stored, clock.now()) })
-    if (stored?.kind === 'question') feed.publish({ type: 'question', question: short.question(stored, clock.now()) })
+    if (stored?.kind === 'approval') events.publish({ type: 'approval', approval: short.approval(stored, clock.now()) })
+    if (stored?.kind === 'question') events.publish({ type: 'question', question: short.question(stored, clock.now()) })
   } catch {
     // Clients read the list again with the next event; the readiness check reports a store that fails.
   }

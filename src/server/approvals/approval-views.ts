@@ -5,7 +5,7 @@ import {
   type Approval,
   approval,
   approvalRequest,
-  type Question,
+  type QuestionEntry,
   questionReply,
   questionRequest,
 } from '../../protocol/index.ts'
@@ -31,7 +31,7 @@ export const toApproval: View<Approval> = (stored, now, viewer) =>
   showApproval(readJson(approvalFacts, stored, stored.request), stored, now, viewer)
 
 /** A question of a tool; the caller may answer it, too: it is the person behind the agent. */
-export const toQuestion: View<Question> = (stored, now, viewer) =>
+export const toQuestion: View<QuestionEntry> = (stored, now, viewer) =>
   showQuestion(readJson(questionFacts, stored, stored.request), stored, now, viewer)
 
 const MAX_KEPT = 2_000
@@ -46,7 +46,7 @@ export class ShortViews {
     return withShortAnswer(showApproval(facts, stored, now, viewer), isCut)
   }
 
-  readonly question: View<Question> = (stored, now, viewer) => {
+  readonly question: View<QuestionEntry> = (stored, now, viewer) => {
     const { facts, isCut } = keep(this.#questions, stored, questionFacts)
     return withShortAnswer(showQuestion(facts, stored, now, viewer), isCut)
   }
@@ -101,7 +101,7 @@ function showQuestion(
   stored: StoredApproval,
   now: number,
   viewer?: Caller,
-): Question {
+): QuestionEntry {
   const view = { ...facts, ...progressOf(stored, now, viewer), caller: principal }
   if (!stored.answer) return view
   const answer = readJson(questionReply, stored, stored.answer.reply)
@@ -160,7 +160,7 @@ function keep<T extends { readonly caller: string; readonly principal?: string }
   return added
 }
 
-function withShortAnswer<T extends Approval | Question>(view: T, isCut: boolean): T {
+function withShortAnswer<T extends Approval | QuestionEntry>(view: T, isCut: boolean): T {
   const short = view.answered && cutFacts(view.answered)
   return { ...view, ...(short && { answered: short.facts }), ...((isCut || short?.isCut) && { isCut: true }) }
 }

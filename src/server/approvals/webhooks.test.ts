@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { askingHub, asksIn } from '../../../test/support/asking-hub.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { signWebhook } from '../../lib/hash.ts'
-import { hookId } from './answer-pages.ts'
+import { hookId } from './answer-links.ts'
 import { startWebhooks } from './webhooks.ts'
 
 const SECRET = 'a-secret-of-more-than-24-characters'

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+import { ToolError } from '../../core/index.ts'
 
 /** What the door looks at of a request; a `Request` with a `remoteAddress` is one. */
 export interface AuthRequest {
@@ -13,4 +15,88 @@ export function fromIncomingMessage(message: IncomingMessage): AuthRequest {
   const { method = 'GET', url = '/', headersDistinct, socket } = message
   const get = (name: string) => headersDistinct[name]?.join(name === 'cookie' ? '; ' : ', ') ?? null
   return { method, url, headers: { get }, remoteAddress: socket.remoteAddress }
+}
+
+/** Somebody is turned away: what to answer. */
+export interface Refusal {
+  readonly ok: false
+  readonly status: 401 | 403 | 429 | 503
+  readonly error: ToolError
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** 401: nobody knows who it is. `invalid` when a token came that opens nothing. */
+export function unauthenticated(
+  message: string,
+  { invalid = false, hint }: { invalid?: boolean; hint?: string } = {},
+): Refusal {
+  const challenge = `Bearer realm="tool-hub"${invalid ? ', error="invalid_token"' : ''}`
+  const error = new ToolError('UNAUTHENTICATED', message, hint === undefined ? {} : { hint })
+  return { ok: false, status: 401, error, headers: { 'www-authenticate': challenge } }
+}
+
+/** 403: it is known who asks, or from where, and the answer is no. */
+export function forbidden(message: string, hint: string): Refusal {
+  return { ok: false, status: 403, error: new ToolError('FORBIDDEN', message, { hint }), headers: {} }
+}
+
+/** 429: too often, with how long to wait. */
+export function tooOften(message: string, waitMs: number): Refusal {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
+  const error = new ToolError('RATE_LIMITED', `${message}; wait ${waitMs} ms.`, { details: { retryAfterMs: waitMs } })
+  return { ok: false, status: 429, error, headers: { 'retry-after': String(seconds) } }
+}
+
+/** The refusal that an error stands for, when a check could not run or says more than no; others are defects. */
+export function refusalOf(thrown: unknown): Refusal {
+  if (ToolError.is(thrown) && thrown.code === 'FORBIDDEN') return { ok: false, status: 403, error: thrown, headers: {} }
+  if (ToolError.is(thrown) && thrown.code === 'UPSTREAM_ERROR')
+    return { ok: false, status: 503, error: thrown, headers: { 'retry-after': '5' } }
+  throw thrown
+}
+
+const CIDR = /^([^/]+)(?:\/(\d{1,3}))?$/
+const WITH_PORT = /^\[([0-9a-f:.]+)\](?::\d{1,5})?$|^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/i
+
+/**
+ * Makes what tells the address that a request comes from: whoever opened the connection, and behind proxies that are
+ * trusted whom they say. Everybody can write X-Forwarded-For, so it is read from its end, where our own proxy adds to it.
+ */
+export function createAddressOf(trustedProxies: readonly string[] = []): (request: AuthRequest) => string | undefined {
+  if (trustedProxies.length === 0) return ({ remoteAddress }) => remoteAddress
+  const trusted = new BlockList()
+  for (const written of trustedProxies) trust(trusted, written)
+  const isTrusted = (address: string) => isIP(address) !== 0 && trusted.check(address, familyOf(address))
+  return ({ remoteAddress, headers }) => {
+    let address = remoteAddress
+    const forwarded = (headers.get('x-forwarded-for') ?? '').split(',')
+    while (address !== undefined && forwarded.length > 0 && isTrusted(address)) {
+      const before = toAddress(forwarded.pop()!.trim())
+      if (before === undefined) break
+      address = before
+    }
+    return address
+  }
+}
+
+function toAddress(said: string): string | undefined {
+  const [, six, four] = WITH_PORT.exec(said) ?? []
+  const address = six ?? four ?? said
+  return isIP(address) === 0 ? undefined : address
+}
+
+function trust(trusted: BlockList, written: string): void {
+  const [, address = '', bits] = CIDR.exec(written) ?? []
+  const most = isIP(address) === 6 ? 128 : 32
+  const length = bits === undefined ? most : Number(bits)
+  if (isIP(address) === 0 || length > most) {
+    throw new ToolError('CONFIG_INVALID', `trustedProxies: ${JSON.stringify(written)} is not an address.`, {
+      hint: 'Write an address or a network: 10.0.0.7, 10.0.0.0/8, 2001:db8::/32.',
+    })
+  }
+  trusted.addSubnet(address, length, familyOf(address))
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
 }

@@ -1,2 +1,2 @@
-export { createPrincipalLookup } from './create-token-manager.ts'
-export { createTokenRegister, type TokenRegister } from './create-token-register.ts'
+export { createPrincipalLookup } from './token-manager.ts'
+export { createTokenRegister, type TokenRegister } from './token-register.ts'

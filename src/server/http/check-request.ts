@@ -1,7 +1,10 @@
+import { setMaxListeners } from 'node:events'
 import type { IncomingMessage } from 'node:http'
-import type { Authenticator } from '../auth/create-authenticator.ts'
-import { HttpRefusal } from './answer/http-refusal.ts'
-import { RequestHeaders } from './authenticate.ts'
+import type { Socket } from 'node:net'
+import { type Awaitable, callerGone } from '../../core/index.ts'
+import type { AuthRequest, Refusal } from '../auth/auth-request.ts'
+import type { Authenticator, Identity } from '../auth/authenticator.ts'
+import { HttpRefusal } from './answers.ts'
 
 /** Headers of which two could mean one thing here and another to a proxy in front. */
 const ONCE: ReadonlySet<string> = new Set([
@@ -51,4 +54,64 @@ function findDoubled(rawHeaders: readonly string[]): string | undefined {
     seen.push(name)
   }
   return undefined
+}
+
+/** Who sent a request; throws what to answer when nobody may. */
+export function authenticate(authenticator: Authenticator, request: IncomingMessage): Awaitable<Identity> {
+  const admission = authenticator.authenticate(new RequestHeaders(request))
+  return admission instanceof Promise ? admission.then(welcome) : welcome(admission)
+}
+
+/** A request as the authenticator looks at it. Headers that decide who may come in were checked to come once. */
+export class RequestHeaders implements AuthRequest {
+  readonly #request: IncomingMessage
+
+  constructor(request: IncomingMessage) {
+    this.#request = request
+  }
+
+  get method(): string {
+    return this.#request.method ?? 'GET'
+  }
+
+  /** Whole where it came over TLS, which decides how a cookie is set. */
+  get url(): string {
+    const { url = '/', headers, socket } = this.#request
+    return 'encrypted' in socket ? `https://${headers.host}${url}` : url
+  }
+
+  get headers(): this {
+    return this
+  }
+
+  get(name: string): string | null {
+    const value = this.#request.headers[name]
+    if (value === undefined) return null
+    return typeof value === 'string' ? value : value.join(', ')
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#request.socket.remoteAddress
+  }
+}
+
+function welcome(admission: Identity | Refusal): Identity {
+  if (admission.ok) return admission
+  throw HttpRefusal.from(admission)
+}
+
+const SIGNALS = new WeakMap<Socket, AbortSignal>()
+
+/** Returns a signal that aborts when the connection closes. All requests of a connection share it: a new one costs as much as a call. */
+export function socketSignal(socket: Socket): AbortSignal {
+  const known = SIGNALS.get(socket)
+  if (known) return known
+  const gone = new AbortController()
+  const abort = () => gone.abort(callerGone('The client closed the connection.'))
+  if (socket.destroyed) abort()
+  else socket.once('close', abort)
+  // A client may pipeline as many requests as it likes.
+  setMaxListeners(0, gone.signal)
+  SIGNALS.set(socket, gone.signal)
+  return gone.signal
 }

@@ -114,7 +114,7 @@ describe('looking', () => {
   })
 
   it('tells nobody of tools that a client of somebody else has brought, not even as hidden', async () => {
-    const { hub } = (await served.tokens.admit(caller))!
+    const { hub } = (await served.tokens.authenticate(caller))!
     const input = { type: 'object', properties: {} }
     const desk = connectClient(hub, { name: 'desk', tools: [{ name: 'desk_open', description: 'Opens.', input }] })
     await hub.ready()

@@ -2,20 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import type { z } from 'zod'
-import { requireScope } from '../auth/require-scope.ts'
-import { errorAnswer } from './answer/error-answer.ts'
-import { HttpRefusal } from './answer/http-refusal.ts'
-import { admit } from './authenticate.ts'
-import { answerCall, refuseOn } from './call/answer-call.ts'
-import { checkHead, checkOpen } from './check-request.ts'
-import { loadConsole } from './console/load-console.ts'
-import { describeApi } from './describe/describe-api.ts'
-import { HttpContext } from './http-context.ts'
-import type { HttpOptions } from './http-options.ts'
+import type { Identity } from '../auth/authenticator.ts'
+import { requireScope } from '../auth/caller.ts'
+import { errorAnswer, HttpRefusal, refuseOn, schemaRefusal } from './answers.ts'
+import { authenticate, checkHead, checkOpen } from './check-request.ts'
+import { loadConsole } from './console.ts'
+import { describeApi } from './describe-api.ts'
+import { HttpContext, type HttpOptions } from './http-context.ts'
 import { discardBody, readJson } from './read-body.ts'
 import type { Exchange, Route } from './route.ts'
 import { ROUTES } from './route-table.ts'
-import { schemaRefusal } from './schema-refusal.ts'
 
 const METHODS = 'GET, POST, PUT, DELETE'
 
@@ -39,69 +35,53 @@ export interface HttpApp {
   close(options: { readonly graceMs: number }): Promise<void>
 }
 
-/** A call's path as most write it: then Hono need not be asked, which would cost as much again as the call. */
-const CALL = /^\/v1\/tools\/([^/?#]+)\/call$/
-
-/** Makes the HTTP door: API, MCP, metrics and the console. */
-export async function createHttpApp(parts: HttpOptions): Promise<HttpApp> {
+/** Creates the HTTP application: API, MCP, metrics and the console. */
+export async function createHttpApp(options: HttpOptions): Promise<HttpApp> {
   let document: string | undefined
-  const door = new HttpContext(parts, () => {
-    document ??= JSON.stringify(describeApi(ROUTES, parts.service.version))
+  const context = new HttpContext(options, () => {
+    document ??= JSON.stringify(describeApi(ROUTES, options.service.version))
     return document
   })
-  const console = await loadConsole(parts.consoleFolder)
+  const console = await loadConsole(options.consoleFolder)
   const hono = new Hono<{ Bindings: HttpBindings }>()
   for (const route of ROUTES) {
     const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    hono[route.method](path, (context) => serveRoute(door, route, context))
+    hono[route.method](path, (request) => serveRoute(context, route, request))
   }
   hono.notFound(({ req, env }) => {
-    checkOpen(door.authenticator, env.incoming)
+    checkOpen(context.authenticator, env.incoming)
     const allowed = methodsAt(req.path)
     if (allowed.length > 0) throw wrongMethod(req.method, allowed)
     return console.answer(env.incoming) ?? unknownPath(req.path)
   })
-  hono.onError((error) => {
-    const { status, headers, body } = errorAnswer(error, door.report)
+  hono.onError((error, { env }) => {
+    const { status, headers, body } = errorAnswer(error, context.report)
+    discardBody(env.incoming)
     return new Response(body, { status, headers })
   })
-  const answerRest = getRequestListener(hono.fetch, {
+  const answer = getRequestListener(hono.fetch, {
     overrideGlobalObjects: false,
     errorHandler: (error) => {
-      const { status, headers, body } = errorAnswer(readable(error), door.report)
+      const { status, headers, body } = errorAnswer(readable(error), context.report)
       return new Response(body, { status, headers })
     },
   })
-  const answerCrossOrigin = createCrossOrigin(parts.allowedOrigins ?? [])
-  const refuseHead = (request: IncomingMessage) => (door.isClosing ? closing() : checkHead(request))
+  const answerCrossOrigin = createCrossOrigin(options.allowedOrigins ?? [])
+  const refuseHead = (request: IncomingMessage) => (context.isClosing ? closing() : checkHead(request))
   return {
     hono,
     listener(request, response) {
       const refusal = refuseHead(request)
       if (refusal) {
-        refuseOn(response, refusal, door.report)
+        refuseOn(response, refusal, context.report)
         discardBody(request)
         return
       }
-      if (answerCrossOrigin(request, response)) return
-      const name = request.method === 'POST' ? nameOf(request.url!) : undefined
-      if (name === undefined) void answerRest(request, response)
-      else void answerCall(door, name, request, response)
+      if (!answerCrossOrigin(request, response)) void answer(request, response)
     },
     refuseHead,
-    report: door.report,
-    close: (options) => door.close(options),
-  }
-}
-
-function nameOf(url: string): string | undefined {
-  const [, name] = CALL.exec(url) ?? []
-  if (name === undefined || !name.includes('%')) return name
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    // Hono has words for it.
-    return undefined
+    report: context.report,
+    close: (grace) => context.close(grace),
   }
 }
 
@@ -165,49 +145,39 @@ function createCrossOrigin(
   }
 }
 
-/** Answers one request by its route: who asks, what for, then the route itself. */
+/** Answers a request by its route: authenticates the caller, parses query and body, then calls the handler. */
 async function serveRoute(
-  door: HttpContext,
+  context: HttpContext,
   route: Route,
   { req, env }: Context<{ Bindings: HttpBindings }>,
 ): Promise<Response> {
   const { incoming: request, outgoing: response } = env as { incoming: IncomingMessage } & HttpBindings
-  const admission = route.isOnItsOwn ? undefined : await whoAsks(door, route, request)
+  const identity = await identify(context, route, request)
   const query = route.query && parse('query', route.query, onlyOnce(req.queries()))
-  const readsBody = route.body !== undefined && !route.isOnItsOwn
-  const body = readsBody ? parse('body', route.body!, await readJson(request, door.bodyLimits)) : undefined
+  const limits = route.isCall ? context.callLimits : context.bodyLimits
+  const body = route.body && parse('body', route.body, await readJson(request, limits))
   const params = new Map(Object.entries(req.param()))
-  const exchange = {
-    door,
-    admission,
-    caller: admission?.caller,
-    params,
-    query,
-    body,
-    request,
-    response,
-    webRequest: req.raw,
-  }
-  return route.handle(exchange as unknown as Exchange<never, never, never>)
+  const exchange = { context, identity, caller: identity?.caller, params, query, body, request, response }
+  return route.handle({ ...exchange, webRequest: req.raw } as unknown as Exchange<never, never, never>)
 }
 
-async function whoAsks(door: HttpContext, route: Route, request: IncomingMessage) {
+async function identify(context: HttpContext, route: Route, request: IncomingMessage): Promise<Identity | undefined> {
   try {
-    return await identify(door, route, request)
+    return await checkAccess(context, route, request)
   } catch (error) {
-    throw route.isResource && door.resource ? door.resource.challenge(error) : error
+    throw route.isResource && context.resource ? context.resource.challenge(error) : error
   }
 }
 
-async function identify({ authenticator }: HttpContext, { admits, isForProbes }: Route, request: IncomingMessage) {
-  if (admits === 'everybody') {
+async function checkAccess({ authenticator }: HttpContext, { allow, isForProbes }: Route, request: IncomingMessage) {
+  if (allow === 'everybody') {
     if (!isForProbes) checkOpen(authenticator, request)
     return undefined
   }
-  const admission = await admit(authenticator, request)
-  const { caller } = admission
-  if (admits !== 'callers' && !admits.some((scope) => caller.scopes.has(scope))) requireScope(caller, admits[0])
-  return admission
+  const identity = await authenticate(authenticator, request)
+  const { caller } = identity
+  if (allow !== 'callers' && !allow.some((scope) => caller.scopes.has(scope))) requireScope(caller, allow[0])
+  return identity
 }
 
 function parse(part: 'body' | 'query', schema: z.ZodType, value: unknown): unknown {

@@ -1,14 +1,12 @@
 import { type Clock, systemClock, ToolError } from '../../core/index.ts'
 import { descriptorLimit, openDescriptors } from '../../system/index.ts'
-import type { AnswerPages } from '../approvals/answer-pages.ts'
-import type { Authenticator } from '../auth/create-authenticator.ts'
+import type { AnswerPages } from '../approvals/answer-links.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
 import type { Service } from '../service.ts'
-import { HttpRefusal } from './answer/http-refusal.ts'
-import type { HttpOptions } from './http-options.ts'
-import { McpEndpoints } from './mcp-endpoints.ts'
-import type { ProtectedResource } from './protected-resource.ts'
+import { HttpRefusal } from './answers.ts'
+import type { EventStream } from './event-stream.ts'
+import { McpEndpoints, type ProtectedResource } from './mcp-endpoints.ts'
 import type { BodyLimits } from './read-body.ts'
-import type { EventStream } from './stream/event-stream.ts'
 
 const FRESH_MS = 1_000
 
@@ -224,4 +222,31 @@ function storeProblem(error: unknown): string {
   if (state === 'older') return 'The store is older than it was: see tool-hub store check.'
   if (state === 'replaced') return 'The store was removed or replaced while it is in use.'
   return 'The store cannot be used.'
+}
+
+/** What the HTTP door is made of. */
+export interface HttpOptions {
+  readonly service: Service
+  readonly authenticator: Authenticator
+  /** The pages behind the links of webhooks, where there are any. */
+  readonly answers?: AnswerPages
+  /** `/mcp` as a resource of OAuth, where people sign in with an identity provider. */
+  readonly resource?: ProtectedResource
+  /** Folder of the built console; a page says how to build it when there is none. */
+  readonly consoleFolder?: string
+  /** Names by which this server may be addressed, beside those of loopback, as the authenticator has them. */
+  readonly allowedHosts?: readonly string[]
+  /** Pages of other origins that may use it: `https://app.example.org`. The authenticator has to know them too. */
+  readonly allowedOrigins?: readonly string[]
+  /** Bytes of the body of a call; 10 MB unless said. */
+  readonly maxCallBytes?: number
+  /** Bytes of any other body; 1 MB unless said. */
+  readonly maxBodyBytes?: number
+  /** Streams of `/v1/events` at once, in all and of one principal; 10,000 and 100 unless said. */
+  readonly maxStreams?: { readonly all: number; readonly each: number }
+  /** Bytes that wait for a slow reader of events before it is cut off; 1 MB unless said. */
+  readonly maxWaitingBytes?: number
+  /** Hears of failures that nobody expected. */
+  readonly onError?: (error: unknown) => void
+  readonly clock?: Clock
 }

@@ -78,7 +78,7 @@ describe('on the wire', () => {
     ['a space before a colon', 'Content-Length : 12\r\n\r\n{"input":{}}'],
     ['a header on two lines', 'X-A: b\r\n c: d\r\nContent-Length: 12\r\n\r\n{"input":{}}\0'],
     ['a chunk whose size is no number', 'Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n'],
-    ['a bare line feed', 'X: y\nContent-Length: 12\r\n\r\n{"input":{}}'],
+    ['a bare line events', 'X: y\nContent-Length: 12\r\n\r\n{"input":{}}'],
   ])('%s never becomes two requests', async (_, rest) => {
     const said = await say(`${withToken()}${rest}`)
     const statuses = said.match(/^HTTP\/1\.1 \d+/gm) ?? []

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { turnFor } from '../../lib/index.ts'
 import { checkJsonEntries } from '../../limits/index.ts'
-import { HttpRefusal } from './answer/http-refusal.ts'
+import { HttpRefusal } from './answers.ts'
 
 /** What is still read of a body that nobody wants, so that the client comes to read the answer; then it is cut off. */
 const MAX_DISCARDED_BYTES = 16 * 1024 * 1024

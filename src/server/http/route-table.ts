@@ -14,22 +14,18 @@ import {
   toolList,
   toolQuery,
 } from '../../protocol/index.ts'
-import { answerJson } from './answer/answer-json.ts'
-import { answerNothing } from './answer/answer-nothing.ts'
-import { HttpRefusal } from './answer/http-refusal.ts'
-import { API_HEADERS } from './answer/security-headers.ts'
-import { METADATA_PATHS } from './protected-resource.ts'
+import { API_HEADERS, answerJson, answerNothing, HttpRefusal } from './answers.ts'
+import { METADATA_PATHS } from './mcp-endpoints.ts'
 import { defineOpenRoute, defineRoute, type Exchange, type Route } from './route.ts'
 import { AGENT_ROUTES } from './routes/agent-routes.ts'
-import { ANSWER_ROUTES } from './routes/answer-routes.ts'
-import { APPROVAL_ROUTES } from './routes/approval-routes.ts'
+import { ANSWER_ROUTES, APPROVAL_ROUTES } from './routes/approval-routes.ts'
 import { ARTIFACT_ROUTES } from './routes/artifact-routes.ts'
 import { CALL_ROUTES } from './routes/call-routes.ts'
 import { CANVAS_ROUTES } from './routes/canvas-routes.ts'
 import { EVENT_ROUTES } from './routes/event-routes.ts'
+import { FEATURE_ROUTES } from './routes/feature-routes.ts'
 import { INBOX_ROUTES } from './routes/inbox-routes.ts'
 import { listForms } from './routes/list-forms.ts'
-import { MEMORY_ROUTES } from './routes/memory-routes.ts'
 import { RUN_ROUTES } from './routes/run-routes.ts'
 import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts'
 import { SERVICE_ROUTES } from './routes/service-routes.ts'
@@ -41,7 +37,7 @@ const DOORS: readonly Route[] = (['post', 'get', 'delete'] as const).map((method
     method,
     path: '/mcp',
     summary: 'MCP over streamable HTTP',
-    admits: ['call'],
+    allow: ['call'],
     isHidden: true,
     isResource: true,
     answers: [{ description: 'As the Model Context Protocol says' }],
@@ -56,8 +52,8 @@ const METADATA: readonly Route[] = METADATA_PATHS.map((path) =>
     path,
     summary: 'Where to sign in for /mcp (RFC 9728)',
     answers: [{ description: 'Metadata of the protected resource' }],
-    handle({ door }) {
-      if (door.resource) return answerJson(door.resource.metadata())
+    handle({ context }) {
+      if (context.resource) return answerJson(context.resource.metadata())
       throw new HttpRefusal(
         404,
         'NOT_FOUND',
@@ -79,36 +75,37 @@ const POLICY_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/policy',
     summary: 'The rules that hold',
-    admits: ['read', 'admin'],
+    allow: ['read', 'admin'],
     answers: [{ description: 'The policy', schema: policyState }],
-    handle: async ({ door }) => answerJson(await door.service.policy.state()),
+    handle: async ({ context }) => answerJson(await context.service.policy.state()),
   }),
   defineRoute({
     method: 'put',
     path: '/v1/policy',
     summary: "Saves the owner's rules and uses them at once",
-    admits: ['admin'],
+    allow: ['admin'],
     body: policySave,
     answers: [{ description: 'The policy as it is now', schema: policyState }],
-    handle: async ({ door, caller, body }) => answerJson(await door.service.policy.save({ ...body, by: caller.name })),
+    handle: async ({ context, caller, body }) =>
+      answerJson(await context.service.policy.save({ ...body, by: caller.name })),
   }),
   defineRoute({
     method: 'post',
     path: '/v1/policy/explain',
     summary: 'What policy would say to a call of your own, and why',
-    admits: ['call', 'read', 'admin'],
+    allow: ['call', 'read', 'admin'],
     body: explainRequest,
     answers: [{ description: 'The decision', schema: explanation }],
-    handle: async ({ door, caller, body }) => answerJson(await door.service.policy.explain(caller, body)),
+    handle: async ({ context, caller, body }) => answerJson(await context.service.policy.explain(caller, body)),
   }),
   defineRoute({
     method: 'post',
     path: '/v1/policy/test',
     summary: 'Which recorded calls other rules would have decided otherwise',
-    admits: ['read', 'admin'],
+    allow: ['read', 'admin'],
     body: policyTestRequest,
     answers: [{ description: 'The calls that would change', schema: policyTestReport }],
-    handle: async ({ door, body }) => answerJson(await door.service.policy.test(body)),
+    handle: async ({ context, body }) => answerJson(await context.service.policy.test(body)),
   }),
 ]
 
@@ -118,18 +115,18 @@ const TOKEN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/tokens',
     summary: 'API tokens, without their secrets',
-    admits: ['admin'],
+    allow: ['admin'],
     answers: [{ description: 'Tokens, oldest first', schema: tokenList }],
-    handle: async ({ door }) => answerJson({ tokens: await door.service.tokens.list() }),
+    handle: async ({ context }) => answerJson({ tokens: await context.service.tokens.list() }),
   }),
   defineRoute({
     method: 'post',
     path: '/v1/tokens',
     summary: 'Makes an API token; its secret is told once',
-    admits: ['admin'],
+    allow: ['admin'],
     body: newToken,
     answers: [{ description: 'The token and its secret', schema: createdToken, status: 201 }],
-    async handle({ door: { service }, caller, body }) {
+    async handle({ context: { service }, caller, body }) {
       const created = await service.tokens.create(body)
       await service.hub.recordChange({ by: caller.name, change: 'token-created', subject: created.token.name })
       return answerJson(created, { status: 201 })
@@ -139,9 +136,9 @@ const TOKEN_ROUTES: readonly Route[] = [
     method: 'delete',
     path: '/v1/tokens/{id}',
     summary: 'Revokes an API token',
-    admits: ['admin'],
+    allow: ['admin'],
     answers: [{ description: 'It opens nothing any more', status: 204 }],
-    async handle({ door: { service }, caller, params }) {
+    async handle({ context: { service }, caller, params }) {
       const id = params.get('id')!
       if (!(await service.tokens.remove(id))) throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such token.')
       await service.hub.recordChange({ by: caller.name, change: 'token-revoked', subject: id })
@@ -156,10 +153,10 @@ const GRANT_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/grants',
     summary: 'Remembered answers',
-    admits: ['read'],
+    allow: ['read'],
     answers: [{ description: 'Grants, oldest first', schema: grantList }],
-    async handle({ door }) {
-      const grants = await door.service.hub.grants.list()
+    async handle({ context }) {
+      const grants = await context.service.hub.grants.list()
       return answerJson({ grants: grants.map(({ hash: _, ...shown }) => shown) })
     },
   }),
@@ -167,10 +164,10 @@ const GRANT_ROUTES: readonly Route[] = [
     method: 'delete',
     path: '/v1/grants/{id}',
     summary: 'Forgets a remembered answer',
-    admits: ['admin'],
+    allow: ['admin'],
     answers: [{ description: 'It is gone', status: 204 }],
-    async handle({ door, caller, params }) {
-      const { hub } = door.service
+    async handle({ context, caller, params }) {
+      const { hub } = context.service
       const id = params.get('id')!
       if (!(await hub.grants.revoke(id))) throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such grant.')
       await hub.recordChange({ by: caller.name, change: 'grant-revoked', subject: id })
@@ -190,11 +187,11 @@ const TOOL_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/tools',
     summary: 'The tools that you see, in the form of the hub or of a provider',
-    admits: ['call', 'read'],
+    allow: ['call', 'read'],
     query,
     answers: [{ description: 'The tools', schema: z.union([toolList, providerList]) }],
-    handle: async ({ door, caller, query }) =>
-      answerJson({ tools: await listForms(door.service.hub, caller.hub, query) }),
+    handle: async ({ context, caller, query }) =>
+      answerJson({ tools: await listForms(context.service.hub, caller.hub, query) }),
   }),
 ]
 
@@ -204,9 +201,9 @@ const PRINCIPAL_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/principals',
     summary: 'Who uses the hub, with their rights, budgets and runs; the one seen last first',
-    admits: ['read'],
+    allow: ['read'],
     answers: [{ description: 'Principals, without secrets', schema: principalList }],
-    handle: async ({ door }) => answerJson({ principals: await door.service.principals() }),
+    handle: async ({ context }) => answerJson({ principals: await context.service.principals() }),
   }),
 ]
 
@@ -222,7 +219,7 @@ export const ROUTES: readonly Route[] = [
   ...GRANT_ROUTES,
   ...POLICY_ROUTES,
   ...PRINCIPAL_ROUTES,
-  ...MEMORY_ROUTES,
+  ...FEATURE_ROUTES,
   ...CANVAS_ROUTES,
   ...SCHEDULE_ROUTES,
   ...INBOX_ROUTES,
@@ -233,8 +230,8 @@ export const ROUTES: readonly Route[] = [
   ...MCP_ROUTES,
 ]
 
-async function serveMcp({ door, caller, webRequest, response }: Exchange): Promise<Response> {
-  const answer = await door.mcp.serve(caller, webRequest, response)
+async function serveMcp({ context, caller, webRequest, response }: Exchange): Promise<Response> {
+  const answer = await context.mcp.serve(caller, webRequest, response)
   const headers = new Headers(answer.headers)
   for (const [name, value] of Object.entries(API_HEADERS)) headers.set(name, value)
   return new Response(answer.body, { status: answer.status, headers })

@@ -1,19 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from 'zod'
 import type { Scope } from '../../protocol/index.ts'
-import type { Admission } from '../auth/create-authenticator.ts'
+import type { Identity } from '../auth/authenticator.ts'
 import type { Caller } from '../service.ts'
 import type { HttpContext } from './http-context.ts'
 
 /** Who may use a route: one with any of these scopes, everybody who is known, or everybody. */
-export type Admits = readonly [Scope, ...Scope[]] | 'callers' | 'everybody'
+export type Allowed = readonly [Scope, ...Scope[]] | 'callers' | 'everybody'
 
 /** A request on its way to its answer; everything in it was checked. */
 export interface Exchange<V extends Caller | undefined = Caller, Q = unknown, B = unknown> {
-  readonly door: HttpContext
+  readonly context: HttpContext
   readonly caller: V
   /** How the caller came in; as much there as the caller is. */
-  readonly admission: V extends Caller ? Admission : undefined
+  readonly identity: V extends Caller ? Identity : undefined
   readonly params: ReadonlyMap<string, string>
   readonly query: Q
   readonly body: B
@@ -37,12 +37,12 @@ export interface Route {
   /** As OpenAPI writes it: `/v1/runs/{run}`. */
   readonly path: string
   readonly summary: string
-  readonly admits: Admits
+  readonly allow: Allowed
   readonly query?: z.ZodType
   readonly body?: z.ZodType
   readonly answers: readonly [RouteAnswer, ...RouteAnswer[]]
-  /** Finds out who asks and reads the body by itself: the table says what it asks for, for the document. */
-  readonly isOnItsOwn?: boolean
+  /** The body has the arguments of a call, so the larger limits of calls apply to it. */
+  readonly isCall?: boolean
   /** Under whichever name the server was addressed: for probes, which know only its address. */
   readonly isForProbes?: boolean
   /** Says in its refusals where to sign in with OAuth. */
@@ -53,12 +53,12 @@ export interface Route {
 }
 
 type Handle<V extends Caller | undefined, Q, B> = (exchange: Exchange<V, Q, B>) => Response | Promise<Response>
-type Facts = Omit<Route, 'admits' | 'query' | 'body' | 'handle'>
+type Facts = Omit<Route, 'allow' | 'query' | 'body' | 'handle'>
 
 /** A route for those who are known. */
 export function defineRoute<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(
   route: Facts & {
-    readonly admits: Exclude<Admits, 'everybody'>
+    readonly allow: Exclude<Allowed, 'everybody'>
     readonly query?: Q
     readonly body?: B
     readonly handle: Handle<Caller, z.output<Q>, z.output<B>>
@@ -75,5 +75,5 @@ export function defineOpenRoute<Q extends z.ZodType = z.ZodUndefined, B extends 
     readonly handle: Handle<undefined, z.output<Q>, z.output<B>>
   },
 ): Route {
-  return { ...route, admits: 'everybody' }
+  return { ...route, allow: 'everybody' }
 }

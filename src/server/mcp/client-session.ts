@@ -10,7 +10,7 @@ import { newRunId } from '../../hub/index.ts'
 import { type CallHome, type CallStart, OngoingCall } from './call/ongoing-call.ts'
 import type { McpService } from './mcp-service.ts'
 import type { ServedHub } from './options.ts'
-import { SessionTasks } from './tasks/session-tasks.ts'
+import { SessionTasks } from './tasks.ts'
 
 const URI = /^artifact:\/\/([A-Za-z0-9._-]{1,64})\/([0-9a-f]{64})(?:\?offset=(\d{1,12}))?$/
 

@@ -1,4 +1,3 @@
-export { createMcpFetchHandler } from './create-mcp-fetch-handler.ts'
 export type {
   Era,
   McpAuth,
@@ -12,5 +11,4 @@ export type {
   OwnHandlers,
   ServedHub,
 } from './options.ts'
-export { type McpHttpServer, serveMcp } from './serve-mcp.ts'
-export { type McpStdioServer, serveMcpStdio } from './serve-mcp-stdio.ts'
+export { createMcpFetchHandler, type McpHttpServer, type McpStdioServer, serveMcp, serveMcpStdio } from './serve.ts'

@@ -9,16 +9,14 @@ import {
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { untilAborted } from '../../lib/index.ts'
-import { callLegacy } from './call/call-legacy.ts'
-import { callModern } from './call/call-modern.ts'
 import { parseCall, parsePage, parseRead, parseTask } from './call/call-params.ts'
-import { type Connection, ServerConnection } from './call/connection.ts'
-import { elicit } from './call/elicit.ts'
+import { callLegacy, elicit } from './call/legacy-call.ts'
+import { callModern } from './call/modern-call.ts'
 import type { ClientSession } from './client-session.ts'
-import { TASKS_EXTENSION, viewClient } from './client-view.ts'
+import { type Connection, ServerConnection, TASKS_EXTENSION, viewClient } from './connection.ts'
 import { parseFormAnswer } from './elicitation/forms.ts'
 import type { Era } from './options.ts'
-import { detailedTask, legacyTask } from './tasks/task-form.ts'
+import { detailedTask, legacyTask } from './tasks.ts'
 
 type Answer = (connection: Connection, params: unknown, context: ServerContext) => Result | Promise<Result>
 

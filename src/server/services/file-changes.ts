@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type FileState, isRunId, type KeptChange, lazyModule, ToolError } from '../../core/index.ts'
 import { type Hub, readMarks } from '../../hub/index.ts'
 import { errnoOf, escapeLine, escapeText } from '../../lib/index.ts'
-import type { FileChange } from '../../protocol/index.ts'
+import type { FileChangeEntry } from '../../protocol/index.ts'
 import { type RecordedChange, readChangeHistory, readKept } from '../../records/undo/index.ts'
 import { openRegular } from '../../system/index.ts'
 
@@ -38,12 +38,12 @@ interface Help {
  * The files that a run changed, newest first, as the record tells it; nothing is rehearsed and nothing recorded. What
  * really can be taken back now, an undo with `dryRun` says.
  */
-export async function fileChanges(root: string, run: string, help: Help): Promise<FileChange[]> {
+export async function fileChanges(root: string, run: string, help: Help): Promise<FileChangeEntry[]> {
   const shownId = JSON.stringify(run.slice(0, 64))
   if (!isRunId(run)) throw new ToolError('NOT_FOUND', `${shownId} is not the id of a run.`)
   const { changes } = await readChangeHistory(join(root, run))
   const marks = changes.length === 0 ? undefined : await readMarks(root, changes[0]!.time)
-  const shown: FileChange[] = []
+  const shown: FileChangeEntry[] = []
   const until = performance.now() + DIFFS_MS
   for (const recorded of changes.toReversed().slice(0, MAX_CHANGES)) {
     const isUndone = marks?.isUndone(recorded) === true
@@ -54,7 +54,7 @@ export async function fileChanges(root: string, run: string, help: Help): Promis
   return shown
 }
 
-function describe({ callId, tool, change }: RecordedChange, isUndone: boolean): FileChange {
+function describe({ callId, tool, change }: RecordedChange, isUndone: boolean): FileChangeEntry {
   const { op, path, notUndoable } = change
   const entry = { callId, tool: escapeLine(tool), path: escapeLine(path) }
   if (notUndoable !== undefined) return { ...entry, action: 'not undoable', reason: escapeLine(notUndoable) }

@@ -1,8 +1,7 @@
 import { type CallEvent, type CallOptions, callerGone, ToolError } from '../../core/index.ts'
 import { hasKey } from '../../protocol/index.ts'
 import type { CallMessage } from './read-message.ts'
-import { type Numbered, requireScope, type SessionPort } from './session-port.ts'
-import { toWireError } from './wire-error.ts'
+import { type Numbered, requireScope, type SessionPort, toWireError } from './session-port.ts'
 
 const MAX_OF_A_GENERATION = 5_000
 

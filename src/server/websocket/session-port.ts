@@ -1,8 +1,7 @@
 import { type CallEvent, ToolError, type ToolResult } from '../../core/index.ts'
 import type { Scope } from '../../protocol/index.ts'
-import type { AuthenticatedCaller } from '../auth/authenticated-caller.ts'
+import type { AuthenticatedCaller } from '../auth/caller.ts'
 import type { Caller } from '../service.ts'
-import type { WireError } from './wire-error.ts'
 
 /** A message before it has its number. */
 export type Numbered =
@@ -38,4 +37,24 @@ export function requireScope({ name, scopes }: Caller, ...oneOf: readonly Scope[
   throw new ToolError('FORBIDDEN', `${name} does not have the scope ${needed}, which this needs.`, {
     hint: `Use a token with the scope ${needed}.`,
   })
+}
+
+/** A failure as it is told over a WebSocket. */
+interface WireError {
+  readonly code: string
+  readonly message: string
+  readonly hint: string
+  readonly retryable: boolean
+}
+
+/** What a client may know of a failure; the rest is for the owner of the service. */
+export function toWireError(thrown: unknown): WireError {
+  const error = ToolError.is(thrown) ? thrown : hide(thrown)
+  return { code: error.code, message: error.message, hint: error.fix.hint, retryable: error.retryable }
+}
+
+function hide(thrown: unknown): ToolError {
+  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+  process.emitWarning(`A message over a WebSocket failed: ${text}`, 'ToolHubWarning')
+  return new ToolError('INTERNAL', 'The service failed.', { hint: 'The owner finds the cause in its log.' })
 }

@@ -69,8 +69,8 @@ it('hears only what it watches now', async () => {
   const reader = await open('eve')
   await watch(reader, ['policy-changed'])
   await watch(reader, ['tools-changed'])
-  served.feed.publish({ type: 'policy-changed' } as never)
-  served.feed.publish({ type: 'tools-changed' })
+  served.events.publish({ type: 'policy-changed' } as never)
+  served.events.publish({ type: 'tools-changed' })
   expect((await reader.next('event')).event.type).toBe('tools-changed')
 })
 
@@ -83,13 +83,13 @@ it.each<['approver' | 'eve', string, boolean, boolean]>([
   const socket = await open(token)
   await watch(socket, ['approval', 'question'])
   const approval = { id: 'a', caller, mayAnswer: isOpen, title: 'x' } as never
-  served.feed.publish({ type: 'approval', approval })
+  served.events.publish({ type: 'approval', approval })
   expect((await socket.next('event')).event).toEqual({
     type: 'approval',
     approval: { id: 'a', caller, title: 'x', mayAnswer },
   })
   const question = { id: 'q', mayAnswer: isOpen, title: 'y' } as never
-  served.feed.publish({ type: 'question', question })
+  served.events.publish({ type: 'question', question })
   expect((await socket.next('event')).event).toEqual({
     type: 'question',
     question: { id: 'q', title: 'y', mayAnswer: isOpen && token === 'approver' },

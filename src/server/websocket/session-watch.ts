@@ -1,6 +1,6 @@
+import type { Clock } from '../../core/index.ts'
 import type { ServiceEvent } from '../../protocol/index.ts'
 import type { ApprovalService, Caller, EventHub } from '../service.ts'
-import type { Presence } from './presence.ts'
 import type { ReadMessage } from './read-message.ts'
 import { requireScope, type SessionPort } from './session-port.ts'
 
@@ -8,7 +8,7 @@ type Watched = Extract<ReadMessage, { type: 'watch' }>['events'][number]
 
 /** What the watchers of a door share. */
 export interface WatchParts {
-  readonly feed: EventHub
+  readonly events: EventHub
   readonly approvals: Pick<ApprovalService, 'attend'>
   readonly presence: Presence
 }
@@ -36,9 +36,9 @@ export class SessionWatch {
     const { caller } = this.#session
     for (const type of types)
       requireScope(caller, ...(ASKS.has(type) ? (['approve', 'read'] as const) : (['read'] as const)))
-    const { feed, approvals } = this.#parts
+    const { events, approvals } = this.#parts
     this.#unsubscribe()
-    if (types.length > 0) this.#stops.push(feed.subscribe((event) => this.#tell(event), { types }))
+    if (types.length > 0) this.#stops.push(events.subscribe((event) => this.#tell(event), { types }))
     const mayAnswer = caller.scopes.has('approve') && (types.includes('approval') || types.includes('question'))
     if (mayAnswer) this.#stops.push(approvals.attend(caller))
     const wasTold = this.#appear()
@@ -98,4 +98,40 @@ function toJson(event: ServiceEvent, { name, scopes }: Caller): string {
   const json = written.get(event) ?? JSON.stringify(event)
   written.set(event, json)
   return json
+}
+
+/** Who watches, through whichever connections. */
+export class Presence {
+  readonly #events: Pick<EventHub, 'publish'>
+  readonly #clock: Clock
+  readonly #people = new Map<string, { since: number; count: number }>()
+
+  constructor(events: Pick<EventHub, 'publish'>, clock: Clock) {
+    this.#events = events
+    this.#clock = clock
+  }
+
+  get people(): { name: string; since: number }[] {
+    return Array.from(this.#people, ([name, { since }]) => ({ name, since }))
+  }
+
+  /** Somebody came; says whether the others were told. */
+  come(name: string): boolean {
+    const known = this.#people.get(name)
+    if (known) known.count++
+    else this.#people.set(name, { since: this.#clock.now(), count: 1 })
+    if (!known) this.#tell()
+    return !known
+  }
+
+  leave(name: string): void {
+    const known = this.#people.get(name)
+    if (!known || --known.count > 0) return
+    this.#people.delete(name)
+    this.#tell()
+  }
+
+  #tell(): void {
+    this.#events.publish({ type: 'presence', people: this.people })
+  }
 }

@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream'
 import type { RawData, WebSocket } from 'ws'
 import { type Clock, ToolError } from '../../core/index.ts'
-import type { AuthenticatedCaller } from '../auth/authenticated-caller.ts'
-import type { Admission } from '../auth/create-authenticator.ts'
+import type { Identity } from '../auth/authenticator.ts'
+import type { AuthenticatedCaller } from '../auth/caller.ts'
 import { CLOSE_CODES, type WsLimits } from './limits.ts'
 import { idOf, type ReadMessage, readMessage } from './read-message.ts'
-import { toWireError } from './wire-error.ts'
+import { toWireError } from './session-port.ts'
 import type { WsSession } from './ws-session.ts'
 
 /** What a connection needs of the door it came through. */
@@ -21,9 +21,9 @@ export interface ConnectionParts {
 export class WsConnection {
   readonly caller: AuthenticatedCaller
   /** Whether it would be let in now. */
-  readonly holds: Admission['holds']
+  readonly holds: Identity['holds']
   /** Takes one message from the rate of its principal. */
-  readonly take: Admission['take']
+  readonly take: Identity['take']
   checkedAt: number
   session: WsSession | undefined
   /** When something came last. */
@@ -36,7 +36,7 @@ export class WsConnection {
   #isCorked = false
   #isClosing = false
 
-  constructor(ws: WebSocket, socket: Duplex, { caller, holds, take }: Admission, parts: ConnectionParts) {
+  constructor(ws: WebSocket, socket: Duplex, { caller, holds, take }: Identity, parts: ConnectionParts) {
     this.caller = caller
     this.holds = holds
     this.take = take

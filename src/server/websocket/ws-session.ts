@@ -1,5 +1,5 @@
 import { type Clock, ToolError } from '../../core/index.ts'
-import type { AuthenticatedCaller } from '../auth/authenticated-caller.ts'
+import type { AuthenticatedCaller } from '../auth/caller.ts'
 import type { ApprovalService } from '../service.ts'
 import { CLOSE_CODES, type WsLimits } from './limits.ts'
 import { Outbox } from './outbox.ts'

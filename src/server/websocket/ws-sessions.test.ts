@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Scope } from '../../protocol/shapes.ts'
 import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
 import { WS_LIMITS, type WsLimits } from './limits.ts'
-import { Presence } from './presence.ts'
+import { Presence } from './session-watch.ts'
 import type { WsSession } from './ws-session.ts'
 import { WsSessions } from './ws-sessions.ts'
 
@@ -11,15 +11,15 @@ const ADA = caller('ada')
 
 function sessionsOf(limits: Partial<WsLimits> = {}, clock: FakeClock = fakeClock()) {
   const listeners = new Set<unknown>()
-  const feed = {
+  const events = {
     publish: () => {},
     subscribe: (listener: unknown) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
   }
-  const presence = new Presence(feed, clock)
-  const parts = { feed, approvals: {} as never, presence, clock, limits: { ...WS_LIMITS, ...limits } }
+  const presence = new Presence(events, clock)
+  const parts = { events, approvals: {} as never, presence, clock, limits: { ...WS_LIMITS, ...limits } }
   const sessions = new WsSessions(parts)
   /** Opens one that keeps so many bytes, and is left. */
   const leave = (bytes = 0) => {

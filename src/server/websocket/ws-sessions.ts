@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { AuthenticatedCaller } from '../auth/authenticated-caller.ts'
+import type { AuthenticatedCaller } from '../auth/caller.ts'
 import { type SessionParts, WsSession } from './ws-session.ts'
 
 /** The sessions of a door: those that are connected, and for a while those that were. */

@@ -12,7 +12,7 @@ import {
   endAgent,
   newAgent,
 } from '../../../protocol/index.ts'
-import { answerJson } from '../answer/answer-json.ts'
+import { answerJson } from '../answers.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 /** Sessions of agents; `/v1/sessions` is the sign-in of people. */
@@ -21,11 +21,11 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/agents',
     summary: 'Sessions of agents, newest first',
-    admits: ['read'],
+    allow: ['read'],
     query: agentQuery,
     answers: [{ description: 'A page of sessions', schema: agentList }],
-    async handle({ door, query }) {
-      const { sessions } = door.service.hub
+    async handle({ context, query }) {
+      const { sessions } = context.service.hub
       const [page, runners] = await Promise.all([sessions.list(query), sessions.runners()])
       return answerJson(harmless({ agents: page.sessions, next: page.next, runners }))
     },
@@ -34,11 +34,11 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/v1/agents',
     summary: 'Begins a session with a runner',
-    admits: ['admin'],
+    allow: ['admin'],
     body: newAgent,
     answers: [{ description: 'The session, which goes on', schema: agentEntry, status: 201 }],
-    async handle({ door, caller, body }) {
-      const session = await door.service.hub.sessions.spawn({ ...body, by: caller.name })
+    async handle({ context, caller, body }) {
+      const session = await context.service.hub.sessions.spawn({ ...body, by: caller.name })
       return answerJson(harmless(session), { status: 201 })
     },
   }),
@@ -46,39 +46,40 @@ export const AGENT_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/agents/{id}',
     summary: 'How a session is',
-    admits: ['read'],
+    allow: ['read'],
     answers: [{ description: 'The session', schema: agentStatus }],
-    handle: async ({ door, params }) => answerJson(harmless(await door.service.hub.sessions.find(params.get('id')!))),
+    handle: async ({ context, params }) =>
+      answerJson(harmless(await context.service.hub.sessions.find(params.get('id')!))),
   }),
   defineRoute({
     method: 'get',
     path: '/v1/agents/{id}/history',
     summary: 'What happened in a session, the newest part unless said',
-    admits: ['read'],
+    allow: ['read'],
     query: agentHistoryQuery,
     answers: [{ description: 'Calls and messages, oldest first', schema: agentHistory }],
-    handle: async ({ door, params, query }) =>
-      answerJson(harmless(await door.service.hub.sessions.history(params.get('id')!, query))),
+    handle: async ({ context, params, query }) =>
+      answerJson(harmless(await context.service.hub.sessions.history(params.get('id')!, query))),
   }),
   defineRoute({
     method: 'post',
     path: '/v1/agents/{id}/messages',
     summary: 'Writes to a session as the owner',
-    admits: ['admin'],
+    allow: ['admin'],
     body: agentLetter,
     answers: [{ description: 'What became of it', schema: agentLetterOutcome }],
-    handle: async ({ door, caller, params, body }) =>
-      answerJson(harmless(await door.service.hub.sessions.send(params.get('id')!, { ...body, by: caller.name }))),
+    handle: async ({ context, caller, params, body }) =>
+      answerJson(harmless(await context.service.hub.sessions.send(params.get('id')!, { ...body, by: caller.name }))),
   }),
   defineRoute({
     method: 'post',
     path: '/v1/agents/{id}/end',
     summary: 'Ends a session and all that it began',
-    admits: ['admin'],
+    allow: ['admin'],
     body: endAgent,
     answers: [{ description: 'Whether it went on until now', schema: agentEnded }],
-    async handle({ door, caller, params, body }) {
-      const ended = await door.service.hub.sessions.end(params.get('id')!, { ...body, by: caller.name })
+    async handle({ context, caller, params, body }) {
+      const ended = await context.service.hub.sessions.end(params.get('id')!, { ...body, by: caller.name })
       return answerJson({ ended })
     },
   }),

@@ -1,16 +1,22 @@
+import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import {
   approval,
   approvalAnswer,
   approvalList,
   approvalOutcome,
-  question,
   questionAnswer,
+  questionEntry,
   questionList,
   questionOutcome,
 } from '../../../protocol/index.ts'
-import { answerJson } from '../answer/answer-json.ts'
-import { defineRoute, type Route } from '../route.ts'
+import type { AnswerPage, AnswerPages } from '../../approvals/answer-links.ts'
+import { ANSWER_PAGE_CSP, plainPage } from '../../approvals/answer-page.ts'
+import { answerJson, HttpRefusal, PAGE_HEADERS } from '../answers.ts'
+import { RequestHeaders } from '../check-request.ts'
+import type { HttpContext } from '../http-context.ts'
+import { readForm } from '../read-body.ts'
+import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
 const approvalQuery = z.object({
   state: z.enum(['waiting', 'all']).default('waiting'),
@@ -24,58 +30,58 @@ export const APPROVAL_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/approvals',
     summary: 'Calls that wait for a yes',
-    admits: ['approve', 'read', 'call'],
+    allow: ['approve', 'read', 'call'],
     query: approvalQuery,
     answers: [{ description: 'Approvals, newest first, long ones cut', schema: approvalList }],
-    handle: async ({ door, caller, query }) => answerJson(await door.service.approvals.approvals(caller, query)),
+    handle: async ({ context, caller, query }) => answerJson(await context.service.approvals.approvals(caller, query)),
   }),
   defineRoute({
     method: 'get',
     path: '/v1/approvals/{id}',
     summary: 'One approval',
-    admits: ['approve', 'read', 'call'],
+    allow: ['approve', 'read', 'call'],
     answers: [{ description: 'The approval', schema: approval }],
-    handle: async ({ door, caller, params }) =>
-      answerJson(await door.service.approvals.approval(caller, params.get('id')!)),
+    handle: async ({ context, caller, params }) =>
+      answerJson(await context.service.approvals.approval(caller, params.get('id')!)),
   }),
   defineRoute({
     method: 'post',
     path: '/v1/approvals/{id}',
     summary: 'Answers an approval; the first answer wins',
-    admits: ['approve'],
+    allow: ['approve'],
     body: approvalAnswer,
     answers: [{ description: 'Whether this answer won, and the approval as it is now', schema: approvalOutcome }],
-    async handle({ door, caller, admission, params, body }) {
-      return answerJson(await door.service.approvals.answer(caller, params.get('id')!, body, viaOf(admission)))
+    async handle({ context, caller, identity, params, body }) {
+      return answerJson(await context.service.approvals.answer(caller, params.get('id')!, body, viaOf(identity)))
     },
   }),
   defineRoute({
     method: 'get',
     path: '/v1/questions',
     summary: 'What tools ask the person behind the agent',
-    admits: ['approve', 'read', 'call'],
+    allow: ['approve', 'read', 'call'],
     query: approvalQuery,
     answers: [{ description: 'Questions, newest first, long ones cut', schema: questionList }],
-    handle: async ({ door, caller, query }) => answerJson(await door.service.approvals.questions(caller, query)),
+    handle: async ({ context, caller, query }) => answerJson(await context.service.approvals.questions(caller, query)),
   }),
   defineRoute({
     method: 'get',
     path: '/v1/questions/{id}',
     summary: 'One question',
-    admits: ['approve', 'read', 'call'],
-    answers: [{ description: 'The question', schema: question }],
-    handle: async ({ door, caller, params }) =>
-      answerJson(await door.service.approvals.question(caller, params.get('id')!)),
+    allow: ['approve', 'read', 'call'],
+    answers: [{ description: 'The question', schema: questionEntry }],
+    handle: async ({ context, caller, params }) =>
+      answerJson(await context.service.approvals.question(caller, params.get('id')!)),
   }),
   defineRoute({
     method: 'post',
     path: '/v1/questions/{id}',
     summary: 'Answers a question; the first answer wins',
-    admits: ['approve'],
+    allow: ['approve'],
     body: questionAnswer,
     answers: [{ description: 'Whether this answer won, and the question as it is now', schema: questionOutcome }],
-    async handle({ door, caller, admission, params, body }) {
-      return answerJson(await door.service.approvals.reply(caller, params.get('id')!, body, viaOf(admission)))
+    async handle({ context, caller, identity, params, body }) {
+      return answerJson(await context.service.approvals.reply(caller, params.get('id')!, body, viaOf(identity)))
     },
   }),
 ]
@@ -83,4 +89,50 @@ export const APPROVAL_ROUTES: readonly Route[] = [
 /** Only the console signs in with a cookie. */
 function viaOf({ csrf }: { readonly csrf?: string }): string {
   return csrf === undefined ? 'http' : 'console'
+}
+
+const HEADERS = {
+  ...PAGE_HEADERS,
+  'content-security-policy': ANSWER_PAGE_CSP,
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  // With none at all the form would come from nowhere, and be refused for it.
+  'referrer-policy': 'same-origin',
+}
+
+/** The pages behind the links of webhooks: who has the link may answer that one ask. */
+export const ANSWER_ROUTES: readonly Route[] = [
+  defineOpenRoute({
+    method: 'get',
+    path: '/answer/{link}',
+    summary: 'The page behind a link of a webhook',
+    answers: [{ description: 'What waits, and a form', mediaType: 'text/html' }],
+    handle: async ({ context, params, request }) =>
+      answerPage(context, request, await doorOf(context).show(params.get('link')!)),
+  }),
+  defineOpenRoute({
+    method: 'post',
+    path: '/answer/{link}',
+    summary: 'Answers by the form of that page',
+    answers: [{ description: 'What became of it', mediaType: 'text/html' }],
+    async handle({ context, params, request }) {
+      const form = await readForm(request, context.maxBodyBytes)
+      return answerPage(context, request, await doorOf(context).answer(params.get('link')!, form))
+    },
+  }),
+]
+
+function doorOf({ answers }: HttpContext): AnswerPages {
+  if (answers) return answers
+  throw new HttpRefusal(404, 'NOT_FOUND', 'This service sends no links.')
+}
+
+/** Every link is looked up: whoever has a right one can answer, whatever others at the same address guessed. */
+function answerPage({ authenticator }: HttpContext, request: IncomingMessage, { status, html }: AnswerPage): Response {
+  const refused = status === 404 ? authenticator.wrongLink(new RequestHeaders(request)) : undefined
+  if (refused) {
+    const page = plainPage('Too many links that lead nowhere', refused.error.message)
+    return new Response(page, { status: refused.status, headers: { ...HEADERS, ...refused.headers } })
+  }
+  return new Response(html, { status, headers: HEADERS })
 }

@@ -3,8 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { z } from 'zod'
 import { isRunId } from '../../../core/index.ts'
-import { HttpRefusal } from '../answer/http-refusal.ts'
-import { API_HEADERS } from '../answer/security-headers.ts'
+import { API_HEADERS, HttpRefusal } from '../answers.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/
@@ -19,13 +18,13 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
     path: '/v1/artifacts/{sha256}',
     summary:
       'An artifact of a run: your own runs, or with read any run; takes Range, whose part is not checked by its hash',
-    admits: ['call', 'read'],
+    allow: ['call', 'read'],
     query: artifactQuery,
     answers: [
       { description: 'The whole content', mediaType: 'application/octet-stream' },
       { description: 'The wanted part', mediaType: 'application/octet-stream', status: 206 },
     ],
-    async handle({ door, caller, params, query: { run }, request, response }) {
+    async handle({ context, caller, params, query: { run }, request, response }) {
       const hash = params.get('sha256')!
       if (!HASH.test(hash) || (run !== undefined && !isRunId(run))) {
         throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such artifact.', {
@@ -33,7 +32,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
         })
       }
       // Without a run it is one of the caller's own.
-      const hub = run !== undefined && caller.scopes.has('read') ? door.service.hub : caller.hub
+      const hub = run !== undefined && caller.scopes.has('read') ? context.service.hub : caller.hub
       const artifact = await hub.openArtifact(`artifact:${hash}`, { run })
       const wanted = byteRange(ifRange(request.headers, hash), artifact.bytes)
       const { status, headers, span } = describeAnswer(hash, artifact.bytes, wanted)

@@ -3,12 +3,8 @@ import { pagePolicy, SCRIPT_NAMES } from '../../../features/canvas/index.ts'
 import { sha256 } from '../../../lib/index.ts'
 import { canvasDetail, canvasList, canvasQuery, contentQuery, viewQuery } from '../../../protocol/index.ts'
 import { readBuiltFile } from '../../../system/index.ts'
-import { answerJson } from '../answer/answer-json.ts'
-import { answerNothing } from '../answer/answer-nothing.ts'
-import { HttpRefusal } from '../answer/http-refusal.ts'
-import { API_HEADERS } from '../answer/security-headers.ts'
-import { answerFile } from '../console/answer-file.ts'
-import type { ConsoleFile } from '../console/load-console.ts'
+import { API_HEADERS, answerJson, answerNothing, HttpRefusal } from '../answers.ts'
+import { answerFile, type ConsoleFile } from '../console.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
 const read = new Map<string, Promise<ConsoleFile | undefined>>()
@@ -21,12 +17,12 @@ export const CANVAS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/canvases',
     summary: 'What agents show to people',
-    admits: ['read'],
+    allow: ['read'],
     query: canvasQuery,
     answers: [{ description: 'Canvases, newest first', schema: canvasList }],
-    async handle({ door, query: { hidden, ...filter } }) {
+    async handle({ context, query: { hidden, ...filter } }) {
       const wanted = { ...filter, ...(hidden !== undefined && { hidden: hidden === 'true' }) }
-      const canvases = await door.service.hub.canvas.list(wanted)
+      const canvases = await context.service.hub.canvas.list(wanted)
       const next = canvases.length === filter.limit ? canvases.at(-1)!.createdAt : undefined
       return answerJson({ canvases, next })
     },
@@ -35,10 +31,10 @@ export const CANVAS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/canvases/{id}',
     summary: 'One canvas with its versions',
-    admits: ['read'],
+    allow: ['read'],
     answers: [{ description: 'The canvas', schema: canvasDetail }],
-    async handle({ door, params }) {
-      const canvas = await door.service.hub.canvas.find(params.get('id')!)
+    async handle({ context, params }) {
+      const canvas = await context.service.hub.canvas.find(params.get('id')!)
       if (!canvas) throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such canvas.')
       return answerJson(canvas)
     },
@@ -47,13 +43,13 @@ export const CANVAS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/canvases/{id}/view',
     summary: 'A page that shows the canvas in a frame without network',
-    admits: ['read'],
+    allow: ['read'],
     query: viewQuery,
     answers: [{ description: 'The page', mediaType: 'text/html' }],
-    async handle({ door, params, query, request }) {
+    async handle({ context, params, query, request }) {
       const place = scriptsOf(request)
       const shown = { ...query, ...(place !== undefined && { scripts: place }) }
-      const page = await door.service.hub.canvas.document(params.get('id')!, shown)
+      const page = await context.service.hub.canvas.document(params.get('id')!, shown)
       return new Response(page, { headers: viewHeaders(place) })
     },
   }),
@@ -61,11 +57,11 @@ export const CANVAS_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/canvases/{id}/content',
     summary: 'What the agent gave, as it is',
-    admits: ['read'],
+    allow: ['read'],
     query: contentQuery,
     answers: [{ description: 'The content', mediaType: 'text/plain' }],
-    async handle({ door, params, query: { version } }) {
-      const { text } = await door.service.hub.canvas.content(params.get('id')!, version)
+    async handle({ context, params, query: { version } }) {
+      const { text } = await context.service.hub.canvas.content(params.get('id')!, version)
       const headers = { ...API_HEADERS, 'content-type': 'text/plain; charset=utf-8' }
       return new Response(text, { headers: { ...headers, 'content-security-policy': "default-src 'none'; sandbox" } })
     },
@@ -74,10 +70,10 @@ export const CANVAS_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/v1/canvases/{id}/hide',
     summary: 'Takes a canvas out of sight; it stays on record',
-    admits: ['approve', 'admin'],
+    allow: ['approve', 'admin'],
     answers: [{ description: 'It is hidden', status: 204 }],
-    async handle({ door, caller, params }) {
-      await door.service.hub.canvas.hide(params.get('id')!, { by: caller.name })
+    async handle({ context, caller, params }) {
+      await context.service.hub.canvas.hide(params.get('id')!, { by: caller.name })
       return answerNothing()
     },
   }),

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { wasExecuted } from '../../../adapters/index.ts'
 import { type CallEntry, type ServiceEvent, toolEvents } from '../../../protocol/index.ts'
 import type { Caller } from '../../service.ts'
-import { HttpRefusal } from '../answer/http-refusal.ts'
+import { HttpRefusal } from '../answers.ts'
+import { EventStream } from '../event-stream.ts'
 import { defineRoute, type Exchange, type Route } from '../route.ts'
-import { EventStream } from '../stream/event-stream.ts'
 
 /** Calls under way that one stream remembers; the start of an older one may be told a second time. */
 const MAX_STARTED = 10_000
@@ -44,7 +44,7 @@ export const EVENT_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/events',
     summary: 'What happens, as it happens; goes on after Last-Event-ID',
-    admits: ['read', 'approve'],
+    allow: ['read', 'approve'],
     query: eventQuery,
     answers: [{ description: 'Events; event: is the type, data: the event', mediaType: 'text/event-stream' }],
     handle(exchange) {
@@ -58,8 +58,8 @@ export const EVENT_ROUTES: readonly Route[] = [
 ]
 
 /** Tells events until the reader leaves, reads too slowly, is not let in any more, or the service closes. */
-function tell({ door, caller, admission, query, request, response }: Exchange<Caller, z.output<typeof eventQuery>>) {
-  const { service, streams, clock, maxWaitingBytes } = door
+function tell({ context, caller, identity, query, request, response }: Exchange<Caller, z.output<typeof eventQuery>>) {
+  const { service, streams, clock, maxWaitingBytes } = context
   const types = wantedTypes(caller, query.types)
   const after = (request.headers['last-event-id'] as string | undefined) ?? query.after
   streams.check(caller.name)
@@ -70,7 +70,7 @@ function tell({ door, caller, admission, query, request, response }: Exchange<Ca
   const leave = mayAnswer ? service.approvals.attend(caller) : () => {}
   const wantsTools = TOOL_TYPES.some((type) => types.includes(type))
   const tools = wantsTools ? new ToolEvents() : undefined
-  const stop = service.feed.subscribe(
+  const stop = service.events.subscribe(
     (event, id) => {
       if (!stream.isOpen) return
       const told = [event, ...(event.type === 'call' ? (tools?.of(event.call) ?? []) : [])].filter(
@@ -90,7 +90,7 @@ function tell({ door, caller, admission, query, request, response }: Exchange<Ca
     cancelCheck = clock.after(STILL_ADMITTED_MS, check, { background: true })
   }
   const check = async () => {
-    const holds = await Promise.resolve(admission.holds()).catch(() => false)
+    const holds = await Promise.resolve(identity.holds()).catch(() => false)
     if (!stream.isOpen) return
     if (holds) checkLater()
     else stream.end()

@@ -8,10 +8,8 @@ import {
   undoReport,
   undoRequest,
 } from '../../../protocol/index.ts'
-import { answerJson } from '../answer/answer-json.ts'
-import { answerNothing } from '../answer/answer-nothing.ts'
-import { API_HEADERS } from '../answer/security-headers.ts'
-import { socketSignal } from '../call/socket-signal.ts'
+import { API_HEADERS, answerJson, answerNothing } from '../answers.ts'
+import { socketSignal } from '../check-request.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 const lineQuery = z.object({
@@ -27,27 +25,27 @@ export const RUN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/runs',
     summary: 'Runs by caller, time and text, newest first',
-    admits: ['read'],
+    allow: ['read'],
     query: runQuery,
     answers: [{ description: 'A page of runs', schema: runList }],
-    handle: async ({ door, query }) => answerJson(await door.service.book.runs(query)),
+    handle: async ({ context, query }) => answerJson(await context.service.history.runs(query)),
   }),
   defineRoute({
     method: 'get',
     path: '/v1/runs/{run}',
     summary: 'A run and its calls',
-    admits: ['read'],
+    allow: ['read'],
     answers: [{ description: 'The run', schema: runDetail }],
-    handle: async ({ door, params }) => answerJson(await door.service.book.run(params.get('run')!)),
+    handle: async ({ context, params }) => answerJson(await context.service.history.run(params.get('run')!)),
   }),
   defineRoute({
     method: 'delete',
     path: '/v1/runs/{run}',
     summary: 'Removes a run that has ended; its hash stays on record',
-    admits: ['admin'],
+    allow: ['admin'],
     answers: [{ description: 'It is removed', status: 204 }],
-    async handle({ door, caller, params }) {
-      await door.service.book.remove(params.get('run')!, { by: caller.name })
+    async handle({ context, caller, params }) {
+      await context.service.history.remove(params.get('run')!, { by: caller.name })
       return answerNothing()
     },
   }),
@@ -55,21 +53,21 @@ export const RUN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/runs/{run}/lines',
     summary: 'Lines of the record of a run',
-    admits: ['read'],
+    allow: ['read'],
     query: lineQuery,
     answers: [{ description: 'Lines, oldest first', schema: lineList }],
-    handle: async ({ door, params, query }) =>
-      answerJson({ lines: await door.service.book.lines(params.get('run')!, query) }),
+    handle: async ({ context, params, query }) =>
+      answerJson({ lines: await context.service.history.lines(params.get('run')!, query) }),
   }),
   defineRoute({
     method: 'get',
     path: '/v1/runs/{run}/export',
     summary: 'The record of a run as it is on disk',
-    admits: ['read'],
+    allow: ['read'],
     answers: [{ description: 'One JSON value a line', mediaType: 'application/x-ndjson' }],
-    async handle({ door, params }) {
+    async handle({ context, params }) {
       const run = params.get('run')!
-      const record = await door.service.book.export(run)
+      const record = await context.service.history.export(run)
       const headers = {
         ...API_HEADERS,
         'content-type': 'application/x-ndjson',
@@ -82,20 +80,21 @@ export const RUN_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/runs/{run}/changes',
     summary: 'Files that the calls of a run changed, newest first',
-    admits: ['read'],
+    allow: ['read'],
     answers: [{ description: 'The changes', schema: changeList }],
-    handle: async ({ door, params }) => answerJson({ changes: await door.service.book.changes(params.get('run')!) }),
+    handle: async ({ context, params }) =>
+      answerJson({ changes: await context.service.history.changes(params.get('run')!) }),
   }),
   defineRoute({
     method: 'post',
     path: '/v1/runs/{run}/undo',
     summary: 'Takes back what a call or a run changed in files',
-    admits: ['admin'],
+    allow: ['admin'],
     body: undoRequest,
     answers: [{ description: 'What was taken back', schema: undoReport }],
-    async handle({ door, caller, params, body, request }) {
+    async handle({ context, caller, params, body, request }) {
       const wish = { ...body, by: caller.name, signal: socketSignal(request.socket) }
-      return answerJson(await door.service.book.undo(params.get('run')!, wish))
+      return answerJson(await context.service.history.undo(params.get('run')!, wish))
     },
   }),
 ]

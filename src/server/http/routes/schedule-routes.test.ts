@@ -10,7 +10,7 @@ import {
   scheduleTimes,
 } from '../../../protocol/schedules.ts'
 import { createMemoryStore } from '../../../store/in-process.ts'
-import { createPrincipalLookup } from '../../auth/create-token-manager.ts'
+import { createPrincipalLookup } from '../../auth/token-manager.ts'
 
 const note = defineTool({
   name: 'note',

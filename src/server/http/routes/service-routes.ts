@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { auditReport, health } from '../../../protocol/index.ts'
-import { answerJson } from '../answer/answer-json.ts'
-import { API_HEADERS } from '../answer/security-headers.ts'
+import { API_HEADERS, answerJson } from '../answers.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
 const auditQuery = z.object({ run: z.string().max(128).optional(), only: z.literal('missing').optional() })
@@ -14,28 +13,28 @@ export const SERVICE_ROUTES: readonly Route[] = [
     method: 'get',
     path: '/v1/audit/verify',
     summary: 'Checks the records of one run, or of all; with only=missing, looks for runs that are gone',
-    admits: ['read'],
+    allow: ['read'],
     query: auditQuery,
     answers: [{ description: 'What was found', schema: auditReport }],
-    handle: async ({ door, query }) => answerJson(await door.service.book.verify(query)),
+    handle: async ({ context, query }) => answerJson(await context.service.history.verify(query)),
   }),
   defineRoute({
     method: 'get',
     path: '/v1/health',
     summary: 'How the service does',
-    admits: ['read'],
+    allow: ['read'],
     answers: [{ description: 'Rates, failures, budgets, sandbox, servers', schema: health }],
-    handle: async ({ door }) => answerJson(await door.service.health()),
+    handle: async ({ context }) => answerJson(await context.service.health()),
   }),
   defineRoute({
     method: 'get',
     path: '/metrics',
     summary: 'Counters and histograms',
-    admits: ['read'],
+    allow: ['read'],
     answers: [{ description: 'As Prometheus reads them', mediaType: 'text/plain' }],
-    async handle({ door }) {
+    async handle({ context }) {
       const headers = { ...API_HEADERS, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
-      return new Response(await door.service.metrics(), { headers })
+      return new Response(await context.service.metrics(), { headers })
     },
   }),
   defineOpenRoute({
@@ -55,8 +54,8 @@ export const SERVICE_ROUTES: readonly Route[] = [
       { description: 'It can', schema: state },
       { description: 'It cannot, and why', schema: notReady, status: 503 },
     ],
-    async handle({ door }) {
-      const problem = await door.readiness.problem()
+    async handle({ context }) {
+      const problem = await context.readiness.problem()
       return problem ? answerJson({ ok: false, ...problem }, { status: 503 }) : answerJson({ ok: true })
     },
   }),
@@ -65,7 +64,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     path: '/openapi.json',
     summary: 'This document',
     answers: [{ description: 'OpenAPI 3.1' }],
-    handle: async ({ door }) =>
-      new Response(door.document(), { headers: { ...API_HEADERS, 'content-type': 'application/json' } }),
+    handle: async ({ context }) =>
+      new Response(context.document(), { headers: { ...API_HEADERS, 'content-type': 'application/json' } }),
   }),
 ]

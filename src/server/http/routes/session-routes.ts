@@ -1,10 +1,8 @@
 import { me, signIn } from '../../../protocol/index.ts'
-import type { Admission } from '../../auth/create-authenticator.ts'
+import type { Identity } from '../../auth/authenticator.ts'
 import type { Caller, Service } from '../../service.ts'
-import { answerJson } from '../answer/answer-json.ts'
-import { answerNothing } from '../answer/answer-nothing.ts'
-import { HttpRefusal } from '../answer/http-refusal.ts'
-import { RequestHeaders } from '../authenticate.ts'
+import { answerJson, answerNothing, HttpRefusal } from '../answers.ts'
+import { RequestHeaders } from '../check-request.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
 /** Signing in and out, and who one is. */
@@ -15,10 +13,10 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: 'Signs in: a cookie for a token',
     body: signIn,
     answers: [{ description: 'Who signed in; the cookie is in Set-Cookie', schema: me, status: 201 }],
-    async handle({ door, body, request }) {
-      const signedIn = await door.authenticator.signIn(new RequestHeaders(request), body.token)
+    async handle({ context, body, request }) {
+      const signedIn = await context.authenticator.signIn(new RequestHeaders(request), body.token)
       if (!signedIn.ok) throw HttpRefusal.from(signedIn)
-      const response = answerJson(toMe(door.service, signedIn), { status: 201 })
+      const response = answerJson(toMe(context.service, signedIn), { status: 201 })
       for (const [name, value] of Object.entries(signedIn.headers)) response.headers.set(name, value)
       return response
     },
@@ -27,23 +25,24 @@ export const SESSION_ROUTES: readonly Route[] = [
     method: 'delete',
     path: '/v1/sessions',
     summary: 'Signs out',
-    admits: 'callers',
+    allow: 'callers',
     answers: [{ description: 'The session is over', status: 204 }],
-    handle: async ({ door, request }) => answerNothing(await door.authenticator.signOut(new RequestHeaders(request))),
+    handle: async ({ context, request }) =>
+      answerNothing(await context.authenticator.signOut(new RequestHeaders(request))),
   }),
   defineRoute({
     method: 'get',
     path: '/v1/me',
     summary: 'Who asks, and who answers',
-    admits: 'callers',
+    allow: 'callers',
     answers: [{ description: 'The principal', schema: me }],
-    handle: ({ door, admission }) => answerJson(toMe(door.service, admission)),
+    handle: ({ context, identity }) => answerJson(toMe(context.service, identity)),
   }),
 ]
 
 function toMe(
   { version, startedAt }: Service,
-  { caller, csrf }: { readonly caller: Caller; readonly csrf?: Admission['csrf'] },
+  { caller, csrf }: { readonly caller: Caller; readonly csrf?: Identity['csrf'] },
 ) {
   return {
     principal: { name: caller.name, scopes: [...caller.scopes] },

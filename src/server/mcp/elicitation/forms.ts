@@ -7,8 +7,8 @@ import {
   type QuestionReply,
   ToolError,
 } from '../../../core/index.ts'
-import { isPlainObject, revealLine } from '../../../lib/index.ts'
-import { shownJson, shownLine, shownText } from './shown-text.ts'
+import { isPlainObject, revealJson, revealLine, revealText } from '../../../lib/index.ts'
+import { shortenText } from '../../../limits/index.ts'
 
 /** What a person is shown: a text and the fields to fill in. */
 export type ElicitationForm = Pick<ElicitRequestFormParams, 'message' | 'requestedSchema'>
@@ -247,4 +247,27 @@ function withShownTexts(field: z.infer<typeof FIELD>): z.infer<typeof FIELD> {
     ...(title !== undefined && { title: shownLine(title) }),
     ...(description !== undefined && { description: shownLine(description, 1_000) }),
   }
+}
+
+const MAX_VALUE_LENGTH = 500
+
+/** A text of a tool or a model on one line: nothing hidden, nothing that looks like a line of the form, not too long. */
+export function shownLine(text: string, maxChars = 300): string {
+  return shortened(revealLine(text), maxChars)
+}
+
+/** The same over several lines. */
+export function shownText(text: string, maxChars = 4_000): string {
+  return shortened(revealText(text), maxChars)
+}
+
+/** A value as JSON on one line; each long text in it is shortened by itself, so that it hides nothing of what follows. */
+function shownJson(value: unknown, maxChars = 4_000): string {
+  const json = JSON.stringify(value, (_, part) => (typeof part === 'string' ? shortened(part, MAX_VALUE_LENGTH) : part))
+  return shortened(revealJson(json ?? 'null'), maxChars)
+}
+
+/** Keeps head and tail: something dangerous could be hidden at the end. */
+function shortened(text: string, maxChars: number): string {
+  return shortenText(text, { maxChars, mode: 'middle', mark: (cut) => `…(${cut} characters)…` }).text
 }

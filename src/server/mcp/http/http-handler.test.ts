@@ -6,9 +6,8 @@ import { useServedHubs } from '../../../../test/support/mcp-served.ts'
 import { defineTool } from '../../../core/tool.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { testHub } from '../../../testing/tool-contract.ts'
-import { createMcpFetchHandler } from '../serve-mcp.ts'
 import type { McpFetchOptions } from '../options.ts'
-import { serveMcp } from '../serve-mcp.ts'
+import { createMcpFetchHandler, serveMcp } from '../serve.ts'
 
 const { serve, connect } = useServedHubs()
 

@@ -18,10 +18,15 @@ import type { ClientSession } from '../client-session.ts'
 import { makeServer } from '../make-server.ts'
 import { McpService } from '../mcp-service.ts'
 import type { McpFetchHandler, McpFetchOptions, ServedHub } from '../options.ts'
-import { LegacySessions } from './legacy-sessions.ts'
-import { refuse } from './refuse.ts'
+import { LegacySessions, refuse } from './legacy-sessions.ts'
+import {
+  callerOf,
+  createMcpAuthenticator,
+  type McpAuthenticator,
+  type McpCaller,
+  ownerOf,
+} from './mcp-authenticator.ts'
 import { SessionTable, type TableEntry } from './session-table.ts'
-import { callerOf, createMcpAuthenticator, type McpAuthenticator, type McpCaller, ownerOf } from './who-calls.ts'
 
 const MAX_SESSIONS = 100
 const IDLE_MS = 30 * 60_000
@@ -65,10 +70,10 @@ export class HttpHandler implements McpFetchHandler {
     const refused =
       hostHeaderValidationResponse(request, this.#hosts) ?? originValidationResponse(request, this.#origins)
     if (refused) return refused
-    const told = this.#authenticator.tell(request)
+    const told = this.#authenticator.metadataResponse(request)
     if (told) return told
     if (new URL(request.url).pathname !== this.#path) return refuse(404, 'Not Found')
-    const caller = authInfo ? callerOf(authInfo) : await this.#authenticator.admit(request)
+    const caller = authInfo ? callerOf(authInfo) : await this.#authenticator.authenticate(request)
     return caller instanceof Response ? caller : this.#serve(request, caller)
   }
 

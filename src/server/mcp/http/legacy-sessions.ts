@@ -3,9 +3,8 @@ import { isInitializeRequest, WebStandardStreamableHTTPServerTransport } from '@
 import { isPlainObject } from '../../../lib/index.ts'
 import { makeServer } from '../make-server.ts'
 import type { McpService } from '../mcp-service.ts'
-import { refuse } from './refuse.ts'
+import { type McpCaller, ownerOf } from './mcp-authenticator.ts'
 import type { SessionTable, TableEntry } from './session-table.ts'
-import { type McpCaller, ownerOf } from './who-calls.ts'
 
 /** A session of the legacy era, with its connection. */
 export interface LegacyEntry extends TableEntry {
@@ -94,4 +93,10 @@ function countStream(entry: LegacyEntry, { signal }: Request): void {
   if (signal.aborted) return
   entry.streams++
   signal.addEventListener('abort', () => entry.streams--, { once: true })
+}
+
+/** A request that is turned away before it reaches any tool. */
+export function refuse(status: number, message: string, code = -32000): Response {
+  const headers = status === 405 ? { Allow: 'POST' } : undefined
+  return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers })
 }

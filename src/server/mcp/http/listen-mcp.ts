@@ -2,10 +2,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { ToolError } from '../../../core/index.ts'
-import { isLoopback } from '../../is-loopback.ts'
-import { listening } from '../../listening.ts'
+import { isLoopback, listening } from '../../listen.ts'
 import type { McpHttpOptions, ServedHub } from '../options.ts'
-import type { McpHttpServer } from '../serve-mcp.ts'
+import type { McpHttpServer } from '../serve.ts'
 import { HttpHandler } from './http-handler.ts'
 
 const GRACE_MS = 5_000

@@ -1,0 +1,263 @@
+import { type Awaitable, type Clock, type Rate, systemClock } from '../../core/index.ts'
+import { after } from '../../lib/index.ts'
+import type { Log } from '../service-log.ts'
+import {
+  type AuthRequest,
+  createAddressOf,
+  forbidden,
+  type Refusal,
+  refusalOf,
+  tooOften,
+  unauthenticated,
+} from './auth-request.ts'
+import type { AuthenticatedCaller } from './caller.ts'
+import type { JwtVerifier } from './jwt-verifier.ts'
+import { createOriginCheck, type OriginCheckOptions } from './origin-check.ts'
+import { GuessLimits, type GuessLimitsOptions, RequestRates } from './request-limits.ts'
+import { readSessionCookie, type SignedIn, type SignInSessions } from './sign-in-sessions.ts'
+import { isJwt, isSameText, isTokenSecret } from './token.ts'
+import type { StoredTokenManager } from './token-manager.ts'
+
+/** Somebody may come in. */
+export interface Identity {
+  readonly ok: true
+  readonly caller: AuthenticatedCaller
+  /** Of those who signed in with a cookie: what they must send back with every change. */
+  readonly csrf?: string
+  /** Whether the same would be let in now: to be asked now and then by what outlives a request, such as a WebSocket. */
+  holds(): Awaitable<boolean>
+  /** Takes one more request of the same principal: 0, or how long to wait. For those whose requests come on one connection. */
+  take(): number
+}
+
+/** Decides who may come in. */
+export interface Authenticator {
+  /** Checks only whom the request was sent to and which page sent it: for what everybody may see. */
+  inspect(request: AuthRequest): Refusal | undefined
+  /** Who asks, by token or cookie. */
+  authenticate(request: AuthRequest): Awaitable<Identity | Refusal>
+  /** Counts a link of a webhook that leads nowhere; a refusal when too many came from the same address. */
+  wrongLink(request: AuthRequest): Refusal | undefined
+  /** A session for a token; `headers` has the cookie. */
+  signIn(
+    request: AuthRequest,
+    secret: string,
+  ): Promise<(SignedIn & { readonly ok: true; readonly headers: Readonly<Record<string, string>> }) | Refusal>
+  /** Ends the session of a request, which `admit` has let in before; gives the headers of the answer. */
+  signOut(request: AuthRequest): Promise<Readonly<Record<string, string>>>
+}
+
+export interface AuthenticatorOptions extends OriginCheckOptions {
+  readonly tokens: StoredTokenManager
+  readonly sessions: SignInSessions
+  readonly jwt?: JwtVerifier
+  readonly limits?: GuessLimitsOptions & {
+    /** Requests of a principal whose token says nothing else; 1,000 a second, 2,000 at once, unless said. */
+    readonly rate?: Rate
+  }
+  /** Addresses and networks of proxies that are believed whom they pass on; none unless said. */
+  readonly trustedProxies?: readonly string[]
+  /** Where sign-ins and refusals are logged. */
+  readonly log?: Log
+  readonly clock?: Clock
+}
+
+const BEARER = /^Bearer +([\x21-\x7e]{1,8192})$/i
+const SECRET_IN_URL = /[?&](?:access_token|token|api_key|authorization)=|\bth_[\w-]{43}\b/i
+
+/** Makes the authenticator. */
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  return new ServiceAuthenticator(options)
+}
+
+class ServiceAuthenticator implements Authenticator {
+  readonly inspect: Authenticator['inspect']
+  readonly #tokens: StoredTokenManager
+  readonly #sessions: SignInSessions
+  readonly #jwt: JwtVerifier | undefined
+  readonly #rates: RequestRates
+  readonly #guesses: GuessLimits
+  readonly #addressOf: (request: AuthRequest) => string | undefined
+  readonly #log: Log
+
+  constructor(options: AuthenticatorOptions) {
+    const { tokens, sessions, jwt, limits = {}, clock = systemClock } = options
+    this.inspect = createOriginCheck(options)
+    this.#tokens = tokens
+    this.#sessions = sessions
+    this.#jwt = jwt
+    this.#rates = new RequestRates(clock, limits.rate)
+    this.#addressOf = createAddressOf(options.trustedProxies)
+    this.#guesses = new GuessLimits(limits, this.#addressOf, clock)
+    this.#log = options.log ?? (() => {})
+  }
+
+  authenticate(request: AuthRequest): Awaitable<Identity | Refusal> {
+    return after(this.#admit(request), (outcome) => (outcome.ok ? outcome : this.#refused(request, outcome)))
+  }
+
+  #admit(request: AuthRequest): Awaitable<Identity | Refusal> {
+    const refused = this.inspect(request)
+    if (refused) return refused
+    const authorization = request.headers.get('authorization')
+    if (authorization !== null) return this.#admitBearer(request, authorization)
+    const cookie = request.headers.get('cookie')
+    const session = readSessionCookie(cookie)
+    if (session !== undefined) return this.#admitSession(request, session)
+    return unauthenticated(
+      'This needs a token, and none came.',
+      SECRET_IN_URL.test(request.url) ? { hint: NOT_IN_URL } : {},
+    )
+  }
+
+  wrongLink(request: AuthRequest): Refusal | undefined {
+    return this.#guesses.wrongLink(request)
+  }
+
+  async signIn(request: AuthRequest, secret: string): ReturnType<Authenticator['signIn']> {
+    const outcome = await this.#signIn(request, secret)
+    const address = this.#addressOf(request)
+    if (!outcome.ok) {
+      const { status, error } = outcome
+      this.#log('warn', 'sign-in-refused', 'A sign-in to the console was refused.', {
+        address,
+        status,
+        code: error.code,
+      })
+      return outcome
+    }
+    const { name } = outcome.caller
+    this.#log('info', 'signed-in', `${name} signed in to the console.`, { principal: name, address })
+    return outcome
+  }
+
+  async #signIn(request: AuthRequest, secret: string): ReturnType<Authenticator['signIn']> {
+    const refused = this.inspect(request) ?? this.#refuseUnseen(request, secret)
+    if (refused) return refused
+    try {
+      const signedIn = await this.#sessions.signIn(secret, { secure: isSecure(request) })
+      if (!signedIn) return this.#wrong(request, secret)
+      this.#noteRight(secret)
+      const { cookie, ...rest } = signedIn
+      return this.#refuseRate(rest.caller) ?? { ok: true, ...rest, headers: { 'set-cookie': cookie } }
+    } catch (error) {
+      return refusalOf(error)
+    }
+  }
+
+  /** Who sends no token at all has not tried anything; the console does so before its sign-in. */
+  #refused(request: AuthRequest, refusal: Refusal): Refusal {
+    const { status, error } = refusal
+    const hasSecret = request.headers.get('authorization') !== null
+    const level = status === 401 && !hasSecret ? 'debug' : 'warn'
+    const fields = { address: this.#addressOf(request), method: request.method, status, code: error.code }
+    this.#log(level, 'request-refused', error.message, fields)
+    return refusal
+  }
+
+  async signOut(request: AuthRequest): Promise<Readonly<Record<string, string>>> {
+    const session = readSessionCookie(request.headers.get('cookie'))
+    return { 'set-cookie': await this.#sessions.signOut(session, { secure: isSecure(request) }) }
+  }
+
+  #admitBearer(request: AuthRequest, authorization: string): Awaitable<Identity | Refusal> {
+    const secret = readBearer(authorization)
+    if (secret === undefined) return unauthenticated('The header Authorization is not Bearer and a token.')
+    const refused = this.#refuseUnseen(request, secret)
+    if (refused) return refused
+    return orRefusal(() =>
+      after(this.#visitorOf(secret), (caller) => {
+        if (!caller) return this.#wrong(request, secret)
+        this.#noteRight(secret)
+        const holds = () => after(this.#visitorOf(secret), (found) => found !== undefined)
+        return this.#letIn({ caller }, holds)
+      }),
+    )
+  }
+
+  #admitSession(request: AuthRequest, session: string): Awaitable<Identity | Refusal> {
+    const refused = refuseFromElsewhere(request)
+    if (refused) return refused
+    return orRefusal(() =>
+      after(this.#sessions.authenticate(session), (signedIn) => {
+        if (!signedIn) return this.#guesses.wrongSession(request)
+        const holds = () => after(this.#sessions.authenticate(session), (found) => found !== undefined)
+        return refuseForged(request, signedIn) ?? this.#letIn(signedIn, holds)
+      }),
+    )
+  }
+
+  #visitorOf(secret: string): Awaitable<AuthenticatedCaller | undefined> {
+    const jwt = this.#verifierOf(secret)
+    if (!jwt) return this.#tokens.authenticate(secret)
+    return after(jwt.verify(secret), (person) => person && jwt.callerOf(person))
+  }
+
+  /** What verifies a JSON Web Token, if this is one and somebody is believed who makes them. */
+  #verifierOf(secret: string): JwtVerifier | undefined {
+    return isJwt(secret) ? this.#jwt : undefined
+  }
+
+  #refuseUnseen(request: AuthRequest, secret: string): Refusal | undefined {
+    return this.#verifierOf(secret) ? this.#guesses.refuseUnverified(request, secret) : undefined
+  }
+
+  #wrong(request: AuthRequest, secret: string): Refusal {
+    return this.#verifierOf(secret) ? this.#guesses.wrongJwt(request, secret) : this.#guesses.wrongToken(request)
+  }
+
+  #noteRight(secret: string): void {
+    if (this.#verifierOf(secret)) this.#guesses.noteVerified(secret)
+  }
+
+  #letIn(who: Pick<Identity, 'caller' | 'csrf'>, holds: Identity['holds']): Identity | Refusal {
+    const { caller } = who
+    const take = () => this.#rates.take(caller.name, caller.rate)
+    return this.#refuseRate(caller) ?? { ok: true, ...who, holds, take }
+  }
+
+  #refuseRate({ name, rate }: AuthenticatedCaller): Refusal | undefined {
+    const waitMs = this.#rates.take(name, rate)
+    return waitMs > 0 ? tooOften(`Too many requests of ${name}`, waitMs) : undefined
+  }
+}
+
+const NOT_IN_URL = 'A token in a URL ends up in logs and is not looked at: send it as Authorization: Bearer <token>.'
+
+/** As nearly everybody writes it the token is found without the pattern, which would read it all. */
+function readBearer(authorization: string): string | undefined {
+  const plain = authorization.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : ''
+  return isTokenSecret(plain) ? plain : BEARER.exec(authorization)?.[1]
+}
+
+/** A cookie comes by itself, so it counts only where the browser says that a page of ours asked. */
+function refuseFromElsewhere({ headers }: AuthRequest): Refusal | undefined {
+  if (headers.get('origin') !== null) return undefined // which was checked
+  const site = headers.get('sec-fetch-site')
+  const isElsewhere = site !== null && site !== 'same-origin' && site !== 'none'
+  if (!isElsewhere && headers.get('upgrade') === null) return undefined
+  return forbidden('A session can be used only by the pages of the service.', 'Open the console, or send a token.')
+}
+
+function refuseForged({ method, headers }: AuthRequest, { csrf }: SignedIn): Refusal | undefined {
+  if (method === 'GET' || method === 'HEAD') return undefined
+  if (isSameText(headers.get('x-tool-hub-csrf') ?? '', csrf)) return undefined
+  return forbidden(
+    'A change by a session needs the header x-tool-hub-csrf with the word that GET /v1/me tells.',
+    'Reload the page.',
+  )
+}
+
+/** A browser says truly by which scheme it came, also through a proxy; see `isSameOrigin`. */
+function isSecure({ url, headers }: AuthRequest): boolean {
+  return url.startsWith('https://') || headers.get('origin')?.startsWith('https://') === true
+}
+
+function orRefusal<T>(work: () => Awaitable<T | Refusal>): Awaitable<T | Refusal> {
+  try {
+    const outcome = work()
+    return outcome instanceof Promise ? outcome.catch(refusalOf) : outcome
+  } catch (error) {
+    return refusalOf(error)
+  }
+}

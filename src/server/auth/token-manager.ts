@@ -1,0 +1,150 @@
+import { LRUCache } from 'lru-cache'
+import { type Awaitable, type Principal, type Store, type StoredToken, systemClock } from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
+import { after } from '../../lib/index.ts'
+import { SCOPES } from '../../protocol/index.ts'
+import type { TokenManager } from '../service.ts'
+import { type AuthenticatedCaller, type CallerFacts, toCaller, toPrincipal } from './caller.ts'
+import { hashSecret, isSameText, isTokenSecret, newTokenSecret, readTokenBody } from './token.ts'
+import { createTokenRegister, type TokenRegister, type TokenRegisterOptions } from './token-register.ts'
+
+/** The desk of a running server: tells whose a secret is. */
+export interface StoredTokenManager extends TokenManager, TokenRegister {
+  create: TokenRegister['create']
+  authenticate(secret: string): Awaitable<AuthenticatedCaller | undefined>
+  /** The same by the hash, for sessions, which keep no secret. */
+  authenticateHash(hash: string): Awaitable<AuthenticatedCaller | undefined>
+  /** A secret of the owner's: may do everything, and is known to this process only. */
+  createOwnerToken(): string
+  /** Whether it is the hash of a secret of the owner's. */
+  isOwners(hash: string): boolean
+  /** The owner, who may do everything. */
+  owner(): AuthenticatedCaller
+}
+
+export interface TokenManagerOptions extends TokenRegisterOptions {
+  readonly hub: Pick<Hub, 'as'>
+}
+
+interface Hot {
+  readonly token: StoredToken
+  readonly caller: AuthenticatedCaller
+  usedAt: number
+}
+
+const MAX_HOT = 1_000
+const TOUCH_MS = 60_000
+const TOKEN_PREFIX = 'token:'
+const HOW_TO_ALLOW = 'The owner of the hub can make a token that may: tool-hub tokens add NAME --allow-danger.'
+
+/**
+ * Makes the desk. The store is asked with every request, because another process may have revoked the token: that takes
+ * 5 us. What is expensive, the hub of its holder, is kept in memory.
+ */
+export function createTokenManager(options: TokenManagerOptions): StoredTokenManager {
+  return new StoreTokenManager(options)
+}
+
+class StoreTokenManager implements StoredTokenManager {
+  readonly list: TokenRegister['list']
+  readonly create: TokenRegister['create']
+  readonly #register: TokenRegister
+  readonly #hub: Pick<Hub, 'as'>
+  readonly #store: Pick<Store, 'tokens'>
+  readonly #now: () => number
+  readonly #hot = new LRUCache<string, Hot>({ max: MAX_HOT })
+  #owner: AuthenticatedCaller | undefined
+  readonly #owners = new Map<string, AuthenticatedCaller>()
+  /** Revoked here: what a look-up that was under way then says of them is old. */
+  readonly #removed = new Set<string>()
+
+  constructor(options: TokenManagerOptions) {
+    const { store, hub, clock = systemClock } = options
+    this.#register = createTokenRegister(options)
+    this.#store = store
+    this.#hub = hub
+    this.#now = () => clock.now()
+    this.list = this.#register.list
+    this.create = this.#register.create
+  }
+
+  authenticate(secret: string): Awaitable<AuthenticatedCaller | undefined> {
+    return isTokenSecret(secret) ? this.authenticateHash(hashSecret(secret)) : undefined
+  }
+
+  authenticateHash(hash: string): Awaitable<AuthenticatedCaller | undefined> {
+    const owner = this.#owners.get(hash)
+    return owner ?? after(this.#store.tokens.findByHash(hash), (found) => this.#look(hash, found, this.#now()))
+  }
+
+  createOwnerToken(): string {
+    const secret = newTokenSecret()
+    this.#owners.set(hashSecret(secret), this.owner())
+    return secret
+  }
+
+  isOwners(hash: string): boolean {
+    return this.#owners.has(hash)
+  }
+
+  owner(): AuthenticatedCaller {
+    this.#owner ??= { name: 'owner', scopes: new Set(SCOPES), hub: this.#hub.as({ name: 'owner' }) }
+    return this.#owner
+  }
+
+  async remove(id: string): Promise<boolean> {
+    this.#removed.add(id)
+    const wasThere = await this.#register.remove(id)
+    if (!wasThere) this.#removed.delete(id)
+    return wasThere
+  }
+
+  #look(hash: string, found: StoredToken | undefined, now: number): AuthenticatedCaller | undefined {
+    if (!found || !isSameText(found.hash, hash) || this.#removed.has(found.id)) return undefined
+    const known = this.#hot.get(hash)
+    const isSame = known?.token.id === found.id && known.token.body === found.body
+    const usedAt = Math.max(known?.usedAt ?? 0, found.usedAt ?? 0)
+    const hot = { token: found, caller: isSame ? known.caller : this.#caller(found), usedAt }
+    this.#hot.set(hash, hot)
+    return this.#letIn(hot, now)
+  }
+
+  #letIn(hot: Hot, now: number): AuthenticatedCaller | undefined {
+    const { token, caller } = hot
+    if (token.expiresAt !== undefined && token.expiresAt <= now) return undefined
+    if (now - hot.usedAt >= TOUCH_MS) this.#touch(hot, now)
+    return caller
+  }
+
+  #touch(hot: Hot, now: number): void {
+    hot.usedAt = now
+    const touch = async () => this.#store.tokens.touch(hot.token.id, now)
+    // When it was last used is told to people; that it cannot be written is no reason to refuse anybody.
+    touch().catch(() => {})
+  }
+
+  #caller(token: StoredToken): AuthenticatedCaller {
+    return toCaller(this.#hub, { ...factsOf(token), token: token.id })
+  }
+}
+
+/** What the holder of a token may now, also while it is not here; others are what they were when they were last. */
+export function createPrincipalLookup(
+  { tokens }: Pick<Store, 'tokens'>,
+  now: () => number,
+): (known: Principal) => Promise<Principal | undefined> {
+  return async (known) => {
+    if (!known.name.startsWith(TOKEN_PREFIX)) return known
+    const name = known.name.slice(TOKEN_PREFIX.length)
+    const token = (await tokens.list()).find((each) => each.name === name)
+    if (!token || (token.expiresAt !== undefined && token.expiresAt <= now())) return undefined
+    const facts = factsOf(token)
+    return facts.scopes.includes('call') ? toPrincipal(facts) : undefined
+  }
+}
+
+function factsOf(token: StoredToken): CallerFacts {
+  const { scopes, base, ...limits } = readTokenBody(token)
+  const name = `${TOKEN_PREFIX}${token.name}`
+  return { name, scopes, limits, label: `token ${token.name}`, base, howToAllowDanger: HOW_TO_ALLOW }
+}

@@ -1,0 +1,83 @@
+import { type Clock, messageOf } from '../core/index.ts'
+import { pruneRuns, type Retention } from '../hub/index.ts'
+import type { Service } from './service.ts'
+
+const EVERY_MS = 3_600_000
+
+/** Removes runs that are too old or too many, at the start and every hour. Returns how to stop. */
+export function startRetention(
+  { hub, store }: Pick<Service, 'hub' | 'store'>,
+  options: {
+    readonly retention: Retention | undefined
+    readonly runsFolder: string
+    readonly clock: Clock
+    readonly onProblem: (message: string) => void
+  },
+): () => Promise<void> {
+  const { retention, runsFolder, clock, onProblem } = options
+  if (!retention) return async () => {}
+  const stopped = new AbortController()
+  const told = new Set<string>()
+  const prune = async () => {
+    const { kept } = await pruneRuns({
+      ...retention,
+      runsFolder,
+      store,
+      by: 'retention',
+      now: clock.now(),
+      except: [hub.run],
+      record: (change) => hub.recordChange(change),
+      end: (run) => hub.endRun(run),
+      signal: stopped.signal,
+    })
+    for (const { run, why } of kept.filter(({ run }) => !told.has(run))) {
+      told.add(run)
+      onProblem(`Run ${run} is past its retention and kept: ${why}`)
+    }
+  }
+  const onFailure = (error: unknown) => {
+    if (!stopped.signal.aborted) onProblem(`Old runs could not be removed: ${messageOf(error)}`)
+  }
+  let current = prune().catch(onFailure)
+  const stop = repeat(
+    () => {
+      current = prune().catch(onFailure)
+      return current
+    },
+    { everyMs: EVERY_MS, clock, onFailure },
+  )
+  return async () => {
+    stop()
+    stopped.abort()
+    await current
+  }
+}
+
+/** Does background work every so often, one at a time, until it is stopped. */
+export function repeat(
+  work: () => unknown,
+  { everyMs, clock, onFailure }: { everyMs: number; clock: Clock; onFailure: (error: unknown) => void },
+): () => void {
+  let cancel = () => {}
+  let isStopped = false
+  const again = () => {
+    if (isStopped) return
+    cancel = clock.after(
+      everyMs,
+      async () => {
+        try {
+          await work()
+        } catch (error) {
+          onFailure(error)
+        }
+        again()
+      },
+      { background: true },
+    )
+  }
+  again()
+  return () => {
+    isStopped = true
+    cancel()
+  }
+}

@@ -1,0 +1,172 @@
+import process from 'node:process'
+import type { Readable } from 'node:stream'
+import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { LineSplitter } from '../../lib/index.ts'
+import { connectServer } from './make-server.ts'
+import { McpService } from './mcp-service.ts'
+import type { McpStdioOptions, ServedHub } from './options.ts'
+import type { McpStdioServer } from './serve.ts'
+import { QuickCalls } from './stdio-calls.ts'
+
+const CONSOLE_METHODS = ['log', 'info', 'debug'] as const
+
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+
+/** Connects a hub to a client on standard input and output: one session, with its run, until the client is gone. */
+export function connectStdio(hub: ServedHub, options: McpStdioOptions): McpStdioServer {
+  const service = new McpService(hub, options)
+  const session = service.openSession()
+  const own = options.stdout ? undefined : ownStdout()
+  const { stdin = process.stdin, stdout } = options
+  const transport = new LineTransport({
+    input: stdin,
+    write: own?.write ?? ((line, done) => void stdout?.write(line, done)),
+    maxBytes: MAX_MESSAGE_BYTES,
+  })
+  let quick: QuickCalls | undefined
+  const handle = serveStdio(
+    ({ era }) => {
+      const connection = connectServer(session, era)
+      const { server } = connection
+      // Extras may have their own say in how calls are answered.
+      if (era === 'legacy' && !options.extras) {
+        const calls = new QuickCalls(
+          connection,
+          (message) => void transport.send(message as never).catch(service.report),
+        )
+        transport.take = (message) => calls.take(message)
+        quick = calls
+      }
+      server.onclose = service.connected(server)
+      return server
+    },
+    { transport, onerror: service.report },
+  )
+  const closed = new Promise<void>((resolve, reject) => {
+    const closeServers = transport.onclose
+    transport.onclose = () => {
+      closeServers?.()
+      quick?.close()
+      service.close()
+      session
+        .end()
+        .finally(() => own?.release())
+        .then(resolve, reject)
+    }
+  })
+  // Whoever waits for it hears of a failure; nobody has to.
+  closed.catch(() => {})
+  return {
+    closed,
+    async close() {
+      await handle.close()
+      await closed
+    },
+  }
+}
+
+/** The standard output for one user alone. */
+interface OwnStdout {
+  /** Calls back when it is out, or cannot be. */
+  readonly write: (text: string, done: (error?: Error | null) => void) => void
+  /** Gives it back to everybody. */
+  release(): void
+}
+
+/**
+ * Takes the process's standard output: what anybody else writes there from now on, with `console` or directly, goes to
+ * stderr, where it cannot be taken for a message.
+ */
+function ownStdout(): OwnStdout {
+  const { stdout } = process
+  const write = stdout.write
+  const methods = CONSOLE_METHODS.map((name) => [name, console[name]] as const)
+  // Whoever writes hears of it; without a listener it would end the process.
+  const fail = () => {}
+  stdout.on('error', fail)
+  stdout.write = process.stderr.write.bind(process.stderr) as typeof stdout.write
+  for (const name of CONSOLE_METHODS) console[name] = (...values) => console.error(...values)
+  return {
+    write: (text, done) => void write.call(stdout, text, 'utf8', done),
+    release() {
+      stdout.off('error', fail)
+      stdout.write = write
+      for (const [name, method] of methods) console[name] = method
+    },
+  }
+}
+
+/** What a transport of lines is made of. */
+interface LineTransportOptions {
+  readonly input: Readable
+  /** Writes one line; calls back when it is out, or cannot be. */
+  readonly write: (line: string, done: (error?: Error | null) => void) => void
+  readonly maxBytes: number
+}
+
+/**
+ * MCP in lines of JSON, each way. Messages are checked by the SDK, but for those that somebody takes first: a call of a
+ * tool is checked by the one who makes it, and to check it twice would be a noticeable part of its time.
+ */
+class LineTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+  /** Says whether it takes a message, which nobody has checked. */
+  take: (message: unknown) => boolean = () => false
+  readonly #options: LineTransportOptions
+  readonly #lines: LineSplitter
+  #isClosed = false
+
+  constructor(options: LineTransportOptions) {
+    this.#options = options
+    this.#lines = new LineSplitter(options.maxBytes)
+  }
+
+  async start(): Promise<void> {
+    const { input } = this.#options
+    input.on('data', this.#read)
+    input.on('error', this.#fail)
+    input.once('end', this.#end).once('close', this.#end)
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#options.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()))
+    })
+  }
+
+  /** Lets go of its input; what is under way is stopped by those who hear of it. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    const { input } = this.#options
+    input.off('data', this.#read).off('error', this.#fail).off('end', this.#end).off('close', this.#end)
+    input.pause()
+    this.onclose?.()
+  }
+
+  readonly #read = (chunk: Buffer): void => {
+    try {
+      for (const line of this.#lines.push(chunk)) this.#hear(line)
+    } catch (error) {
+      // A line without an end: what follows cannot be told apart any more.
+      this.#fail(error as Error)
+      void this.close()
+    }
+  }
+
+  readonly #fail = (error: Error): void => this.onerror?.(error)
+
+  readonly #end = (): void => void this.close()
+
+  #hear(line: string): void {
+    if (line === '' || this.#isClosed) return
+    try {
+      if (!this.take(JSON.parse(line))) this.onmessage?.(deserializeMessage(line))
+    } catch (error) {
+      this.#fail(error as Error)
+    }
+  }
+}

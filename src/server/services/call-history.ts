@@ -1,0 +1,231 @@
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import {
+  type Clock,
+  type IndexedCall,
+  type IndexedRun,
+  isRunId,
+  type Store,
+  systemClock,
+  ToolError,
+} from '../../core/index.ts'
+import type { Hub, RunIndexer } from '../../hub/index.ts'
+import { errnoOf, escapeLine, escapeText } from '../../lib/index.ts'
+import type { CallDetail, RecordLine, RunEntry } from '../../protocol/index.ts'
+import { type RecordEvent, readEvents } from '../../records/log/index.ts'
+import { createRedactor } from '../../records/redaction/index.ts'
+import { openRegular } from '../../system/index.ts'
+import type { CallHistory } from '../service.ts'
+import { readCallLines, toCallEntry, toRunEntry } from './call-entries.ts'
+import { fileChanges } from './file-changes.ts'
+import { removeEndedRun, verifyRuns } from './run-records.ts'
+
+const MAX_CONCURRENT = 5_000
+
+const MAX_DEPTH = 32
+
+/** What the book is kept with. */
+export interface CallHistoryOptions {
+  readonly hub: Pick<Hub, 'undo' | 'explain' | 'run' | 'endRun' | 'recordChange'>
+  readonly store: Pick<Store, 'calls' | 'heads' | 'approvals' | 'sessions'>
+  readonly runsFolder: string
+  readonly indexer: Pick<RunIndexer, 'flush'>
+  readonly clock?: Clock
+  /** Takes out of texts what nobody may see; what has the shape of a secret unless said. */
+  readonly redact?: (text: string) => string
+}
+
+const MAX_CALLS_OF_RUN = 5_000
+const MAX_CHILDREN = 500
+const MAX_LINES = 1_000
+
+/** What was done: lists from the index, everything else from the records themselves. */
+export function createCallHistory(options: CallHistoryOptions): CallHistory {
+  const { hub, store, runsFolder, indexer, clock = systemClock, redact } = options
+  const { calls: index } = store
+  const hideSecrets = redact ?? createRedactor({}).text
+  const folderOf = (run: string) => {
+    if (isRunId(run)) return join(runsFolder, run)
+    throw noRun(run)
+  }
+  const findRun = async (run: string) => {
+    await indexer.flush()
+    const found = isRunId(run) ? await index.run(run) : undefined
+    if (found) return found
+    throw noRun(run)
+  }
+
+  return {
+    async calls({ limit, ...filter }) {
+      await indexer.flush()
+      const { items, next } = await pageOf((most) => index.calls({ ...filter, limit: most }), limit)
+      return { calls: items.map(toCallEntry), ...(next !== undefined && { next }) }
+    },
+
+    async call(callId): Promise<CallDetail> {
+      await indexer.flush()
+      const call = await index.call(callId)
+      if (!call) throw noCall(callId)
+      const lines = await linesOf(readCallLines(folderOf(call.run), callId))
+      return { call: toCallEntry(call), lines, children: (await childrenOf(call)).map(toCallEntry) }
+    },
+
+    async runs({ limit, from, to, before, ...rest }) {
+      await indexer.flush()
+      const filter = {
+        ...rest,
+        since: from,
+        before: before === undefined || to === undefined ? (before ?? to) : Math.min(before, to),
+      }
+      const { items, next } = await pageOf((most) => index.runs({ ...filter, limit: most }), limit)
+      return { runs: await Promise.all(items.map(describeRun)), ...(next !== undefined && { next }) }
+    },
+
+    async run(run) {
+      const found = await findRun(run)
+      const latest = await index.calls({ run, limit: MAX_CALLS_OF_RUN + 1 })
+      const calls = latest.slice(0, MAX_CALLS_OF_RUN).toSorted(byStart).map(toCallEntry)
+      return { run: await describeRun(found), calls, isTruncated: latest.length > MAX_CALLS_OF_RUN }
+    },
+
+    async lines(run, { after, limit }) {
+      const lines: RecordLine[] = []
+      if (limit <= 0) return lines
+      for await (const event of readEvents(folderOf(run), { from: after + 1 })) {
+        lines.push(showLine(event))
+        if (lines.length >= Math.min(limit, MAX_LINES)) break
+      }
+      return lines
+    },
+
+    async export(run) {
+      return exportRecord(folderOf(run))
+    },
+
+    changes: (run) => fileChanges(runsFolder, run, { hub, hideSecrets }),
+
+    async undo(run, { by, ...wish }) {
+      folderOf(run)
+      const { ok, dryRun, calls, changes } = await hub.undo({ run, caller: by, ...wish })
+      const tools = new Map(calls.map(({ callId, tool }) => [callId, tool]))
+      return {
+        ok,
+        dryRun,
+        changes: changes.map(({ call, path, action, reason, diff }) => ({
+          callId: call,
+          tool: escapeLine(tools.get(call) ?? ''),
+          path: escapeLine(path),
+          action,
+          ...(reason !== undefined && { reason: escapeLine(reason) }),
+          ...(diff !== undefined && { diff: escapeText(hideSecrets(diff)) }),
+        })),
+      }
+    },
+
+    async remove(run, { by }) {
+      const found = await findRun(run)
+      await removeEndedRun(found.run, { hub, store, runsFolder, clock, by })
+    },
+
+    async verify({ run, only } = {}) {
+      if (only === 'missing') return verifyRuns(runsFolder, store.heads, [])
+      if (run === undefined) return verifyRuns(runsFolder, store.heads)
+      const found = await findRun(run)
+      return verifyRuns(runsFolder, store.heads, [found.run])
+    },
+  }
+
+  async function describeRun(run: IndexedRun): Promise<RunEntry> {
+    return toRunEntry(run, await store.sessions.find(run.run))
+  }
+
+  /** They began and ended while it was under way. */
+  async function childrenOf({ callId, run, startedAt, durationMs }: IndexedCall): Promise<IndexedCall[]> {
+    const before = durationMs === undefined ? {} : { before: Math.ceil(startedAt + durationMs) + 1 }
+    const beside = await index.calls({ run, ...before, limit: MAX_CALLS_OF_RUN })
+    return beside
+      .filter(({ parent }) => parent === callId)
+      .toSorted(byStart)
+      .slice(0, MAX_CHILDREN)
+  }
+}
+
+/** The record of a call in the index can have been removed since; what is known of it is shown all the same. */
+async function linesOf(reading: ReturnType<typeof readCallLines>): Promise<RecordLine[]> {
+  try {
+    return (await reading).map(showLine)
+  } catch (error) {
+    if (ToolError.is(error) && error.code === 'NOT_FOUND') return []
+    throw error
+  }
+}
+
+function byStart(a: IndexedCall, b: IndexedCall): number {
+  return a.startedAt - b.startedAt || a.seq - b.seq
+}
+
+function noRun(run: string): ToolError {
+  return new ToolError('NOT_FOUND', `There is no run ${JSON.stringify(run.slice(0, 64))}.`, {
+    hint: 'List the runs with GET /v1/runs or tool-hub runs.',
+  })
+}
+
+function noCall(callId: string): ToolError {
+  return new ToolError('NOT_FOUND', `There is no call ${JSON.stringify(callId.slice(0, 64))} on record.`, {
+    hint: 'List the calls with GET /v1/calls.',
+  })
+}
+
+/** A line of a record as people see it, harmless in every text. The exact bytes are in the export. */
+function showLine(event: RecordEvent): RecordLine {
+  return show(event, 0) as RecordLine
+}
+
+function show(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return escapeText(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= MAX_DEPTH) return '…'
+  if (Array.isArray(value)) return value.map((item) => show(item, depth + 1))
+  const entries = Object.entries(value).map(([key, item]) => [escapeText(key), show(item, depth + 1)] as const)
+  return Object.fromEntries(entries)
+}
+
+/** The record of a run as it is on disk now, to the byte; whoever cancels the stream closes the file. */
+async function exportRecord(folder: string): Promise<ReadableStream<Uint8Array>> {
+  const file = await openRegular(join(folder, 'events.jsonl')).catch((error) => {
+    if (errnoOf(error) !== 'ENOENT') throw error
+    throw new ToolError('NOT_FOUND', 'The record of this run is gone.', {
+      hint: 'It was removed from the folder of runs. tool-hub runs reindex takes it out of the lists.',
+    })
+  })
+  const { size } = await file.stat()
+  // Without an end it would go on as long as somebody writes faster than it is read.
+  if (size > 0) return Readable.toWeb(file.createReadStream({ end: size - 1 })) as ReadableStream<Uint8Array>
+  await file.close()
+  return new ReadableStream({ start: (controller) => controller.close() })
+}
+
+/** A page of a list, newest first, and where the next one begins. */
+interface Page<T> {
+  readonly items: readonly T[]
+  /** `before` of the next page; absent when there is none. */
+  readonly next?: number
+}
+
+/**
+ * A page that does not split what began in one millisecond: the next page begins before a time, and a part of those would
+ * be on neither. It is a little shorter for that, or, when one millisecond fills it, longer.
+ */
+async function pageOf<T extends { readonly startedAt: number }>(
+  fetch: (limit: number) => Promise<readonly T[]> | readonly T[],
+  limit: number,
+): Promise<Page<T>> {
+  const found = await fetch(limit + 1)
+  if (found.length <= limit) return { items: found }
+  const { startedAt } = found[limit]!
+  const before = found.filter((item) => item.startedAt > startedAt)
+  if (before.length > 0) return { items: before, next: startedAt + 1 }
+  if (limit >= MAX_CONCURRENT) return { items: found.slice(0, limit), next: startedAt }
+  const same = (await fetch(MAX_CONCURRENT)).filter((item) => item.startedAt === startedAt)
+  return { items: same, next: startedAt }
+}

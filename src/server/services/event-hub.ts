@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import { type Clock, type IndexedCall, type Store, systemClock } from '../../core/index.ts'
+import type { Hub, RunIndexer } from '../../hub/index.ts'
+import { parseJson } from '../../lib/index.ts'
+import { featureChange, type ServiceEvent } from '../../protocol/index.ts'
+import type { EventHub } from '../service.ts'
+import { toCallEntry } from './call-entries.ts'
+
+/** What the events listens to. */
+export interface EventHubOptions {
+  readonly hub: Pick<Hub, 'onToolsChanged'>
+  readonly indexer: Pick<RunIndexer, 'onCall'>
+  readonly store: { readonly events: Pick<Store['events'], 'watch'> }
+  readonly clock?: Clock
+}
+
+const KEPT = 5_000
+/** Sources bring their tools one after the other; people see the list once. */
+const TOOLS_MS = 100
+
+type Subscriber = {
+  readonly listener: (event: ServiceEvent, id: string) => void
+  readonly types: ReadonlySet<ServiceEvent['type']> | undefined
+}
+
+/** A call waits in the ring as the index knows it: it is made fit to be seen only when somebody looks. */
+type Kept = { readonly type: 'indexed'; readonly call: IndexedCall } | ServiceEvent
+
+/** Tells what happens as it happens, and keeps the last 5,000 events for whoever was away. */
+export function createEventHub({
+  hub,
+  indexer,
+  store,
+  clock = systemClock,
+}: EventHubOptions): EventHub & { close(): void } {
+  const boot = randomBytes(6).toString('hex')
+  const ring: Kept[] = new Array(KEPT)
+  const subscribers = new Set<Subscriber>()
+  /** Number of the last event; the first is 1. */
+  let last = 0
+  let cancelTools: (() => void) | undefined
+
+  const add = (kept: Kept) => {
+    last++
+    ring[last % KEPT] = kept
+    if (subscribers.size === 0) return
+    const event = eventOf(kept)
+    const id = `${boot}-${last}`
+    for (const subscriber of [...subscribers]) tell(subscriber, event, id)
+  }
+  const tell = (subscriber: Subscriber, event: ServiceEvent, id: string): boolean => {
+    if (subscriber.types && !subscriber.types.has(event.type) && event.type !== 'reset') return true
+    try {
+      subscriber.listener(event, id)
+      return true
+    } catch {
+      // It is gone, or it would have listened: the others are told all the same.
+      subscribers.delete(subscriber)
+      return false
+    }
+  }
+  const stops = [
+    store.events.watch(({ topic, body }) => {
+      const change = topic === 'ability' ? featureChange.safeParse(parseJson(body)) : undefined
+      if (change?.success) add({ type: 'ability-changed', ...change.data })
+    }),
+    indexer.onCall((call) => add({ type: 'indexed', call })),
+    hub.onToolsChanged(() => {
+      cancelTools ??= clock.after(
+        TOOLS_MS,
+        () => {
+          cancelTools = undefined
+          add({ type: 'tools-changed' })
+        },
+        { background: true },
+      )
+    }),
+  ]
+
+  return {
+    publish: add,
+    subscribe(listener, { after, types } = {}) {
+      const subscriber = { listener, types: types && new Set(types) }
+      subscribers.add(subscriber)
+      const stop = () => void subscribers.delete(subscriber)
+      if (after === undefined) return stop
+      const oldest = Math.max(1, last - KEPT + 1)
+      const seen = numberOf(after)
+      if (seen === undefined || seen < oldest - 1 || seen > last) {
+        tell(subscriber, { type: 'reset' }, `${boot}-${last}`)
+        return stop
+      }
+      // What a listener publishes meanwhile is told to it by `add`.
+      const until = last
+      for (let number = seen + 1; number <= until; number++)
+        if (!tell(subscriber, eventOf(ring[number % KEPT]!), `${boot}-${number}`)) break
+      return stop
+    },
+    close() {
+      cancelTools?.()
+      for (const stop of stops) stop()
+      subscribers.clear()
+    },
+  }
+
+  function numberOf(id: string): number | undefined {
+    const match = /^([0-9a-f]{12})-(\d{1,15})$/.exec(id)
+    return match?.[1] === boot ? Number(match[2]) : undefined
+  }
+}
+
+function eventOf(kept: Kept): ServiceEvent {
+  return kept.type === 'indexed' ? { type: 'call', call: toCallEntry(kept.call) } : kept
+}

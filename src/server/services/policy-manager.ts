@@ -1,0 +1,245 @@
+import path from 'node:path'
+import { type CheckedConfig, checkConfig, toPolicyRules, toRules } from '../../config/index.ts'
+import { type ConfigDocument, configError, parseYaml } from '../../core/document/index.ts'
+import { lazyModule, type SourcedRule, type Store, ToolError } from '../../core/index.ts'
+import type { Hub, RunIndexer } from '../../hub/index.ts'
+import { escapeLine, escapeText, sha256 } from '../../lib/index.ts'
+import { compilePolicy, describeRule, describeSource, effectOf, type PolicyWarning } from '../../policy/index.ts'
+import type { PolicyExplanation, PolicyRule, PolicyState } from '../../protocol/index.ts'
+import { adoptRules } from '../config-reload.ts'
+import type { EventHub, PolicyManager } from '../service.ts'
+import { type PolicyFile, readPolicyFile, readPolicyPart, replacePolicyPart, writePolicyFile } from './policy-file.ts'
+import { SharedTurns } from './shared-turns.ts'
+import { type Judge, testRules } from './test-rules.ts'
+
+const loadYaml = lazyModule(() => import('yaml'))
+
+/** What the desk works with. */
+export interface PolicyManagerOptions {
+  readonly hub: Pick<Hub, 'policyLayers' | 'setPolicy' | 'check' | 'explain' | 'recordChange'>
+  readonly store: Pick<Store, 'calls'>
+  readonly runsFolder: string
+  readonly indexer: Pick<RunIndexer, 'flush'>
+  readonly events: Pick<EventHub, 'publish'>
+  /** The config that the hub was made from, absolute; none when there is none. */
+  readonly configFile?: string
+  /** What is wrong with the config file as it is now. */
+  readonly warnings?: () => readonly PolicyWarning[]
+  /** What rules and messages name the file relative to; the working folder unless said. */
+  readonly cwd?: string
+}
+
+/** What only the service itself does with the rules. */
+export interface FilePolicyManager extends PolicyManager {
+  /** Uses the rules that the config file has now. A change is recorded as made by `file`; returns whether there was one. */
+  adopt(rules: readonly SourcedRule[]): Promise<boolean>
+}
+
+/** Shows the rules, tries others on what was recorded, and saves them. */
+export function createPolicyManager(options: PolicyManagerOptions): FilePolicyManager {
+  const { hub, store, runsFolder, indexer, events, configFile, warnings = () => [], cwd = process.cwd() } = options
+  const label = configFile === undefined ? 'rules' : labelOf(configFile, cwd)
+  const judge: Judge = (tool, input, asked) => hub.explain(tool, input, asked)
+  const tests = new SharedTurns('A test of rules')
+  /** One save after the other: each looks at the file that the one before has left. */
+  let saving: Promise<unknown> = Promise.resolve()
+
+  const state = async (): Promise<PolicyState> => {
+    const { always = [], owner = [], defaults = [] } = hub.policyLayers()
+    const shown = [
+      ...always.map((rule) => showRule('always', rule)),
+      ...owner.map((rule) => showRule('owner', rule)),
+      ...defaults.map((rule) => showRule('defaults', rule)),
+    ]
+    const doubts = [...warnings(), ...hub.check()].map(showWarning)
+    return { rules: shown, warnings: doubts, ...(await showFile(configFile, label, owner)) }
+  }
+
+  return {
+    state,
+
+    async explain(caller, { tool, input, run }): Promise<PolicyExplanation> {
+      const told = await caller.hub.explain(tool, input, run === undefined ? {} : { run })
+      const { effect, rule, source, reason, targets, risks, text, decision, error } = told
+      const fix = error?.fix.hint ?? (effect === 'allow' ? undefined : decision?.fix.hint)
+      return {
+        tool: escapeLine(told.tool),
+        effect,
+        rule: escapeLine(rule),
+        source: escapeLine(source),
+        reason: escapeLine(reason),
+        targets: targets.map(({ capability, value }) => ({ capability, value: escapeLine(value) })),
+        ...(risks && { risks: risks.map(escapeLine) }),
+        text: escapeText(text),
+        ...(fix !== undefined && { fix: escapeLine(fix) }),
+      }
+    },
+
+    test({ yaml, calls }) {
+      return tests.share(JSON.stringify([calls, yaml]), async () => {
+        const owner = await draftedRules(yaml)
+        const policy = compilePolicy({ ...hub.policyLayers(), owner })
+        await indexer.flush()
+        return testRules(calls, { judge, policy, index: store.calls, runsFolder })
+      })
+    },
+
+    save: (wish) => next(() => save(wish)),
+    adopt: (rules) => next(() => adopt(rules)),
+  }
+
+  function next<T>(change: () => Promise<T>): Promise<T> {
+    const changed = saving.then(change)
+    // Its caller gets the error; the next change is made all the same.
+    saving = changed.catch(() => {})
+    return changed
+  }
+
+  /** The rules that would hold: those typed, beside what the config says of tools elsewhere. */
+  async function draftedRules(yaml: string): Promise<readonly SourcedRule[]> {
+    const { rules } = readDraft(yaml, { file: configFile ?? path.join(cwd, 'tool-hub.yaml') })
+    const found = configFile === undefined ? undefined : await editable(configFile, label)
+    return found && 'file' in found ? [...found.elsewhere, ...rules] : rules
+  }
+
+  async function save({ yaml, version, by }: { yaml: string; version: string; by: string }): Promise<PolicyState> {
+    const found = configFile === undefined ? { readOnly: NO_FILE } : await editable(configFile, label)
+    if ('readOnly' in found) throw new ToolError('CONFIG_INVALID', found.readOnly)
+    if (found.file.version !== version) throw changedMeanwhile(label)
+    const { part, rules: drafted } = readDraft(yaml, { file: found.file.file })
+    compilePolicy({ ...hub.policyLayers(), owner: drafted })
+    const text = replacePolicyPart(found.file.text, part, label)
+    const { rules } = readOwnerRules(text, { file: found.file.file, label })
+    compilePolicy({ ...hub.policyLayers(), owner: rules })
+    await writePolicyFile(found.file.file, text)
+    hub.setPolicy(rules)
+    events.publish({ type: 'policy-changed' })
+    await hub.recordChange({ by, change: 'policy-saved', subject: label })
+    return state()
+  }
+
+  async function adopt(rules: readonly SourcedRule[]): Promise<boolean> {
+    const isChanged = await adoptRules(hub, rules, label)
+    if (isChanged) events.publish({ type: 'policy-changed' })
+    return isChanged
+  }
+}
+
+const NO_FILE = 'There is no config file: write one with tool-hub init, and start the service again.'
+
+type Editable =
+  | { readonly file: PolicyFile; readonly elsewhere: readonly SourcedRule[]; readonly part: string }
+  | { readonly readOnly: string; readonly version?: string }
+
+/** Whether the rules of this config can be changed here, and if not, why. */
+async function editable(configFile: string, label: string): Promise<Editable> {
+  const kind = path.extname(configFile)
+  if (kind !== '.yaml' && kind !== '.yml')
+    return { readOnly: `${label} is no YAML file; its comments and order would be lost. Change it by hand.` }
+  try {
+    const file = await readPolicyFile(configFile)
+    const { rules, config } = readOwnerRules(file.text, { file: configFile, label })
+    const { policy } = config
+    if (typeof policy === 'string')
+      return { readOnly: `The rules are in ${policy}, which ${label} names. Change them there.`, version: file.version }
+    const elsewhere = rules.slice(0, rules.length - (policy?.length ?? 0))
+    return { file, elsewhere, part: readPolicyPart(file.text, label) }
+  } catch (error) {
+    if (!ToolError.is(error)) throw error
+    return { readOnly: `${error.message} Until it is repaired, nothing can be saved.` }
+  }
+}
+
+async function showFile(
+  configFile: string | undefined,
+  label: string,
+  owner: readonly SourcedRule[],
+): Promise<Pick<PolicyState, 'yaml' | 'file' | 'version' | 'readOnly'>> {
+  const found = configFile === undefined ? { readOnly: NO_FILE } : await editable(configFile, label)
+  if ('file' in found) return { yaml: found.part, file: label, version: found.file.version }
+  const { stringify } = await loadYaml()
+  const yaml = stringify({ policy: owner.map(({ rule }) => rule) }, { lineWidth: 0 })
+  const version = ('version' in found && found.version) || sha256(yaml)
+  return { yaml, version, readOnly: found.readOnly, ...(configFile !== undefined && { file: label }) }
+}
+
+function showRule(layer: PolicyRule['layer'], sourced: SourcedRule): PolicyRule {
+  const { rule } = sourced
+  const source = describeSource(sourced.source)
+  const text = describeRule(sourced).slice(0, -` (${source})`.length)
+  const reason = rule.reason === undefined ? {} : { reason: escapeLine(rule.reason) }
+  return { layer, effect: effectOf(rule), text: escapeLine(text), source: escapeLine(source), ...reason }
+}
+
+function showWarning({
+  level,
+  message,
+  source,
+  hint,
+}: ReturnType<Hub['check']>[number]): PolicyState['warnings'][number] {
+  const advice = hint === undefined ? {} : { hint: escapeLine(hint) }
+  return { level, message: escapeLine(message), source: escapeLine(source), ...advice }
+}
+
+/** Relative to the working folder when it is below, as messages about the config have it. */
+function labelOf(file: string, cwd: string): string {
+  const relative = path.relative(cwd, file)
+  return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative
+}
+
+function changedMeanwhile(label: string): ToolError {
+  return new ToolError('CONFLICT', `${label} was changed since these rules were loaded.`, {
+    hint: 'Load the rules again, and make the change in what is there now.',
+  })
+}
+
+/** How the places in a draft are named. */
+const LABEL = 'rules'
+
+/** Rules that somebody has typed. */
+interface Draft {
+  readonly rules: readonly SourcedRule[]
+  /** As a part of a config: with its key. */
+  readonly part: string
+}
+
+/** Reads typed rules: a list of them, or the `policy:` part of a config. What is wrong is told with its line. */
+function readDraft(yaml: string, { file }: { readonly file: string }): Draft {
+  const { value, locate } = parseYaml(yaml, LABEL)
+  const isList = Array.isArray(value)
+  const part = isList ? `policy:\n${yaml}` : yaml
+  const document: ConfigDocument = {
+    file,
+    label: LABEL,
+    value: isList ? { policy: value } : (value ?? { policy: [] }),
+    locate: (keys, at) => locate(isList ? keys.slice(1) : keys, at),
+  }
+  refuseOthers(document)
+  return { rules: rulesIn(document, checkConfig(document)), part: value === null ? 'policy: []\n' : part }
+}
+
+/** The owner's rules in a config that is at hand as text. */
+function readOwnerRules(text: string, { file, label }: { readonly file: string; readonly label: string }) {
+  const document = { file, label, ...parseYaml(text, label) }
+  const config = checkConfig(document)
+  return { rules: rulesIn(document, config), config }
+}
+
+function rulesIn(document: ConfigDocument, { policy, policyTools }: CheckedConfig): SourcedRule[] {
+  const byTool = policyTools ? toPolicyRules(document, policyTools) : []
+  return [...byTool, ...toRules(document, typeof policy === 'string' ? [] : (policy ?? []))]
+}
+
+function refuseOthers({ value, locate }: ConfigDocument): void {
+  const isMapping = typeof value === 'object' && value !== null
+  const others = isMapping ? Object.keys(value).filter((key) => key !== 'policy') : []
+  const isNamed = isMapping && typeof (value as { readonly policy?: unknown }).policy === 'string'
+  if (isMapping && others.length === 0 && !isNamed) return
+  const hint = 'Write a list of rules, such as - { allow: "read:fs" }, or that list below policy:.'
+  const problem = isNamed
+    ? { path: ['policy'], position: locate(['policy']), message: 'names a file; here the rules themselves are needed.' }
+    : others.length === 0
+      ? { message: 'is no list of rules.' }
+      : { path: [others[0]!], position: locate([others[0]!], 'key'), message: 'is no part of the rules.' }
+  throw configError(LABEL, [problem], { hint })
+}

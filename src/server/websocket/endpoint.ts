@@ -1,0 +1,264 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { type Awaitable, type Clock, messageOf, systemClock, ToolError } from '../../core/index.ts'
+import type { Refusal } from '../auth/auth-request.ts'
+import type { Identity } from '../auth/authenticator.ts'
+import type { Caller, Service } from '../service.ts'
+import { CLOSE_CODES, WS_LIMITS, type WsLimits } from './limits.ts'
+import { Presence } from './session-watch.ts'
+import { type ConnectionParts, WsConnection } from './ws-connection.ts'
+import { WsSessions } from './ws-sessions.ts'
+
+/** What both sides speak. */
+const SUBPROTOCOL = 'tool-hub.v1'
+
+const BEARER = 'bearer.'
+
+/** How many of something each principal has. */
+export class PrincipalCounts {
+  readonly #counts = new Map<string, number>()
+
+  of(principal: string): number {
+    return this.#counts.get(principal) ?? 0
+  }
+
+  add(principal: string): void {
+    this.#counts.set(principal, this.of(principal) + 1)
+  }
+
+  remove(principal: string): void {
+    const left = this.of(principal) - 1
+    if (left > 0) this.#counts.set(principal, left)
+    else this.#counts.delete(principal)
+  }
+}
+
+/** What the WebSocket door is made of. */
+export interface WebSocketEndpointOptions {
+  readonly service: Pick<Service, 'events' | 'approvals'>
+  /** Says who a request is from; a token that came as a subprotocol is its Authorization header by then. */
+  readonly authenticate: (request: IncomingMessage) => Awaitable<Identity | Refusal>
+  readonly clock?: Clock
+  readonly limits?: Partial<WsLimits>
+}
+
+/** The door at `/v1/ws`. */
+export interface WebSocketEndpoint {
+  /** For the `upgrade` event of a server. Answers every such request, also those it refuses. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Shows those out of whom it is true: a token was revoked, for example. */
+  dismiss(who: (caller: Caller) => boolean): void
+  /** Takes nothing more, lets calls end for so long, then closes everything. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+  readonly connections: number
+}
+
+const PATH = '/v1/ws'
+const SWEEP_MS = 5_000
+const CHECK_MS = 5_000
+const CLOSING_MS = 1_000
+
+/** Opens the WebSocket door of a service: calls, client tools, approvals and events, resumed after a dropped connection. */
+export function createWebSocketEndpoint(options: WebSocketEndpointOptions): WebSocketEndpoint {
+  return new Endpoint(options)
+}
+
+class Endpoint implements WebSocketEndpoint, ConnectionParts {
+  readonly clock: Clock
+  readonly limits: WsLimits
+  readonly #admit: WebSocketEndpointOptions['authenticate']
+  readonly #server: WebSocketServer
+  readonly #sessions: WsSessions
+  readonly #connections = new Set<WsConnection>()
+  readonly #counts = new PrincipalCounts()
+  #arriving = 0
+  #isClosing = false
+  #stopSweep: (() => void) | undefined
+  #whenEmpty: (() => void) | undefined
+
+  constructor({ service, authenticate, clock = systemClock, limits }: WebSocketEndpointOptions) {
+    this.clock = clock
+    this.limits = { ...WS_LIMITS, ...limits }
+    this.#admit = authenticate
+    const { events, approvals } = service
+    const presence = new Presence(events, clock)
+    this.#sessions = new WsSessions({ events, approvals, presence, clock, limits: this.limits })
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload: this.limits.messageBytes,
+      handleProtocols: (offered) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
+    })
+  }
+
+  get connections(): number {
+    return this.#connections.size
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // Whatever goes wrong with it before it is a WebSocket: it is gone.
+    socket.on('error', ignore)
+    void this.#welcome(request, socket, head).catch((error: unknown) => {
+      process.emitWarning(`A WebSocket could not be admitted: ${messageOf(error)}`, 'ToolHubWarning')
+      refuseUpgrade(socket, 500, new ToolError('INTERNAL', 'Who this is could not be checked.'))
+    })
+  }
+
+  dismiss(who: (caller: Caller) => boolean): void {
+    for (const session of this.#sessions) if (who(session.caller)) this.#sessions.end(session)
+    for (const connection of this.#connections) {
+      if (who(connection.caller)) connection.close(CLOSE_CODES.notAdmitted, 'not admitted any more')
+    }
+  }
+
+  async close({ graceMs = 0 }: { readonly graceMs?: number } = {}): Promise<void> {
+    this.#isClosing = true
+    for (const session of this.#sessions) session.stopTaking()
+    await this.#within(graceMs, Promise.all(Array.from(this.#sessions, ({ calls }) => calls.idle())))
+    for (const connection of this.#connections) connection.close(1001, 'the server stops')
+    for (const session of this.#sessions) this.#sessions.end(session)
+    const emptied = new Promise<void>((resolve) => (this.#whenEmpty = resolve))
+    if (this.#connections.size > 0) await this.#within(CLOSING_MS, emptied)
+    for (const connection of this.#connections) connection.terminate()
+    this.#stopSweep?.()
+  }
+
+  greet: ConnectionParts['greet'] = (connection, { session: id, received = 0 }) => {
+    const known = id === undefined ? undefined : this.#sessions.resume(id, connection.caller)
+    const session = known ?? this.#sessions.open(connection.caller)
+    const welcome = { type: 'welcome', session: session.id, resumed: known !== undefined }
+    connection.write(JSON.stringify({ ...welcome, principal: connection.caller.name }))
+    session.attach(connection, received)
+    return session
+  }
+
+  closed: ConnectionParts['closed'] = (connection, code) => {
+    this.#connections.delete(connection)
+    this.#counts.remove(connection.caller.name)
+    if (this.#connections.size === 0) this.#whenEmpty?.()
+    const { session } = connection
+    if (!session?.detach(connection)) return
+    // A goodbye; anything else is a drop.
+    if (code === 1000 || !session.isWorthKeeping) this.#sessions.end(session)
+    else this.#sessions.leave(session)
+  }
+
+  async #welcome(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    if (this.#isClosing) return refuseUpgrade(socket, 503, stopping())
+    if (request.url?.split('?')[0] !== PATH) return refuseUpgrade(socket, 404, elsewhere())
+    const { connections: most, connectionsEach: maxEach } = this.limits
+    const hasRoom = this.#connections.size + this.#arriving < most
+    if (!hasRoom) return refuseUpgrade(socket, 503, full(`There are ${most} connections`))
+    presentToken(request)
+    this.#arriving++
+    try {
+      const admission = await this.#admit(request)
+      if (!admission.ok) return refuseUpgrade(socket, admission.status, admission.error, admission.headers)
+      if (this.#isClosing) return refuseUpgrade(socket, 503, stopping())
+      const { name } = admission.caller
+      if (this.#counts.of(name) >= maxEach)
+        return refuseUpgrade(socket, 429, full(`${name} has ${maxEach} connections`))
+      this.#server.handleUpgrade(request, socket, head, (ws) => this.#connected(ws, socket, admission))
+    } finally {
+      this.#arriving--
+    }
+  }
+
+  #connected(ws: WebSocket, socket: Duplex, admission: Identity): void {
+    socket.off('error', ignore)
+    this.#connections.add(new WsConnection(ws, socket, admission, this))
+    this.#counts.add(admission.caller.name)
+    this.#stopSweep ??= this.clock.after(SWEEP_MS, this.#sweep, { background: true })
+  }
+
+  /** One timer for all: who was silent for long is asked, who does not answer is gone. */
+  readonly #sweep = (): void => {
+    const now = this.clock.now()
+    for (const connection of this.#connections) {
+      const { heardAt, pingedAt, session } = connection
+      if (now - connection.checkedAt >= CHECK_MS) void this.#check(connection, now)
+      if (now - heardAt < this.limits.silenceMs) continue
+      if (!session) connection.close(CLOSE_CODES.badMessages, 'no hello came')
+      else if (pingedAt <= heardAt) connection.ping(now)
+      else if (now - pingedAt >= this.limits.silenceMs) connection.terminate()
+    }
+    this.#sessions.sweep()
+    const isNeeded = this.#connections.size + this.#sessions.size > 0
+    this.#stopSweep = isNeeded ? this.clock.after(SWEEP_MS, this.#sweep, { background: true }) : undefined
+  }
+
+  /** A token that was revoked, a session that is over: who came in by it has to go. */
+  async #check(connection: WsConnection, now: number): Promise<void> {
+    connection.checkedAt = now
+    try {
+      const holds = await connection.holds()
+      if (holds) return
+      if (connection.session) this.#sessions.end(connection.session)
+      connection.close(CLOSE_CODES.notAdmitted, 'not admitted any more')
+    } catch {
+      // It cannot be checked now: it may come again and be checked at the door, its session waits.
+      connection.close(CLOSE_CODES.notAdmitted, 'could not be checked')
+    }
+  }
+
+  async #within(ms: number, done: Promise<unknown>): Promise<void> {
+    let stop = () => {}
+    const late = new Promise<void>((resolve) => (stop = this.clock.after(ms, resolve)))
+    await Promise.race([done, late])
+    stop()
+  }
+}
+
+function stopping(): ToolError {
+  return new ToolError('ABORTED', 'The service is closing.', { hint: 'Try again in a moment.', retryable: true })
+}
+
+function elsewhere(): ToolError {
+  return new ToolError('NOT_FOUND', `WebSockets are at ${PATH}.`)
+}
+
+function full(what: string): ToolError {
+  return new ToolError('RATE_LIMITED', `${what}, which is the limit.`, {
+    hint: 'Try again later, or close some.',
+  })
+}
+
+function ignore(): void {}
+
+/**
+ * A browser cannot set headers of a WebSocket, and a token in a URL ends up in logs, so it may come as a subprotocol:
+ * `tool-hub.v1, bearer.<token>`. It is made the Authorization header, unless there is one, and not kept.
+ */
+export function presentToken({ headers, headersDistinct }: IncomingMessage): void {
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((protocol) => protocol.trim())
+  const bearer = offered.find((protocol) => protocol.startsWith(BEARER))
+  if (bearer === undefined) return
+  const others = offered.filter((protocol) => !protocol.startsWith(BEARER))
+  if (others.length > 0) headers['sec-websocket-protocol'] = others.join(', ')
+  else delete headers['sec-websocket-protocol']
+  if (headers.authorization !== undefined) return
+  headers.authorization = `Bearer ${bearer.slice(BEARER.length)}`
+  headersDistinct.authorization = [headers.authorization]
+}
+
+/** Says no to a request for a WebSocket, in HTTP, and ends the connection. */
+export function refuseUpgrade(
+  socket: Duplex,
+  status: number,
+  { code, message, retryable, fix }: ToolError,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (socket.destroyed) return
+  const body = JSON.stringify({ error: { code, message, retryable, fix } })
+  const lines = {
+    connection: 'close',
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  }
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\n${head.join('')}\r\n${body}`, () =>
+    socket.destroy(),
+  )
+}
