@@ -17,8 +17,7 @@ import type { Hub } from '../../hub/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import type { CallListener } from './call-queue.ts'
 import { PendingCalls } from './pending-calls.ts'
-import { showClientAnswer } from './read-answer.ts'
-import { type ReadDefinition, readDefinition } from './read-definition.ts'
+import { type ReadDefinition, readDefinition, showClientAnswer } from './read-client.ts'
 
 /**
  * Connects a client whose tools it executes itself: they are governed like all others, a call of one is given to the

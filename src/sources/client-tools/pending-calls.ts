@@ -10,7 +10,7 @@ import {
 import type { Hub } from '../../hub/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { type CallListener, CallQueue } from './call-queue.ts'
-import { type ReadAnswer, readClientAnswer } from './read-answer.ts'
+import { type ReadAnswer, readClientAnswer } from './read-client.ts'
 
 const MAX_ENDED = 10_000
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { cleanSchema, cleanTexts } from './clean-definition.ts'
-import type { McpToolDefinition } from './definition.ts'
+import type { ServerToolDefinition } from './definitions.ts'
 
-const clean = (definition: Partial<McpToolDefinition>) =>
+const clean = (definition: Partial<ServerToolDefinition>) =>
   cleanTexts({
     tool: 'x',
     title: undefined,

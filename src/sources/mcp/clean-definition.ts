@@ -1,9 +1,6 @@
 import { isPlainObject } from '../../lib/index.ts'
-import { visibleText } from '../skills/visible-text.ts'
-import type { McpJsonObject, McpToolDefinition } from './definition.ts'
-
-/** What is left beyond that: other format characters, ends of lines that no editor shows, an empty picture of dots. */
-const OTHERS = /(?!\p{Default_Ignorable_Code_Point})\p{Cf}|\p{Zl}|\p{Zp}|\u{2800}/gu
+import { holdsHidden, withoutHidden } from '../hidden-text.ts'
+import type { McpJsonObject, ServerToolDefinition } from './definitions.ts'
 
 const DESCRIPTION_CHARS = 4_000
 const TITLE_CHARS = 200
@@ -21,7 +18,7 @@ export interface CleanTexts {
 }
 
 /** Takes what is hidden out of the texts of a definition, and tells where there was something, in its schemas too. */
-export function cleanTexts({ tool, title, description, input, output, annotations }: McpToolDefinition): CleanTexts {
+export function cleanTexts({ tool, title, description, input, output, annotations }: ServerToolDefinition): CleanTexts {
   const given = { name: tool, title, description, 'input schema': input, 'output schema': output, annotations }
   const places = Object.entries(given).filter(([, part]) => holdsHiddenAnywhere(part))
   const name = typeof annotations.title === 'string' ? (title ?? annotations.title) : title
@@ -59,14 +56,4 @@ function shorten(text: string): string {
   if (text.length <= DESCRIPTION_CHARS) return text
   const kept = text.slice(0, DESCRIPTION_CHARS).replace(HALF_CHARACTER, '')
   return `${kept} … [${text.length - DESCRIPTION_CHARS} characters cut]`
-}
-
-/** Whether a text holds characters that a person does not see and a model reads. */
-export function holdsHidden(text: string): boolean {
-  return visibleText(text).hidden > 0 || text.search(OTHERS) !== -1
-}
-
-/** The text without them. */
-export function withoutHidden(text: string): string {
-  return visibleText(text).text.replace(OTHERS, '')
 }

@@ -1,4 +1,4 @@
-import type { Client, Implementation, Transport } from '@modelcontextprotocol/client'
+import type { Client, Implementation } from '@modelcontextprotocol/client'
 import {
   type HttpMcpServer,
   lazyModule,
@@ -9,16 +9,23 @@ import {
   type WebFetch,
 } from '../../core/index.ts'
 import { VERSION } from '../../lib/index.ts'
-import type { ReferenceSources } from './fill-references.ts'
-import { START_TIMEOUT_MS } from './limits.ts'
+import { carryRawTools } from './definitions.ts'
 import { ProgramTransport } from './program-transport.ts'
-import { carryRawTools } from './raw-tools.ts'
-import { type ResolvedServer, resolveServer, signsIn, toServerUrl } from './resolve-server.ts'
-import { openReferences } from './server-references.ts'
+import {
+  openReferences,
+  type ReferenceSources,
+  type ResolvedServer,
+  resolveServer,
+  signsIn,
+  toServerUrl,
+} from './resolve-server.ts'
+import type { OpenTransport } from './transport.ts'
 import { findToolError, statusOf } from './upstream-error.ts'
-import { openSse, openStreamable, type WebRoad } from './web-transport.ts'
+import { openSse, openStreamable, type WebConnection } from './web-transport.ts'
 
 const MAX_CAUSE_DEPTH = 5
+/** How long a server may take to connect and list its tools. Default of `startTimeout`. */
+export const START_TIMEOUT_MS = 30_000
 
 const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 const loadOauthProvider = lazyModule(() => import('./oauth/oauth-provider.ts'))
@@ -60,13 +67,6 @@ export interface Connected {
   readonly sdk: Sdk
   /** Arguments may be wanted as HTTP headers. */
   readonly hasHeaders: boolean
-}
-
-/** A transport that may know why it is over. */
-export type OpenTransport = Transport & {
-  readonly reason?: ToolError | undefined
-  terminateSession?(): Promise<void>
-  describeOutput?(): string
 }
 
 /** A server that never heard of the newest protocol may be silent about it; then the old one has the rest of the time. */
@@ -166,7 +166,7 @@ async function openRoad(
   { name, server, host, env, known }: McpConnectOptions,
   { url, headers }: { readonly url: URL; readonly headers: Readonly<Record<string, string>> },
   sdk: Sdk,
-): Promise<WebRoad> {
+): Promise<WebConnection> {
   const service = server as HttpMcpServer
   const isSigningIn = signsIn(service)
   const fetchOptions = {

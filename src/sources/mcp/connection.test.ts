@@ -5,9 +5,9 @@ import { ToolError } from '../../core/errors.ts'
 import type { BaseContext } from '../../core/tool.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { McpConnection } from './connection.ts'
-import type { McpToolDefinition } from './definitions.ts'
+import type { ServerToolDefinition } from './definitions.ts'
 
-const go = { tool: 'go', input: { type: 'object' } } as unknown as McpToolDefinition
+const go = { tool: 'go', input: { type: 'object' } } as unknown as ServerToolDefinition
 const done = { result: { content: [{ type: 'text', text: 'done' }], resultType: 'complete' } }
 const { signal } = new AbortController()
 

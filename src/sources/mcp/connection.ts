@@ -2,14 +2,17 @@ import type { CallToolResult, Client, ElicitResult, Progress } from '@modelconte
 import { type BaseContext, type Clock, ToolError } from '../../core/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { type Connected, connect, type McpConnectOptions } from './connect.ts'
-import type { LeftOut, McpToolDefinition } from './definition.ts'
-import { MAX_PAGES, MAX_TOOLS, NO_TIMEOUT_MS } from './limits.ts'
+import { type LeftOut, rawToolsOf, readDefinitions, type ServerToolDefinition } from './definitions.ts'
 import { ServerQuestions } from './questions.ts'
-import { rawToolsOf } from './raw-tools.ts'
-import { readDefinitions } from './read-definitions.ts'
+import { waitUnlessAborted } from './transport.ts'
 import { statusOf, upstreamError } from './upstream-error.ts'
-import { waitUnlessAborted } from './wait.ts'
 
+/** Tools of one server. */
+const MAX_TOOLS = 1_000
+/** Pages of one listing. */
+const MAX_PAGES = 100
+/** The SDK requires a timeout of its own; the hub's timeout is the one that counts. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1
 const MAX_ROUNDS = 10
 const MAX_PROGRESS = 1_000
 const PROGRESS_CHARS = 500
@@ -66,7 +69,9 @@ export class McpConnection {
   }
 
   /** All tools, page by page, within bounds; what is over them is notified and left out. */
-  async list(signal: AbortSignal): Promise<{ definitions: readonly McpToolDefinition[]; leftOut: readonly LeftOut[] }> {
+  async list(
+    signal: AbortSignal,
+  ): Promise<{ definitions: readonly ServerToolDefinition[]; leftOut: readonly LeftOut[] }> {
     const { client, hasHeaders } = this.#connected
     if (!client.getServerCapabilities()?.tools) return { definitions: [], leftOut: [] }
     const tools: unknown[] = []
@@ -105,7 +110,7 @@ export class McpConnection {
   }
 
   /** Calls a tool, with what its server asks in between; throws errors of the table only. */
-  async call(definition: McpToolDefinition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
+  async call(definition: ServerToolDefinition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
     const questions = new ServerQuestions(this.#name, ctx)
     this.#active.add(questions)
     try {
@@ -119,7 +124,7 @@ export class McpConnection {
     }
   }
 
-  async #callThrough(definition: McpToolDefinition, input: unknown, ctx: BaseContext, questions: ServerQuestions) {
+  async #callThrough(definition: ServerToolDefinition, input: unknown, ctx: BaseContext, questions: ServerQuestions) {
     const { tool, input: inputSchema } = definition
     const { client, sdk } = this.#connected
     const options = {

@@ -1,6 +1,6 @@
 export { resolveOAuth } from './connect.ts'
-export { fillReferences } from './fill-references.ts'
 export { createMcpSource, type McpServerStatus, type McpSource, type McpSourceOptions } from './mcp-source.ts'
 export { signInToServer, signOut } from './oauth/sign-in.ts'
 export { acceptPins, forgetPins, listPins } from './pins.ts'
+export { fillReferences } from './resolve-server.ts'
 export { type ReportedTool, type ServerReport, testServer } from './test-server.ts'

@@ -1,6 +1,12 @@
-import { lazyModule, type McpServer, type SourceHost, ToolError, type ToolSource } from '../../core/index.ts'
-import type { LeftOut } from './definition.ts'
-import { assertServerName } from './server-name.ts'
+import {
+  lazyModule,
+  type McpServer,
+  SERVER_NAME,
+  type SourceHost,
+  ToolError,
+  type ToolSource,
+} from '../../core/index.ts'
+import type { LeftOut } from './definitions.ts'
 
 const loadRunningServers = lazyModule(() => import('./running-servers.ts'))
 
@@ -72,4 +78,12 @@ export function createMcpSource(
     status: () => started?.status() ?? [],
     acceptDefinitions: async (server) => (await running)?.accept(server) ?? [],
   }
+}
+
+/** Refuses what cannot name an MCP server. */
+export function assertServerName(name: string): void {
+  if (SERVER_NAME.test(name)) return
+  throw new ToolError('CONFIG_INVALID', `${JSON.stringify(name.slice(0, 64))} is not a name for an MCP server.`, {
+    hint: 'Under mcpServers, use letters, digits, _ and -, beginning with a letter, at most 32 characters.',
+  })
 }

@@ -2,12 +2,12 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
-import type { McpToolDefinition } from './definition.ts'
-import { hashDefinition, partsOf, pinnedDefinition } from './pinned-parts.ts'
+import type { ServerToolDefinition } from './definitions.ts'
+import { hashDefinition, partsOf, pinnedDefinition } from './drift.ts'
 import { forgetPins, listPins, Pins } from './pins.ts'
 
 const NOW = new Date('2026-11-15T00:00:00Z')
-const define = (tool: string, description: string): McpToolDefinition => {
+const define = (tool: string, description: string): ServerToolDefinition => {
   const definition = { tool, title: 'T', description, input: { a: 1 }, output: { b: 2 }, annotations: { c: 3 } }
   return { ...definition, hash: hashDefinition(definition) }
 }

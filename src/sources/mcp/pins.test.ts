@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { prepareDataFolder } from '../../system/data-folder.ts'
-import type { McpToolDefinition } from './definition.ts'
-import { describeDrift } from './describe-drift.ts'
-import { hashDefinition } from './pinned-parts.ts'
+import type { ServerToolDefinition } from './definitions.ts'
+import { describeDrift, hashDefinition } from './drift.ts'
 import { acceptPins, acceptPinsWithDrift, forgetPins, listPins, Pins } from './pins.ts'
 
 const NOW = new Date('2026-11-15T00:00:00Z')
@@ -15,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(data, { recursive: true, force: true }))
 
-function define(tool: string, description: string, others: Partial<McpToolDefinition> = {}): McpToolDefinition {
+function define(tool: string, description: string, others: Partial<ServerToolDefinition> = {}): ServerToolDefinition {
   const input = { type: 'object', properties: { a: { type: 'string' } } }
   const definition = { tool, title: undefined, description, input, output: undefined, annotations: {}, ...others }
   return { ...definition, hash: hashDefinition(definition) }

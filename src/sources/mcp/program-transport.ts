@@ -1,8 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { type Clock, type ProgramEnd, type RunningProgram, ToolError } from '../../core/index.ts'
 import { escapeLine, escapeText, LineSplitter } from '../../lib/index.ts'
-import { MAX_MESSAGE_BYTES, MAX_STDERR_BYTES } from './limits.ts'
-import { waitUnlessAborted } from './wait.ts'
+import { MAX_MESSAGE_BYTES, waitUnlessAborted } from './transport.ts'
 
 /** The last of what a program wrote, for messages about it. */
 export class OutputTail {
@@ -30,6 +29,8 @@ export class OutputTail {
   }
 }
 
+/** How much of the program's standard error is kept. */
+const MAX_STDERR_BYTES = 65_536
 const MAX_CHUNKS = 256
 
 const COLOURS = /\u{1b}\[[0-9;]*m/gu

@@ -42,7 +42,7 @@ const Field = z.discriminatedUnion('type', [
  * A form that a server asks somebody to fill in: flat, and made of nothing but what the protocol knows. What a schema
  * could be built of beyond that may take for ever to check, and would be shown to nobody.
  */
-export const ElicitationForm = z
+export const QuestionForm = z
   .looseObject({ type: z.literal('object'), properties: z.record(z.string(), z.unknown()) })
   .refine((form) => isFlat(form, ROOT), { error: 'A form is flat.', abort: true })
   .refine(({ properties }) => Object.keys(properties).length <= MAX_FIELDS, {
@@ -70,7 +70,7 @@ const QUESTION_CHARS = 4_000
 
 const Request = z.discriminatedUnion('mode', [
   z.looseObject({ mode: z.literal('url'), message: z.string(), url: z.string() }),
-  z.looseObject({ mode: z.literal('form').optional(), message: z.string(), requestedSchema: ElicitationForm }),
+  z.looseObject({ mode: z.literal('form').optional(), message: z.string(), requestedSchema: QuestionForm }),
 ])
 
 const MAX_WAITING = 8

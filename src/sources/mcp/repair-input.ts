@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../lib/index.ts'
-import type { McpJsonObject } from './definition.ts'
+import type { McpJsonObject } from './definitions.ts'
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const
 /** References that lead to references, and unions of unions, have to end. */

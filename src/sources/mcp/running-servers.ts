@@ -1,7 +1,7 @@
 import type { McpServer, SourceHost } from '../../core/index.ts'
-import type { ReferenceSources } from './fill-references.ts'
 import type { McpServerStatus } from './mcp-source.ts'
 import { Pins } from './pins.ts'
+import type { ReferenceSources } from './resolve-server.ts'
 import { ServerLink } from './server-link.ts'
 
 /** Between two looks at whether the owner accepted what a server changed. */

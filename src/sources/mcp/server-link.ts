@@ -1,16 +1,14 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { type BaseContext, type McpServer, type SourceHost, ToolError } from '../../core/index.ts'
 import { escapeLine, untilAborted } from '../../lib/index.ts'
-import type { KnownServer } from './connect.ts'
+import { type KnownServer, START_TIMEOUT_MS } from './connect.ts'
 import { McpConnection } from './connection.ts'
-import type { McpToolDefinition } from './definition.ts'
-import type { ReferenceSources } from './fill-references.ts'
-import { START_TIMEOUT_MS } from './limits.ts'
+import type { ServerToolDefinition } from './definitions.ts'
 import type { Pins } from './pins.ts'
 import { Refresher } from './refresher.ts'
+import type { ReferenceSources } from './resolve-server.ts'
 import { ServerTools } from './server-tools.ts'
-import { tooSlow } from './too-slow.ts'
-import { upstreamError } from './upstream-error.ts'
+import { tooSlow, upstreamError } from './upstream-error.ts'
 
 const FIRST_DELAY_MS = 500
 
@@ -106,7 +104,7 @@ export class ServerLink {
   }
 
   /** Calls a tool, over a new connection where the old one is gone. */
-  async #call(definition: McpToolDefinition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
+  async #call(definition: ServerToolDefinition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
     const connection = await untilAborted(this.connect(), ctx.signal)
     this.#assertUnchanged(definition)
     try {
@@ -197,7 +195,7 @@ export class ServerLink {
   }
 
   /** A server may have a tool no more without having said so. */
-  async #lookFor({ tool }: McpToolDefinition, ctx: BaseContext): Promise<void> {
+  async #lookFor({ tool }: ServerToolDefinition, ctx: BaseContext): Promise<void> {
     await untilAborted(
       this.refresh().catch(() => {}),
       ctx.signal,
@@ -206,7 +204,7 @@ export class ServerLink {
   }
 
   /** What was judged, and perhaps allowed by a person, is this very definition. */
-  #assertUnchanged(definition: McpToolDefinition): void {
+  #assertUnchanged(definition: ServerToolDefinition): void {
     this.#assertThere(definition.tool)
     if (this.shelf.holds(definition)) return
     throw new ToolError(

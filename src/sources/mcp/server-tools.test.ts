@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { McpToolDefinition } from './definition.ts'
-import { hashDefinition } from './pinned-parts.ts'
+import type { ServerToolDefinition } from './definitions.ts'
+import { hashDefinition } from './drift.ts'
 import { acceptPins, Pins } from './pins.ts'
 import { ServerTools } from './server-tools.ts'
 
 const { signal } = new AbortController()
 
-function define(tool: string, description = 'Does.', others: Partial<McpToolDefinition> = {}): McpToolDefinition {
+function define(tool: string, description = 'Does.', others: Partial<ServerToolDefinition> = {}): ServerToolDefinition {
   const definition = { tool, title: undefined, description, input: {}, output: undefined, annotations: {}, ...others }
   return { ...definition, hash: hashDefinition(definition) }
 }
@@ -19,7 +19,7 @@ function open() {
   const host = { warn: (text: string) => void warnings.push(text), clock: fakeClock() }
   const call = () => Promise.reject(new Error('not called'))
   const shelf = new ServerTools({ name: 's', server: { command: 'x' }, names: ['s'], host, pins: new Pins(data), call })
-  const take = (...definitions: McpToolDefinition[]) => shelf.take(definitions, [], signal)
+  const take = (...definitions: ServerToolDefinition[]) => shelf.take(definitions, [], signal)
   return { shelf, take, warnings, data }
 }
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { type AnyTool, type McpServer, messageOf, type SourceHost } from '../../core/index.ts'
 import { escapeLine, sha256 } from '../../lib/index.ts'
-import type { LeftOut, McpJsonObject, McpToolDefinition } from './definition.ts'
-import { type Drift, describeDrift, shortHash } from './describe-drift.ts'
+import type { LeftOut, McpJsonObject, ServerToolDefinition } from './definitions.ts'
+import { type Drift, describeDrift, shortHash } from './drift.ts'
 import type { Pins } from './pins.ts'
 import { isIgnoredTool, type ToolParts, toTool, UNCHECKED } from './to-tool.ts'
 
@@ -31,14 +31,14 @@ export interface ServerToolsOptions {
 export interface PendingTool {
   /** In the hub, once it is accepted. */
   readonly name: string
-  readonly definition: McpToolDefinition
+  readonly definition: ServerToolDefinition
   /** What it says of itself, for the owner. */
   readonly drift: string
 }
 
 /** What models see of a definition that is not the one that was pinned, and why its calls ask. */
 interface Doubted {
-  readonly shown: McpToolDefinition
+  readonly shown: ServerToolDefinition
   readonly doubt: string
 }
 
@@ -53,7 +53,7 @@ interface Comparison {
 
 interface Made {
   readonly key: string
-  readonly definition: McpToolDefinition
+  readonly definition: ServerToolDefinition
   readonly tool: AnyTool | LeftOut
 }
 
@@ -91,13 +91,13 @@ export class ServerTools {
   }
 
   /** Whether a definition is what the server says of the tool now, as far as is known. */
-  holds({ tool, hash }: McpToolDefinition): boolean {
+  holds({ tool, hash }: ServerToolDefinition): boolean {
     return this.#made.get(tool)?.definition.hash === hash
   }
 
   /** Takes what a server lists. Models see of each tool what was pinned; one that is not as it was pinned is in doubt. */
   async take(
-    definitions: readonly McpToolDefinition[],
+    definitions: readonly ServerToolDefinition[],
     leftOut: readonly LeftOut[],
     signal: AbortSignal,
   ): Promise<void> {
@@ -134,7 +134,7 @@ export class ServerTools {
   }
 
   /** Without pins nothing can be compared, and what cannot be compared is doubted. */
-  async #compare(definitions: readonly McpToolDefinition[]): Promise<Comparison> {
+  async #compare(definitions: readonly ServerToolDefinition[]): Promise<Comparison> {
     const { name, host, pins } = this.#options
     try {
       const { drifts, added, unpinned } = pins.review(name, definitions, new Date(host.clock.now()))
@@ -156,13 +156,17 @@ export class ServerTools {
     }
   }
 
-  async #doubt(definition: McpToolDefinition, drift: Drift | undefined): Promise<string> {
+  async #doubt(definition: ServerToolDefinition, drift: Drift | undefined): Promise<string> {
     const { name } = this.#options
     if (!drift) return `${uncompared(definition)}; to begin anew: tool-hub mcp pin ${name} --forget`
     return describeDrift(drift).catch(() => uncompared(definition))
   }
 
-  async #make(definition: McpToolDefinition, doubted: Doubted | undefined, share: ToolParts['share']): Promise<Made> {
+  async #make(
+    definition: ServerToolDefinition,
+    doubted: Doubted | undefined,
+    share: ToolParts['share'],
+  ): Promise<Made> {
     const { name: serverName, server, call } = this.#options
     const key = JSON.stringify([definition, doubted])
     const known = this.#made.get(definition.tool)
@@ -176,7 +180,7 @@ export class ServerTools {
   }
 
   /** A check that does not come to an end is stopped, but costs time; a server that has many wants to take it. */
-  #skip(definition: McpToolDefinition): Made {
+  #skip(definition: ServerToolDefinition): Made {
     const why = `${MAX_ENDLESS} tools of its server before it ${UNCHECKED}`
     return { key: '', definition, tool: { tool: definition.tool, why } }
   }
@@ -197,12 +201,12 @@ export class ServerTools {
 }
 
 /** With its hash: a yes to one definition must never be a yes to another. */
-function uncompared({ hash }: McpToolDefinition): string {
+function uncompared({ hash }: ServerToolDefinition): string {
   return `its definition cannot be compared with the one that was first seen (now ${shortHash(hash)})`
 }
 
 /** All that models see of a tool whose pinned definition is not known: that there is one of this name. */
-function unknown(definition: McpToolDefinition): McpToolDefinition {
+function unknown(definition: ServerToolDefinition): ServerToolDefinition {
   return { ...definition, title: undefined, description: '', input: {}, output: undefined, annotations: {} }
 }
 

@@ -1,17 +1,14 @@
 import { type McpServer, type SourceHost, ToolError } from '../../core/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { cleanTexts } from './clean-definition.ts'
-import type { ProtocolEra } from './connect.ts'
+import { type ProtocolEra, START_TIMEOUT_MS } from './connect.ts'
 import { McpConnection } from './connection.ts'
-import type { LeftOut } from './definition.ts'
-import type { ReferenceSources } from './fill-references.ts'
-import { START_TIMEOUT_MS } from './limits.ts'
+import type { LeftOut } from './definitions.ts'
+import { assertServerName } from './mcp-source.ts'
 import { Pins } from './pins.ts'
-import { isProgram } from './resolve-server.ts'
-import { assertServerName } from './server-name.ts'
+import { isProgram, type ReferenceSources } from './resolve-server.ts'
 import { ServerTools } from './server-tools.ts'
-import { tooSlow } from './too-slow.ts'
-import { upstreamError } from './upstream-error.ts'
+import { tooSlow, upstreamError } from './upstream-error.ts'
 
 /** What was found out about a server. */
 export type ServerReport =

@@ -2,12 +2,12 @@ import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import type { McpServer } from '../../core/options.ts'
 import type { AnyTool, BaseContext } from '../../core/tool.ts'
-import type { LeftOut, McpToolDefinition } from './definitions.ts'
+import type { LeftOut, ServerToolDefinition } from './definitions.ts'
 import { isIgnoredTool, type ToolParts, toTool } from './to-tool.ts'
 
 const ctx = { signal: new AbortController().signal } as BaseContext
 const text = { type: 'text' as const, text: 'done' }
-const define = (others: Partial<McpToolDefinition> = {}): McpToolDefinition => ({
+const define = (others: Partial<ServerToolDefinition> = {}): ServerToolDefinition => ({
   tool: 't',
   title: undefined,
   description: 'Does.',
@@ -18,7 +18,7 @@ const define = (others: Partial<McpToolDefinition> = {}): McpToolDefinition => (
   ...others,
 })
 
-async function make(definition: McpToolDefinition, others: Partial<ToolParts> = {}) {
+async function make(definition: ServerToolDefinition, others: Partial<ToolParts> = {}) {
   const calls: unknown[][] = []
   const call: ToolParts['call'] = async (...given) => {
     calls.push(given.slice(0, 2))
@@ -127,8 +127,8 @@ describe('a tool of a server', () => {
   it('is judged by the worse of what a trusted server says now and said before', async () => {
     const server = { command: 'x', trust: true }
     const rights = async (
-      now: McpToolDefinition['annotations'],
-      before: McpToolDefinition['annotations'],
+      now: ServerToolDefinition['annotations'],
+      before: ServerToolDefinition['annotations'],
       given: McpServer = server,
     ) => {
       const { tool } = await make(define({ annotations: now }), {

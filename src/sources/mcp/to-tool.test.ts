@@ -2,13 +2,13 @@ import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import type { AnyTool } from '../../core/tool.ts'
 import { testHub } from '../../testing/tool-contract.ts'
-import type { LeftOut, McpToolDefinition } from './definitions.ts'
+import type { LeftOut, ServerToolDefinition } from './definitions.ts'
 import { toTool } from './to-tool.ts'
 
 const PNG = Buffer.from('not really a picture').toString('base64')
 
 function make(
-  definition: Partial<McpToolDefinition>,
+  definition: Partial<ServerToolDefinition>,
   { trust = false, answer = { content: [] } as CallToolResult } = {},
 ) {
   const whole = {
@@ -33,7 +33,7 @@ function make(
   })
 }
 
-async function rights(annotations: McpToolDefinition['annotations'], trust: boolean) {
+async function rights(annotations: ServerToolDefinition['annotations'], trust: boolean) {
   const { capabilities, targets } = (await make({ annotations }, { trust })) as AnyTool
   return [capabilities, targets!({}, { isUnread: () => false })]
 }

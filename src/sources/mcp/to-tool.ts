@@ -13,11 +13,11 @@ import {
 import { compileSchema } from '../../core/schema/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { cleanSchema, cleanTexts } from './clean-definition.ts'
-import type { LeftOut, McpJsonObject, McpToolDefinition } from './definition.ts'
-import { isDeeperThan } from './is-deeper-than.ts'
-import { MAX_ANSWER_DEPTH } from './limits.ts'
+import { isDeeperThan, type LeftOut, type McpJsonObject, type ServerToolDefinition } from './definitions.ts'
 import { repairInput } from './repair-input.ts'
 
+/** How deep the data of an answer may be nested. */
+const MAX_ANSWER_DEPTH = 100
 const ERROR_CHARS = 4_000
 
 /** What a tool of a server is made of. */
@@ -27,14 +27,14 @@ export interface ToolParts {
   readonly serverName: string
   readonly server: McpServer
   /** As its server describes it now. */
-  readonly definition: McpToolDefinition
+  readonly definition: ServerToolDefinition
   /** What models see instead, while the owner has not accepted the definition. */
-  readonly shown?: McpToolDefinition | undefined
+  readonly shown?: ServerToolDefinition | undefined
   /** What changed in it since it was first seen. */
   readonly drift: string | undefined
   /** Gives the same object for the same schema, which then is compiled once. */
   readonly share: (schema: McpJsonObject) => McpJsonObject
-  readonly call: (definition: McpToolDefinition, input: unknown, ctx: BaseContext) => Promise<CallToolResult>
+  readonly call: (definition: ServerToolDefinition, input: unknown, ctx: BaseContext) => Promise<CallToolResult>
 }
 
 /** A tool of a server as one of a hub; what it says of itself counts only where the owner trusts the server. */
@@ -106,7 +106,7 @@ async function whyUnusable(schema: McpJsonObject, side: 'input' | 'output'): Pro
 }
 
 /** Whether arguments that the pinned schema takes are also what the server takes now. */
-async function fits(given: unknown, { input }: McpToolDefinition): Promise<boolean> {
+async function fits(given: unknown, { input }: ServerToolDefinition): Promise<boolean> {
   const schema = repairInput(input)
   if (!schema) return false
   try {

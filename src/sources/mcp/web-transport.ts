@@ -1,6 +1,6 @@
 import type { OAuthClientProvider, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import { type Clock, ToolError, type WebFetch } from '../../core/index.ts'
-import { MAX_MESSAGE_BYTES } from './limits.ts'
+import { MAX_MESSAGE_BYTES } from './transport.ts'
 
 const LINE_FEED = 10
 
@@ -13,7 +13,7 @@ const MIN_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 3_600_000
 
 /** What is needed to talk to a server over HTTP. */
-export interface WebRoad {
+export interface WebConnection {
   readonly server: string
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ export interface WebRoad {
 }
 
 /** MCP over streamable HTTP; a request whose stream ends without an answer fails immediately instead of never. */
-export function openStreamable(road: WebRoad): Transport & { terminateSession(): Promise<void> } {
+export function openStreamable(road: WebConnection): Transport & { terminateSession(): Promise<void> } {
   const transport = new road.sdk.StreamableHTTPClientTransport(road.url, {
     fetch: ownFetch(road),
     authProvider: road.authProvider,
@@ -46,7 +46,7 @@ export function openStreamable(road: WebRoad): Transport & { terminateSession():
 }
 
 /** MCP over SSE as servers of the first protocol speak it; it is over with its stream. */
-export function openSse(road: WebRoad): Transport & { reason: ToolError | undefined } {
+export function openSse(road: WebConnection): Transport & { reason: ToolError | undefined } {
   const fetch = ownFetch(road)
   let failure: unknown
   const transport = new road.sdk.SSEClientTransport(road.url, {
@@ -81,7 +81,11 @@ export function openSse(road: WebRoad): Transport & { reason: ToolError | undefi
 const STREAM_ENDED = -32000
 
 /** Only the server itself gets the owner's headers, not a place to sign in that it names. */
-function ownFetch({ url: own, headers, fetch }: WebRoad): (url: string | URL, init?: RequestInit) => Promise<Response> {
+function ownFetch({
+  url: own,
+  headers,
+  fetch,
+}: WebConnection): (url: string | URL, init?: RequestInit) => Promise<Response> {
   return async (url, init) => {
     const all = new Headers(init?.headers)
     if (new URL(url).origin === own.origin) for (const [name, value] of Object.entries(headers)) all.set(name, value)

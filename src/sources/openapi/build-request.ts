@@ -1,10 +1,9 @@
 import { ToolError } from '../../core/index.ts'
 import { isPlainObject } from '../../lib/index.ts'
-import { ownObject, ownText, ownValue } from './own-value.ts'
-import type { Parameter } from './parameter.ts'
+import { type Parameter, serialiseHeader, serialisePairs, serialisePath } from './parameters.ts'
 import type { Body } from './read-body.ts'
+import { ownObject, ownText, ownValue } from './read-document.ts'
 import type { Operation } from './read-operation.ts'
-import { serialiseHeader, serialisePairs, serialisePath } from './serialise-parameter.ts'
 
 /** A request as the network guard takes it. */
 export interface ApiRequest {

@@ -1,10 +1,7 @@
 import { ToolError } from '../../core/index.ts'
 import { cloneJson, linearRegExp } from '../../core/schema/index.ts'
 import { isPlainObject } from '../../lib/index.ts'
-import { findReference } from './find-reference.ts'
-import { type JsonRecord, ownText, ownValue } from './own-value.ts'
-import type { OpenApiDocument } from './read-document.ts'
-import { shortText } from './short-text.ts'
+import { findReference, type JsonRecord, type OpenApiDocument, ownText, ownValue, shortText } from './read-document.ts'
 
 const NUMBERS = new Set(
   `multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems maxItems minContains

@@ -2,14 +2,20 @@ import { type AnyTool, type Context, defineTool, messageOf, ToolError, toWireNam
 import { toModernSchema } from '../../core/schema/index.ts'
 import { escapeLine, isPlainObject, sha256 } from '../../lib/index.ts'
 import { buildRequest } from './build-request.ts'
-import { dereference } from './find-reference.ts'
-import type { OpenApiAuth, OpenApiOptions, SkippedOperation } from './open-api-options.ts'
-import { OperationFilter } from './operation-filter.ts'
-import { type JsonRecord, ownList, ownObject, ownText, ownValue } from './own-value.ts'
-import { type OpenApiDocument, readOpenApiDocument } from './read-document.ts'
+import { type OpenApiAuth, type OpenApiOptions, OperationFilter, type SkippedOperation } from './options.ts'
+import {
+  dereference,
+  type JsonRecord,
+  type OpenApiDocument,
+  ownList,
+  ownObject,
+  ownText,
+  ownValue,
+  readOpenApiDocument,
+  shortText,
+} from './read-document.ts'
 import { type Operation, type OperationPlace, readOperation } from './read-operation.ts'
 import { type ApiAnswer, readResponse, showAnswer } from './read-response.ts'
-import { shortText } from './short-text.ts'
 
 const SECRET_NAME = /^[A-Za-z0-9_.-]{1,100}$/
 
@@ -19,7 +25,7 @@ const MAX_LENGTH = 64
 
 const HASH_CHARS = 6
 
-export type { OpenApiAuth, OpenApiOptions, SkippedOperation } from './open-api-options.ts'
+export type { OpenApiAuth, OpenApiOptions, SkippedOperation } from './options.ts'
 
 /** The tools of an API, and what of it became none. */
 export interface OpenApiTools {

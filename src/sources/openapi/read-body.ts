@@ -1,9 +1,14 @@
 import { ToolError } from '../../core/index.ts'
 import type { SchemaConverter } from './convert-schema.ts'
-import { dereference } from './find-reference.ts'
-import { type JsonRecord, ownObject, ownText, ownValue } from './own-value.ts'
-import type { OpenApiDocument } from './read-document.ts'
-import { shortText } from './short-text.ts'
+import {
+  dereference,
+  type JsonRecord,
+  type OpenApiDocument,
+  ownObject,
+  ownText,
+  ownValue,
+  shortText,
+} from './read-document.ts'
 
 /** What an operation sends, and how it is written. */
 export interface Body {

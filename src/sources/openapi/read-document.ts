@@ -1,7 +1,6 @@
 import { parseYaml } from '../../core/document/index.ts'
 import { messageOf, ToolError } from '../../core/index.ts'
-import { isPlainObject } from '../../lib/index.ts'
-import { type JsonRecord, ownText, ownValue } from './own-value.ts'
+import { escapeText, isPlainObject, pointerKeys, valueAt } from '../../lib/index.ts'
 
 /** A document that says it is OpenAPI, and by which rules its schemas are written. */
 export interface OpenApiDocument {
@@ -44,4 +43,88 @@ function unusable(why: string, cause?: unknown): ToolError {
     hint: 'Give a document of OpenAPI 3.0 or 3.1; one of Swagger 2.0 has to be converted first.',
     cause,
   })
+}
+
+/** A part of a document that was read from somewhere. */
+export type JsonRecord = Readonly<Record<string, unknown>>
+
+/** What an object of a document has under a key of its own; keys come from outside, and `constructor` is one too. */
+export function ownValue(object: unknown, key: string): unknown {
+  return isPlainObject(object) && Object.hasOwn(object, key) ? object[key] : undefined
+}
+
+/** The same, when it is an object; an empty one otherwise. */
+export function ownObject(object: unknown, key: string): JsonRecord {
+  const value = ownValue(object, key)
+  return isPlainObject(value) ? value : {}
+}
+
+/** The same, when it is a list; an empty one otherwise. */
+export function ownList(object: unknown, key: string): readonly unknown[] {
+  const value = ownValue(object, key)
+  return Array.isArray(value) ? value : []
+}
+
+/** The same, when it is a text. */
+export function ownText(object: unknown, key: string): string | undefined {
+  const value = ownValue(object, key)
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Words of a document as a model gets them: bounded, and with nothing hidden in them. */
+export function shortText(text: string, maxChars: number): string {
+  const shown = escapeText(text.slice(0, maxChars).replaceAll('\r\n', '\n')).trim()
+  return text.length > maxChars ? `${shown}…` : shown
+}
+
+/** What a reference means, and the last reference on the way there. */
+interface FoundReference {
+  readonly value: unknown
+  readonly pointer: string
+}
+
+const MAX_HOPS = 20
+const CIRCLE = `leads in a circle, or over more than ${MAX_HOPS} others`
+
+/** What something in a document is: itself, or what its `$ref` leads to. Only inside the document, never over the network. */
+export function dereference(document: OpenApiDocument, given: unknown): unknown {
+  let value = given
+  for (let hop = 0; hop < MAX_HOPS; hop++) {
+    const reference = ownText(value, '$ref')
+    if (reference === undefined) return value
+    value = findReference(document, reference).value
+  }
+  throw broken(String(ownText(given, '$ref')), CIRCLE)
+}
+
+/** Follows a reference, and those it leads to. */
+export function findReference({ root }: OpenApiDocument, reference: string): FoundReference {
+  let pointer = reference
+  for (let hop = 0; hop < MAX_HOPS; hop++) {
+    const value = lookUp(root, pointer)
+    const next = isPlainObject(value) && Object.keys(value).length === 1 ? ownText(value, '$ref') : undefined
+    if (next === undefined) return { value, pointer }
+    pointer = next
+  }
+  throw broken(reference, CIRCLE)
+}
+
+function lookUp(root: unknown, pointer: string): unknown {
+  if (!pointer.startsWith('#/')) throw broken(pointer, 'is not inside the document, and nothing is fetched')
+  const value = valueAt(root, pointerKeys(decode(pointer)))
+  if (value === undefined) throw broken(pointer, 'is not in the document')
+  return value
+}
+
+function decode(pointer: string): string {
+  try {
+    return decodeURIComponent(pointer)
+  } catch {
+    // A lone % is meant as it is.
+    return pointer
+  }
+}
+
+function broken(reference: string, why: string): ToolError {
+  return new ToolError('CONFIG_INVALID', `The reference ${JSON.stringify(reference.slice(0, 200))} ${why}.`)
 }

@@ -1,13 +1,19 @@
 import { ToolError } from '../../core/index.ts'
 import { isPlainObject } from '../../lib/index.ts'
 import { SchemaConverter } from './convert-schema.ts'
-import { dereference } from './find-reference.ts'
-import type { OpenApiOptions } from './open-api-options.ts'
-import { type JsonRecord, ownList, ownObject, ownText, ownValue } from './own-value.ts'
-import { type Parameter, type ParameterPlace, STYLES, type Style } from './parameter.ts'
+import type { OpenApiOptions } from './options.ts'
+import { type Parameter, type ParameterPlace, STYLES, type Style } from './parameters.ts'
 import { type Body, readResponseBody } from './read-body.ts'
-import type { OpenApiDocument } from './read-document.ts'
-import { shortText } from './short-text.ts'
+import {
+  dereference,
+  type JsonRecord,
+  type OpenApiDocument,
+  ownList,
+  ownObject,
+  ownText,
+  ownValue,
+  shortText,
+} from './read-document.ts'
 
 /** Set by the body, by what the caller can read, and by `auth`: the specification leaves them out, too. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])

@@ -1,7 +1,7 @@
 import { type BaseContext, type ErrorCode, type GuardedResponse, messageOf, ToolError } from '../../core/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { shownHeaders } from '../../tools/index.ts'
-import { ownObject, ownText } from './own-value.ts'
+import { ownObject, ownText } from './read-document.ts'
 import type { Operation } from './read-operation.ts'
 
 /** What a call of an operation gives. */

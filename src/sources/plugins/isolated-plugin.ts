@@ -17,9 +17,8 @@ import {
 } from '../../core/index.ts'
 import { escapeLine, pointerKeys, valueAt, withStop } from '../../lib/index.ts'
 import { lookAtFolder, ownFile } from '../../system/index.ts'
-import { content, type IsolatedDefinition } from './isolated/messages.ts'
+import { content, type IsolatedDefinition, toDefinitions } from './isolated/messages.ts'
 import { PluginProcess, type PluginProgram } from './isolated/plugin-process.ts'
-import { toDefinitions } from './isolated/to-definitions.ts'
 
 const MAX_KEPT = 100
 

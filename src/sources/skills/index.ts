@@ -1,2 +1,2 @@
-export { skillRoots } from './skill-roots.ts'
+export { skillRoots } from './skill-registry.ts'
 export { createSkillSource } from './skill-source.ts'

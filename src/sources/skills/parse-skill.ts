@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { configError, parseYaml } from '../../core/document/index.ts'
-import type { Capability } from '../../core/index.ts'
+import { parseYaml } from '../../core/document/index.ts'
+import { type Capability, configError } from '../../core/index.ts'
 import { escapeLine } from '../../lib/index.ts'
-import { HEAD_BYTES } from './head-bytes.ts'
-import { visibleText } from './visible-text.ts'
+import { visibleText } from '../hidden-text.ts'
+import { HEAD_BYTES } from './skill-registry.ts'
 
 /** What a SKILL.md says of itself. */
 export interface SkillFacts {

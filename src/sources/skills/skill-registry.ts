@@ -1,8 +1,7 @@
 import { basename } from 'node:path'
-import { lazyModule, messageOf, type SourceHost } from '../../core/index.ts'
+import { lazyModule, messageOf, type Sandbox, type SourceHost } from '../../core/index.ts'
 import { escapeLine, withStop } from '../../lib/index.ts'
 import { expandHome, type FoundIn, findInFolders, lookAtFolder, readRegular } from '../../system/index.ts'
-import { HEAD_BYTES } from './head-bytes.ts'
 import type { SkillFacts } from './parse-skill.ts'
 
 const loadParseSkill = lazyModule(() => import('./parse-skill.ts'))
@@ -21,6 +20,8 @@ type Reading = { readonly version: string } & (
 )
 
 const MAX_SKILLS = 1_000
+/** How many bytes of a SKILL.md are read for its frontmatter, which must end within them. */
+export const HEAD_BYTES = 65_536
 
 /** The skills of some folders as they are now. A problem with one is reported once to the operator of the hub. */
 export class SkillRegistry {
@@ -145,4 +146,16 @@ function add(skills: Map<string, Skill>, skill: Skill, problems: string[]): void
   if (first) problems.push(`${skill.file}: there is a skill ${skill.name} in ${first.folder} already.`)
   else if (skills.size >= MAX_SKILLS) problems.push(`${skill.file} is one more than ${MAX_SKILLS} skills.`)
   else skills.set(skill.name, skill)
+}
+
+/**
+ * The sandbox roots by which tools read skills and commands run their scripts; nobody changes them. A folder that another
+ * user can write to counts as content from outside. One that is not there is left out.
+ */
+export function skillRoots(folders: readonly string[]): NonNullable<Sandbox['roots']> {
+  return folders.flatMap((folder) => {
+    const path = expandHome(folder)
+    const found = lookAtFolder(path)
+    return found ? [{ path, mode: 'read' as const, ...(found.distrust && { untrusted: true }) }] : []
+  })
 }

@@ -11,12 +11,10 @@ import {
 } from '../../core/index.ts'
 import { escapeLine, shortPath } from '../../lib/index.ts'
 import { readFilePage } from '../../tools/index.ts'
-import { HEAD_BYTES } from './head-bytes.ts'
-import { type LoadedSkill, loadedSkill } from './loaded-skill.ts'
+import { visibleText } from '../hidden-text.ts'
+import { type LoadedSkill, loadedSkill, showSkill } from './loaded-skill.ts'
 import type { SkillFacts } from './parse-skill.ts'
-import { showSkill } from './show-skill.ts'
-import { requestFor, type Skill, SkillRegistry } from './skill-registry.ts'
-import { visibleText } from './visible-text.ts'
+import { HEAD_BYTES, requestFor, type Skill, SkillRegistry } from './skill-registry.ts'
 
 const loadParseSkill = lazyModule(() => import('./parse-skill.ts'))
 

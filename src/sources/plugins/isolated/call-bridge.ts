@@ -7,8 +7,7 @@ import {
   ToolError,
   type WriteFiles,
 } from '../../../core/index.ts'
-import { useCommands } from './bridge-commands.ts'
-import { useFetch } from './bridge-fetch.ts'
+import { useCommands, useFetch } from './bridge-handles.ts'
 import { content } from './messages.ts'
 
 /** Bytes as they go over a wire. */

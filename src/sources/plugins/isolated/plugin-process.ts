@@ -11,7 +11,6 @@ import {
 } from '../../../core/index.ts'
 import { escapeLine, withStop } from '../../../lib/index.ts'
 import { ownFile } from '../../../system/index.ts'
-import { withinTime } from '../within.ts'
 import { CallBridge } from './call-bridge.ts'
 import { type ChildMessage, parseMessage, type Thrown } from './messages.ts'
 
@@ -277,4 +276,12 @@ function readBoundedLines(
     onTooLong()
   }
   stream.on('data', take)
+}
+
+/** What a work gives when it is done in time; its error, or `late()`, otherwise. */
+export function withinTime<T>(work: Promise<T>, ms: number, clock: Clock, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => reject(late()))
+    work.then(resolve, reject).finally(cancel)
+  })
 }

@@ -1,0 +1,209 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { z } from 'zod'
+import { messageOf } from '../../core/index.ts'
+import { escapeLine, isPlainObject } from '../../lib/index.ts'
+import { hashDefinition } from './drift.ts'
+
+const HEADER_KEYWORD = 'x-mcp-header'
+
+/** A token of RFC 9110. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean'])
+
+const MAX_NAME_LENGTH = 1_000
+const MAX_DEFINITION_LENGTH = 200_000
+/** Of all definitions of a server. */
+const MAX_CHARS = 5_000_000
+const MAX_DEFINITION_DEPTH = 100
+const SHOWN_NAME_CHARS = 80
+
+const object = z.record(z.string(), z.unknown())
+
+/** What is needed of a tool; the rest of it may be anything. */
+const Given = z.looseObject({
+  name: z.string().min(1).max(MAX_NAME_LENGTH),
+  title: z.string().optional().catch(undefined),
+  description: z.string().optional().catch(undefined),
+  inputSchema: z.unknown().optional(),
+  outputSchema: object.optional(),
+  annotations: object.optional().catch(undefined),
+  execution: z.looseObject({ taskSupport: z.string().optional() }).optional().catch(undefined),
+})
+
+/** What a list of tools holds, tool by tool: one that is broken hides no other. Of two with one name the first is taken. */
+export function readDefinitions(
+  tools: readonly unknown[],
+  { hasHeaders = false }: { readonly hasHeaders?: boolean } = {},
+): { readonly definitions: readonly ServerToolDefinition[]; readonly leftOut: readonly LeftOut[] } {
+  const definitions = new Map<string, ServerToolDefinition>()
+  const leftOut: LeftOut[] = []
+  const room = { chars: MAX_CHARS }
+  for (const given of tools) {
+    const read = attemptToRead(given, hasHeaders, room)
+    if (typeof read === 'string') leftOut.push({ tool: nameOf(given) ?? 'one without a name', why: read })
+    else if (definitions.has(read.tool)) leftOut.push({ tool: shown(read.tool), why: 'another has the same name' })
+    else definitions.set(read.tool, read)
+  }
+  return { definitions: [...definitions.values()], leftOut }
+}
+
+/** One that cannot even be read hides no other. */
+function attemptToRead(...given: Parameters<typeof readDefinition>): ServerToolDefinition | string {
+  try {
+    return readDefinition(...given)
+  } catch (error) {
+    return `it cannot be read: ${escapeLine(messageOf(error).slice(0, 300))}`
+  }
+}
+
+/** The definition, or why it cannot be used. */
+function readDefinition(given: unknown, hasHeaders: boolean, room: { chars: number }): ServerToolDefinition | string {
+  if (isDeeperThan(given, MAX_DEFINITION_DEPTH)) return `it is over ${MAX_DEFINITION_DEPTH} levels deep`
+  const chars = JSON.stringify(given)?.length ?? 0
+  if (chars > MAX_DEFINITION_LENGTH) return `it has ${chars} characters, the limit is ${MAX_DEFINITION_LENGTH}`
+  room.chars -= chars
+  if (room.chars < 0) return `the definitions of its server have over ${MAX_CHARS} characters`
+  const parsed = Given.safeParse(given)
+  if (!parsed.success)
+    return `it is not a tool: ${escapeLine(z.prettifyError(parsed.error).replaceAll('\n', ' ')).slice(0, 300)}`
+  const { name, title, description = '', inputSchema, outputSchema, annotations = {}, execution } = parsed.data
+  if (execution?.taskSupport === 'required') return 'it can only be called as a task'
+  const fault = hasHeaders ? findHeaderFault(inputSchema) : undefined
+  if (fault !== undefined) return fault
+  if (holdsNoNumber([inputSchema, outputSchema, annotations])) return 'it holds a number that no JSON can hold'
+  const definition = { tool: name, title, description, input: inputSchema, output: outputSchema, annotations }
+  return { ...definition, hash: hashDefinition(definition) }
+}
+
+/** `1e400` is read as infinity, which cannot be written again, nor compared. */
+function holdsNoNumber(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsNoNumber)
+}
+
+function nameOf(given: unknown): string | undefined {
+  if (typeof given !== 'object' || given === null || !('name' in given)) return undefined
+  return typeof given.name === 'string' ? shown(given.name) : undefined
+}
+
+function shown(name: string): string {
+  return escapeLine(name.slice(0, SHOWN_NAME_CHARS))
+}
+
+/**
+ * What is wrong with the arguments that a tool wants as HTTP headers (`x-mcp-header`); the protocol of 2026-07-28 says
+ * that a client leaves such a tool out. Only plain arguments that `properties` alone lead to may be headers.
+ */
+export function findHeaderFault(schema: unknown): string | undefined {
+  const seen = new Set<string>()
+  const visit = (part: unknown, { isReachable, isRoot = false }: ArgumentPlace): string | undefined => {
+    if (Array.isArray(part)) return firstOf(part, (each) => visit(each, { isReachable: false }))
+    if (!isPlainObject(part)) return undefined
+    if (Object.hasOwn(part, HEADER_KEYWORD)) {
+      const fault = isReachable && !isRoot ? faultOf(part, seen) : 'stands where no argument is'
+      if (fault !== undefined) return `its ${HEADER_KEYWORD} ${fault}`
+    }
+    return firstOf(Object.entries(part), ([keyword, value]) => {
+      if (keyword !== 'properties' || !isPlainObject(value)) return visit(value, { isReachable: false })
+      return firstOf(Object.values(value), (each) => visit(each, { isReachable }))
+    })
+  }
+  return visit(schema, { isReachable: true, isRoot: true })
+}
+
+interface ArgumentPlace {
+  readonly isReachable: boolean
+  readonly isRoot?: boolean
+}
+
+function faultOf(part: Readonly<Record<string, unknown>>, seen: Set<string>): string | undefined {
+  const name = part[HEADER_KEYWORD]
+  if (typeof name !== 'string' || !TOKEN.test(name)) return 'is not the name of a header'
+  if (!TYPES.has(part.type)) return 'belongs to an argument that is no text, whole number or yes or no'
+  if (seen.has(name.toLowerCase())) return `${JSON.stringify(name)} is there twice`
+  seen.add(name.toLowerCase())
+  return undefined
+}
+
+function firstOf<T>(items: readonly T[], find: (item: T) => string | undefined): string | undefined {
+  for (const item of items) {
+    const found = find(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A JSON object of somebody else's. */
+export type McpJsonObject = Readonly<Record<string, unknown>>
+
+/** A tool as its server describes it, of usable types and bounded size; nothing of it is believed. */
+export interface ServerToolDefinition {
+  /** The server's own name for it. */
+  readonly tool: string
+  readonly title: string | undefined
+  readonly description: string
+  /** As the server gave it, in need of repair. */
+  readonly input: unknown
+  readonly output: McpJsonObject | undefined
+  readonly annotations: McpJsonObject
+  /** Of all of it: equal for what is equal, whatever the order of its keys. */
+  readonly hash: string
+}
+
+/** A tool of a server that a hub cannot offer. */
+export interface LeftOut {
+  /** The server's own name for it. */
+  readonly tool: string
+  /** What is wrong with its definition. */
+  readonly why: string
+}
+
+/** Whether a value of JSON is nested deeper than that; never deep itself, whatever it is given. */
+export function isDeeperThan(value: unknown, limit: number): boolean {
+  const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }]
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    if (typeof next.value !== 'object' || next.value === null) continue
+    if (next.depth >= limit) return true
+    const depth = next.depth + 1
+    for (const part of Object.values(next.value)) {
+      if (typeof part === 'object' && part !== null) waiting.push({ value: part, depth })
+    }
+  }
+  return false
+}
+
+/** Where a list of tools is carried past the SDK. */
+const RAW_TOOLS_KEY = 'tool-hub/tools'
+
+/**
+ * Lets the lists of tools of a connected transport come as their server wrote them: the SDK would refuse all for one
+ * that is broken, and many servers have one. Everything else it still checks.
+ */
+export function carryRawTools(transport: Transport): void {
+  const lists = new Set<unknown>()
+  const send = transport.send.bind(transport)
+  transport.send = (message, options) => {
+    if ('method' in message && message.method === 'tools/list' && 'id' in message) lists.add(message.id)
+    return send(message, options)
+  }
+  const { onmessage } = transport
+  transport.onmessage = (message: JSONRPCMessage, extra) => {
+    onmessage?.('result' in message && lists.delete(message.id) ? carried(message) : message, extra)
+  }
+}
+
+/** The tools of one page, as they came. */
+export function rawToolsOf(result: {
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+}): readonly unknown[] {
+  const tools = result._meta?.[RAW_TOOLS_KEY]
+  return Array.isArray(tools) ? tools : []
+}
+
+function carried(message: JSONRPCMessage & { readonly result: unknown }): JSONRPCMessage {
+  const { tools, _meta, ...others } = message.result as Readonly<Record<string, unknown>>
+  if (!Array.isArray(tools)) return message as JSONRPCMessage
+  const result = { ...others, tools: [], _meta: { ...(isPlainObject(_meta) && _meta), [RAW_TOOLS_KEY]: tools } }
+  return { ...message, result } as JSONRPCMessage
+}

@@ -1,0 +1,129 @@
+import { DOUBT_DETAILS, lazyModule } from '../../core/index.ts'
+import { escapeText, hashJson } from '../../lib/index.ts'
+import type { McpJsonObject, ServerToolDefinition } from './definitions.ts'
+
+const loadDiff = lazyModule(() => import('diff'))
+
+const MAX_LINES = 20
+/** Compared of each part, from the first difference on: a change is shown, however long its text is. */
+const MAX_COMPARED_LINES = 200
+const LINE_CHARS = 100
+/** Of a hash in a text that a remembered yes is bound to: so many that no two are made with the same. */
+const HASH_CHARS = 32
+
+/** A definition before and after, as far as it was kept. */
+export interface Drift {
+  readonly before: PinnedParts
+  readonly after: PinnedParts
+  /** Of the whole of it now: two changes that look alike are still told apart. */
+  readonly hash: string
+  /** The definition as it was pinned, where all of it was kept. */
+  readonly pinned?: ServerToolDefinition | undefined
+  /** Its server added it after the server was first seen. */
+  readonly isNew?: true
+}
+
+/** What changed in a definition, for the person who is asked about the tool. Only its first line is for models too. */
+export async function describeDrift({ before, after, hash, isNew }: Drift): Promise<string> {
+  const changed = PART_NAMES.filter((part) => before[part] !== after[part])
+  const what = changed.length === 0 ? 'order of its keys or its name' : changed.map((part) => NAMES[part]).join(', ')
+  const { structuredPatch } = await loadDiff()
+  const lines = changed.flatMap((part) => {
+    const { old, now, isCut } = compared(before[part], after[part])
+    const patch = structuredPatch('', '', old, now, '', '', { context: 1 })
+    const more = isCut ? ['… more lines, which are not compared'] : []
+    return [`${NAMES[part]}:`, ...patch.hunks.flatMap((hunk) => hunk.lines), ...more]
+  })
+  const shown = lines.slice(0, MAX_LINES)
+  const left = lines.length - shown.length
+  const more = left > 0 ? [`… ${left} more lines`] : []
+  const event = isNew ? 'added it since the server' : `changed its ${what} since it`
+  const headline = `its server ${event} was first seen (now ${shortHash(hash)})`
+  return `${headline}${DOUBT_DETAILS}${[...shown.map(escapeText), ...more].join('\n')}`
+}
+
+/** The part of a hash that texts about a definition hold. */
+export function shortHash(hash: string): string {
+  return hash.slice(0, HASH_CHARS)
+}
+
+const NAMES: Record<PartName, string> = {
+  title: 'title',
+  description: 'description',
+  input: 'input schema',
+  output: 'output schema',
+  annotations: 'annotations',
+}
+
+/** The lines of both from the first difference on, with the line before it. */
+function compared(before = '', after = ''): { readonly old: string; readonly now: string; readonly isCut: boolean } {
+  const [old, now] = [wrap(before), wrap(after)]
+  let same = 0
+  while (same < old.length && same < now.length && old[same] === now[same]) same++
+  const from = Math.max(0, same - 1)
+  const to = from + MAX_COMPARED_LINES
+  const text = (lines: readonly string[]) =>
+    lines
+      .slice(from, to)
+      .map((line) => `${line}\n`)
+      .join('')
+  return { old: text(old), now: text(now), isCut: Math.max(old.length, now.length) > to }
+}
+
+/** Long lines are broken, so that a diff shows the words that changed and not a whole page twice. */
+function wrap(text: string): string[] {
+  return text === '' ? [] : text.split('\n').flatMap((line) => line.match(LINE) ?? [''])
+}
+
+const LINE = new RegExp(`[^]{1,${LINE_CHARS}}(?=\\s|$)|[^]{1,${LINE_CHARS}}`, 'gu')
+
+/** The parts of a definition, as texts that a person can compare. */
+export type PinnedParts = Readonly<Partial<Record<PartName, string>>>
+
+/** What of a definition can have changed. */
+export const PART_NAMES = ['title', 'description', 'input', 'output', 'annotations'] as const
+
+/** One of them. */
+type PartName = (typeof PART_NAMES)[number]
+
+/** Name, texts, schemas and annotations as one hash: equal for what is equal, whatever the order of its keys. */
+export function hashDefinition(definition: Omit<ServerToolDefinition, 'hash'>): string {
+  const { tool, title = null, description, input = null, output = null, annotations } = definition
+  return hashJson({ annotations, description, input, output, title, tool })
+}
+
+/** What is kept of a definition: to show a change, and to show models the definition as it was before the change. */
+export function partsOf(definition: ServerToolDefinition): PinnedParts {
+  const parts: Partial<Record<PartName, string>> = {}
+  for (const name of PART_NAMES) {
+    const value = definition[name]
+    if (value === undefined) continue
+    parts[name] = typeof value === 'string' ? value : JSON.stringify(value, undefined, 1)
+  }
+  return parts
+}
+
+/** The definition that was pinned; undefined when what was kept of it is not all of it. */
+export function pinnedDefinition(
+  tool: string,
+  { hash, parts }: { readonly hash: string; readonly parts: PinnedParts },
+): ServerToolDefinition | undefined {
+  try {
+    const definition = {
+      tool,
+      title: parts.title,
+      description: parts.description ?? '',
+      input: parse(parts.input),
+      output: parse(parts.output) as McpJsonObject | undefined,
+      annotations: (parse(parts.annotations) ?? {}) as McpJsonObject,
+    }
+    return hashDefinition(definition) === hash ? { ...definition, hash } : undefined
+  } catch {
+    // A part that is no JSON was not written by partsOf.
+    return undefined
+  }
+}
+
+function parse(text: string | undefined): unknown {
+  return text === undefined ? undefined : JSON.parse(text)
+}

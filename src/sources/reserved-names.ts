@@ -1,0 +1,46 @@
+import { type AnyTool, ToolError, toWireName } from '../core/index.ts'
+import { groupsOf, normaliseName } from '../policy/index.ts'
+import { builtinTools } from '../tools/index.ts'
+
+/** As they begin on the wire, and whose they are. */
+const PREFIXES: ReadonlyMap<string, string> = new Map([
+  ['core_', 'the hub itself'],
+  ['mcp_', 'an MCP server'],
+])
+
+/** Dialect names of the tools that the skills of a hub bring, which may come later. */
+const OF_SKILLS = ['skill', 'list_skills', 'load_skill']
+
+/**
+ * Refuses a name that rules of the owner's may speak of and mean another tool by, also one that is not there yet: the
+ * names of built-in tools in any dialect, those of their groups, and all below `core/` and `mcp/`. For tools of those who
+ * are not the owner, who may take such a name.
+ */
+export function refuseReservedName(name: string): void {
+  const owner = ownerOf(name)
+  if (owner === undefined) return
+  throw new ToolError('CONFIG_INVALID', `The name ${name} is kept for a tool of ${owner}.`, {
+    hint: 'Give the tool another name.',
+  })
+}
+
+function ownerOf(name: string): string | undefined {
+  const wire = normaliseName(toWireName(name))
+  const prefix = [...PREFIXES.keys()].find((prefix) => wire.startsWith(prefix))
+  if (prefix !== undefined) return PREFIXES.get(prefix)
+  // The first one is its own.
+  const [, group] = groupsOf({ name, names: [wire], group: '' })
+  if (group !== undefined) return group
+  return namesOfBuiltins().has(wire) ? 'the hub itself' : undefined
+}
+
+let known: ReadonlySet<string> | undefined
+
+function namesOfBuiltins(): ReadonlySet<string> {
+  known ??= new Set([...builtinTools.flatMap(dialectNames), ...OF_SKILLS].map(normaliseName))
+  return known
+}
+
+function dialectNames({ dialects = {} }: AnyTool): string[] {
+  return Object.values(dialects).flatMap(({ name, aliases = [] }) => [name, ...aliases])
+}
