@@ -9,10 +9,9 @@ import {
   toAgentToolResult,
 } from '../core/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
-import type { AdapterOptions } from './adapter-options.ts'
-import { chooseCards } from './choose-cards.ts'
 import type { RunOptions } from './model-tools.ts'
 import { type Provider, schemaFor } from './schema/for-provider.ts'
+import { type AdapterOptions, chooseCards } from './shown-tools.ts'
 
 /** How the tools behave in a loop that knows S3's AgentTool. */
 export interface AgentToolOptions extends AdapterOptions, RunOptions {

@@ -2,7 +2,7 @@ import { generateText, type LanguageModel, streamText, type ToolSet } from 'ai'
 import type { ToolResult } from '../core/result.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type AiSdkOutput, type AiSdkTool, toAiSdk } from './ai-sdk.ts'
-import type { CallProgress } from './call-with-progress.ts'
+import type { CallProgress } from './model-calls.ts'
 
 type Equal<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false
 function is<T extends true>(_?: T): void {}

@@ -10,16 +10,17 @@ import {
 } from '../core/index.ts'
 import type { StandardSchema } from '../core/schema/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
-import type { AdapterOptions } from './adapter-options.ts'
-import { approveOwnCall } from './approve-own-call.ts'
-import { type CallProgress, callWithProgress } from './call-with-progress.ts'
-import { chooseCards } from './choose-cards.ts'
-import { failureText } from './failure-text.ts'
-import { needsAnswer } from './needs-answer.ts'
-import { NO_JSON } from './no-json.ts'
-import { parseArguments } from './parse-arguments.ts'
+import {
+  approveOwnCall,
+  type CallProgress,
+  callWithProgress,
+  failureText,
+  NO_JSON,
+  needsAnswer,
+  parseArguments,
+} from './model-calls.ts'
 import type { Provider } from './schema/for-provider.ts'
-import { shownSchema } from './shown-schema.ts'
+import { type AdapterOptions, chooseCards, shownSchema } from './shown-tools.ts'
 
 /** How the tools behave in the AI SDK. */
 export interface AiSdkOptions extends AdapterOptions {

@@ -1,6 +1,6 @@
 import { type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
-import { failureText } from './failure-text.ts'
+import { failureText } from './model-calls.ts'
 import {
   itemsOf,
   type ModelCall,

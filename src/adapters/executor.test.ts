@@ -5,8 +5,8 @@ import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import type { HubOptions } from '../core/options.ts'
 import type { RecordedLine } from '../records/log/run-records.ts'
 import { testHub } from '../testing/tool-contract.ts'
-import { type AuditEvent, toAuditEvent } from './audit-event.ts'
 import { createExecutor } from './executor.ts'
+import { type AuditEvent, toAuditEvent } from './tool-events.ts'
 
 async function open(options: HubOptions = {}) {
   const root = temporaryFolder()

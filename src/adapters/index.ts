@@ -1,7 +1,5 @@
 export { type AgentToolOptions, toAgentTools } from './agent-tools.ts'
 export { toAnthropic } from './anthropic.ts'
-export { type AuditEvent, toAuditEvent } from './audit-event.ts'
-export { toClientToolDefinitions } from './client-tool-definitions.ts'
 export {
   type CodingToolOptions,
   createApplyPatchTool,
@@ -12,7 +10,7 @@ export {
   createWriteTool,
 } from './coding-tools.ts'
 export { createExecutor, type ExecutorCall, type ExecutorConfig, type ToolExecutor } from './executor.ts'
-export type { FormGovernance } from './from/form-governance.ts'
+export type { FormGovernance } from './from/define-form.ts'
 export { type AiSdkGovernance, type ForeignAiSdkTool, fromAiSdk } from './from/from-ai-sdk.ts'
 export { fromLangChain, type LangChainTool } from './from/from-lang-chain.ts'
 export {
@@ -25,13 +23,16 @@ export {
 export { fromOpenAi, type OpenAiFunction, type OpenAiHandlerOptions } from './from/from-open-ai.ts'
 export { toOpenAi } from './openai.ts'
 export { type Provider, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
-export { type ToolDefinition, toToolDefinitions } from './tool-definitions.ts'
+export { type ToolDefinition, toClientToolDefinitions, toToolDefinitions } from './tool-definitions.ts'
 export {
+  type AuditEvent,
   type ToolCompleted,
   type ToolEvent,
   type ToolFailed,
+  type ToolResultEvent,
   type ToolStarted,
+  toAuditEvent,
   toToolEvents,
+  toToolResultEvent,
   wasExecuted,
 } from './tool-events.ts'
-export { type ToolResultEvent, toToolResultEvent } from './tool-result-event.ts'

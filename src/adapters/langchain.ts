@@ -2,12 +2,9 @@ import { z } from 'zod'
 import { type CallOptions, type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
 import { hashJson } from '../lib/index.ts'
-import type { AdapterOptions } from './adapter-options.ts'
-import { approveOwnCall } from './approve-own-call.ts'
-import { chooseCards } from './choose-cards.ts'
-import { failureText } from './failure-text.ts'
+import { approveOwnCall, failureText } from './model-calls.ts'
 import type { Provider } from './schema/for-provider.ts'
-import { shownSchema } from './shown-schema.ts'
+import { type AdapterOptions, chooseCards, shownSchema } from './shown-tools.ts'
 
 /** How the tools behave in LangChain, and the two classes of the caller's LangChain that they are made of. */
 export interface LangChainOptions<T> extends AdapterOptions {

@@ -1,10 +1,8 @@
 import type { CallOptions, Failure, ToolResult } from '../core/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
-import type { AdapterOptions } from './adapter-options.ts'
-import { chooseCards } from './choose-cards.ts'
-import { NO_JSON } from './no-json.ts'
-import { parseArguments } from './parse-arguments.ts'
+import { NO_JSON, parseArguments } from './model-calls.ts'
 import type { ProviderSchema } from './schema/for-provider.ts'
+import { type AdapterOptions, chooseCards } from './shown-tools.ts'
 
 /** What adapters for the APIs of model providers take; said for one `run`, it holds for that. */
 export interface ModelToolOptions extends AdapterOptions, RunOptions {

@@ -1,12 +1,8 @@
 import { type ContentBlock, textOfBlock } from '../core/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
-import type { AdapterOptions } from './adapter-options.ts'
-import { approveOwnCall } from './approve-own-call.ts'
-import { chooseCards } from './choose-cards.ts'
-import { failureText } from './failure-text.ts'
-import { needsAnswer } from './needs-answer.ts'
+import { approveOwnCall, failureText, needsAnswer } from './model-calls.ts'
 import type { Provider } from './schema/for-provider.ts'
-import { shownSchema } from './shown-schema.ts'
+import { type AdapterOptions, chooseCards, shownSchema } from './shown-tools.ts'
 
 /** How the tools behave in the OpenAI Agents SDK, and the caller's own `tool` of that SDK, which makes them. */
 export interface OpenAiAgentsOptions<T> extends AdapterOptions {

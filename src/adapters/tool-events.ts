@@ -1,6 +1,5 @@
 import type { CallEvent, ToolResult } from '../core/index.ts'
 import type { CallEnded, CallInterrupted, CallStarted, EventBody, RecordedLine } from '../records/log/index.ts'
-import { LIMIT_CODES } from './audit-event.ts'
 
 interface OfTool {
   /** Id of the call, as records name it. */
@@ -125,4 +124,87 @@ export function wasExecuted({ status, effect, approvedBy, code = '' }: Outcome):
 /** A line that has the facts of its call is the only one of it. */
 function isWholeExecution({ caller, cached, status, effect, approvedBy, error }: CallEnded): boolean {
   return caller !== undefined && !cached && wasExecuted({ status, effect, approvedBy, code: error?.code })
+}
+
+/** The end of a call as the loops of agents emit it. */
+export interface ToolResultEvent {
+  readonly type: 'tool-result'
+  /** Id of the call, as records name it. */
+  readonly toolCallId: string
+  /** Canonical name of the tool. */
+  readonly toolName: string
+  /** The data of a call that worked; the message of one that did not. */
+  readonly output: unknown
+  /** Whether the call failed. */
+  readonly isError: boolean
+}
+
+/**
+ * The `tool-result` of a `call-ended`; `undefined` for other events.
+ * @example
+ * hub.onEvent((event) => { const result = toToolResultEvent(event); if (result) loop.emit(result.type, result) })
+ */
+export function toToolResultEvent(event: CallEvent): ToolResultEvent | undefined {
+  if (event.type !== 'call-ended') return undefined
+  const { result } = event
+  const output = result.ok ? result.data : result.error.message
+  return { type: 'tool-result', toolCallId: event.callId, toolName: result.tool, output, isError: !result.ok }
+}
+
+/** What happened to a call, in the form of a classical audit log. */
+export interface AuditEvent {
+  /** `tool_refused`: never executed, for another reason than the policy (unknown tool, bad arguments, a limit). */
+  readonly type: 'tool_executed' | 'policy_denied' | 'tool_refused'
+  /** The tool. */
+  readonly action: string
+  /** The arguments as JSON, redacted; absent where the line does not repeat them. */
+  readonly resource?: string
+  /**
+   * `denied` for what a rule or a person refused and for what still needs an approval, `error` for every other failure.
+   */
+  readonly result: 'success' | 'error' | 'denied'
+  /** Ids, caller, rule and times of the call; `duration_ms` in milliseconds. */
+  readonly metadata: Readonly<Record<string, unknown>> & { readonly duration_ms: number }
+}
+
+/**
+ * The audit event of a recorded line; `undefined` for lines that are not the end of a call, and for dry runs.
+ * @example
+ * hub.onRecord((line) => { const event = toAuditEvent(line); if (event) audit.log(event) })
+ */
+export function toAuditEvent(line: RecordedLine | StoredLine): AuditEvent | undefined {
+  const event = 'event' in line ? line.event : line
+  if (event.type !== 'call-ended' || event.dryRun) return undefined
+  const { args, tool: action } = event
+  const { time } = line
+  const run = 'event' in line ? line.run : undefined
+  return {
+    type: typeOf(event),
+    action,
+    ...(args !== undefined && { resource: JSON.stringify(args) }),
+    result: resultOf(event),
+    metadata: metadataOf(event, { run, time }),
+  }
+}
+
+/** Codes of calls that the policy let through and a limit did not. */
+const LIMIT_CODES: ReadonlySet<string> = new Set(['RATE_LIMITED', 'BUDGET_EXCEEDED', 'CIRCUIT_OPEN', 'LOOP_DETECTED'])
+
+function typeOf(event: CallEnded): AuditEvent['type'] {
+  if (resultOf(event) === 'denied') return 'policy_denied'
+  // A line that has the facts of its call and no decision among them ended before the policy was asked.
+  const isUnjudged = event.caller !== undefined && event.effect === undefined
+  return isUnjudged || LIMIT_CODES.has(event.error?.code ?? '') ? 'tool_refused' : 'tool_executed'
+}
+
+function resultOf({ status }: CallEnded): AuditEvent['result'] {
+  if (status === 'denied' || status === 'approval_required') return 'denied'
+  return status === 'ok' || status === 'pending' || status === 'running' ? 'success' : 'error'
+}
+
+function metadataOf(event: CallEnded, place: { readonly run?: string; readonly time?: string }) {
+  const { durationMs, callId, caller, rule, approvedBy, error } = event
+  const known = { call_id: callId, ...place, caller, rule, approved_by: approvedBy, error: error?.code }
+  const said = Object.entries(known).filter(([, value]) => value !== undefined)
+  return { duration_ms: durationMs, ...Object.fromEntries(said) }
 }

@@ -3,14 +3,15 @@ import {
   assertToolName,
   type BaseContext,
   type Content,
+  type ContentBlock,
   defineTool,
+  type Governance,
   messageOf,
   type Targets,
   ToolError,
   toolFailure,
 } from '../../core/index.ts'
-import type { AnySchema } from '../../core/schema/index.ts'
-import type { FormGovernance } from './form-governance.ts'
+import type { AnySchema, StandardSchema } from '../../core/schema/index.ts'
 
 /** What a tool of another framework says of itself. */
 export interface ForeignForm {
@@ -75,4 +76,96 @@ async function attempt(name: string, work: () => unknown): Promise<unknown> {
   } catch (thrown) {
     throw toolFailure(name, thrown, `${name} failed: `)
   }
+}
+
+/** What another framework's form of a tool cannot say and policy needs, and what the hub shall take instead of what it says. */
+// biome-ignore lint/suspicious/noExplicitAny: the arguments' type is the author's; they are validated by their schema
+export interface FormGovernance<P = any> extends Governance<P> {
+  /** Its name in the hub, where its own is no tool name, or taken. */
+  readonly name?: string
+  /** A short name for people. Default: the tool's own. */
+  readonly title?: string
+  /** Read by models. */
+  readonly description?: string
+  /** Schema of the arguments, where its own cannot be shown as JSON Schema (zod 3). */
+  readonly input?: AnySchema
+  /** Longest time of one call. Default: `limits.timeoutMs` of the hub. */
+  readonly timeoutMs?: number
+}
+
+/** A schema of another framework's tool as the hub takes it: zod, arktype, JSON Schema; refused immediately when it could not be shown. */
+export function acceptSchema(schema: unknown, what: string): AnySchema {
+  if (isStandard(schema)) {
+    const { vendor, jsonSchema } = schema['~standard']
+    if (jsonSchema) return schema
+    throw unusable(what, `was made with a version of ${vendor} that has no JSON Schema form`)
+  }
+  if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema
+  throw unusable(what, `is ${schema === null ? 'null' : typeof schema}, not a schema`)
+}
+
+/** For a tool that takes nothing. */
+export const NO_ARGUMENTS = Object.freeze({ type: 'object', properties: {}, additionalProperties: false })
+
+function isStandard(schema: unknown): schema is StandardSchema {
+  const isHolder = (typeof schema === 'object' && schema !== null) || typeof schema === 'function'
+  return isHolder && typeof (schema as Partial<StandardSchema>)['~standard']?.validate === 'function'
+}
+
+function unusable(what: string, why: string): ToolError {
+  return new ToolError('CONFIG_INVALID', `The schema of ${what} ${why}.`, {
+    hint: 'Give the schema of the arguments as JSON Schema, or with zod from 4.2, in the option input.',
+  })
+}
+
+const MAX_CHARS = 10_000
+
+/** A value of any kind as text for progress and messages, never long. */
+export function showValue(value: unknown): string {
+  const text = typeof value === 'string' ? value : toJson(value)
+  return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    // A cycle or a BigInt: what it is called is all there is to say.
+    return Object.prototype.toString.call(value)
+  }
+}
+
+/** Bytes or a place that some framework calls a file, an image or a sound. */
+interface Media {
+  /** base64. */
+  readonly data?: unknown
+  readonly url?: unknown
+  readonly mediaType?: unknown
+  readonly name?: unknown
+}
+
+const DATA_URL = /^data:([^;,]+);base64,/
+
+/** The block that a piece of media becomes here; undefined when it holds neither bytes nor a place. */
+export function mediaBlock({ data, url, mediaType, name }: Media): ContentBlock | undefined {
+  const type = typeof mediaType === 'string' ? mediaType : undefined
+  if (typeof url === 'string') {
+    const inline = DATA_URL.exec(url)
+    if (inline) return mediaBlock({ data: url.slice(inline[0].length), mediaType: type ?? inline[1], name })
+    return { type: 'resource-link', uri: url, name: fileNameOf(name, url), ...(type && { mediaType: type }) }
+  }
+  const bytes = data instanceof Uint8Array ? Buffer.from(data).toString('base64') : data
+  if (typeof bytes !== 'string') return undefined
+  if (type?.startsWith('image/')) return { type: 'image', data: bytes, mediaType: type }
+  if (type?.startsWith('audio/')) return { type: 'audio', data: bytes, mediaType: type }
+  return {
+    type: 'resource',
+    uri: `attachment:${fileNameOf(name, 'file')}`,
+    data: bytes,
+    ...(type && { mediaType: type }),
+  }
+}
+
+function fileNameOf(name: unknown, otherwise: string): string {
+  return typeof name === 'string' && name !== '' ? name : otherwise
 }

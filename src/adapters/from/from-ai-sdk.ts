@@ -7,11 +7,7 @@ import {
   type StandardResult,
   type StandardSchema,
 } from '../../core/schema/index.ts'
-import { acceptSchema, NO_ARGUMENTS } from './accept-schema.ts'
-import { defineForm } from './define-form.ts'
-import type { FormGovernance } from './form-governance.ts'
-import { mediaBlock } from './media-block.ts'
-import { showValue } from './show-value.ts'
+import { acceptSchema, defineForm, type FormGovernance, mediaBlock, NO_ARGUMENTS, showValue } from './define-form.ts'
 
 const MARK = Symbol.for('vercel.ai.schema')
 

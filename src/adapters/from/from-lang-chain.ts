@@ -1,10 +1,6 @@
 import { type AnyTool, type BaseContext, type ContentBlock, ToolError } from '../../core/index.ts'
 import type { AnySchema, StandardResult, StandardSchema } from '../../core/schema/index.ts'
-import { acceptSchema } from './accept-schema.ts'
-import { defineForm } from './define-form.ts'
-import type { FormGovernance } from './form-governance.ts'
-import { mediaBlock } from './media-block.ts'
-import { showValue } from './show-value.ts'
+import { acceptSchema, defineForm, type FormGovernance, mediaBlock, showValue } from './define-form.ts'
 
 /** A tool of LangChain (`tool()`, StructuredTool, DynamicTool), by its shape. */
 export interface LangChainTool {

@@ -1,8 +1,5 @@
 import { type AnyTool, type BaseContext, type ContentBlock, ToolError } from '../../core/index.ts'
-import { acceptSchema } from './accept-schema.ts'
-import { defineForm } from './define-form.ts'
-import type { FormGovernance } from './form-governance.ts'
-import { showValue } from './show-value.ts'
+import { acceptSchema, defineForm, type FormGovernance, showValue } from './define-form.ts'
 
 /** A tool as MCP servers list it. */
 export interface McpToolDefinition {

@@ -1,7 +1,5 @@
 import { type AnyTool, type Content, ToolError } from '../../core/index.ts'
-import { acceptSchema, NO_ARGUMENTS } from './accept-schema.ts'
-import { defineForm } from './define-form.ts'
-import type { FormGovernance } from './form-governance.ts'
+import { acceptSchema, defineForm, type FormGovernance, NO_ARGUMENTS } from './define-form.ts'
 
 interface FunctionFacts {
   /** Becomes the canonical name unless the governance has another. */

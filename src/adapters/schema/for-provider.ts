@@ -1,12 +1,10 @@
 import { cloneJson, type JsonObject } from '../../core/schema/index.ts'
 import { deepFreeze, isPlainObject } from '../../lib/index.ts'
+import { restore } from './branches.ts'
 import { mergeObjects } from './merge-objects.ts'
 import { repairRoot, WRAPPER } from './repair-root.ts'
-import { restore } from './restore.ts'
-import { forType, typesOf } from './schema-types.ts'
-import { ANTHROPIC_STRICT, OPENAI_STRICT, type StrictRules } from './strict-rules.ts'
-import { isSchemaObject, propertiesOf, requiredOf, resolveReference } from './subschemas.ts'
-import { tellInDescription } from './tell-in-description.ts'
+import { ANTHROPIC_STRICT, OPENAI_STRICT, type StrictRules, noteInDescription } from './strict-rules.ts'
+import { forType, isSchemaObject, propertiesOf, requiredOf, resolveReference, typesOf } from './subschemas.ts'
 import { toStrict } from './to-strict.ts'
 
 /** The fields of Gemini's `Schema`; one that it does not know makes the whole request fail. */
@@ -210,7 +208,7 @@ function toGemini(root: JsonObject): { readonly schema: JsonObject; readonly cha
       else if (!isSaid && !SILENT.has(keyword)) dropped[keyword] = value
     }
     for (const keyword of Object.keys(dropped)) changes.add(`${keyword} is left to the hub`)
-    return tellInDescription(kept, dropped)
+    return noteInDescription(kept, dropped)
   }
 
   return { schema: { ...write(root, []), type: 'object' }, changes: [...changes] }

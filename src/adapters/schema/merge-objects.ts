@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../core/schema/index.ts'
-import { isSchemaObject, propertiesOf, requiredOf, resolveReference } from './subschemas.ts'
+import { isSchemaObject, propertiesOf, requiredOf, resolveReference, typesOf } from './subschemas.ts'
 
 /** What may stand in a part beside what is merged: it says nothing of values. */
 const PASSED_BY = new Set(['default', 'examples', '$comment', 'deprecated', '$defs', 'definitions'])
@@ -67,4 +67,16 @@ function closure(schemas: readonly JsonObject[], closed: readonly JsonObject[]):
 
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** One possibility of a union together with what stands beside the union; undefined when they cannot be one schema. */
+export function joinBranch(base: JsonObject, branch: unknown, root: JsonObject): unknown {
+  const keywords = Object.keys(base)
+  if (keywords.length === 0) return branch
+  if (!isSchemaObject(branch)) return branch === true ? base : undefined
+  const isOnlyType = keywords.length === 1 && keywords[0] === 'type'
+  if (isOnlyType && JSON.stringify(typesOf(branch)) === JSON.stringify(typesOf(base))) return branch
+  if (typesOf(base).includes('object')) return mergeObjects([base, branch], root)
+  const isClear = Object.keys(branch).every((keyword) => !(keyword in base)) && branch.$ref === undefined
+  return isClear ? { ...base, ...branch } : undefined
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/schema/index.ts'
 import { mergeObjects } from './merge-objects.ts'
+import { noteInDescription } from './strict-rules.ts'
 import { isSchemaObject, mapSubschemas, resolveReference } from './subschemas.ts'
-import { tellInDescription } from './tell-in-description.ts'
 
 /** A schema whose root is an object without a union, as every provider wants it. */
 export interface RepairedRoot {
@@ -29,7 +29,7 @@ export function repairRoot(given: unknown): RepairedRoot {
   const told = Object.entries({ anyOf, oneOf, not }).filter(([, value]) => value !== undefined)
   if ([anyOf, oneOf].some((union) => union !== undefined && !isRequirementOnly(union))) return wrap(given)
   changes.push(...told.map(([keyword]) => `${keyword} at the root is left to the hub`))
-  const schema = { ...tellInDescription(plain, Object.fromEntries(told)), type: 'object' }
+  const schema = { ...noteInDescription(plain, Object.fromEntries(told)), type: 'object' }
   return { schema, isWrapped: false, changes }
 }
 

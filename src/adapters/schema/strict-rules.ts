@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../core/schema/index.ts'
+
 /** What a provider's strict mode understands, and how much of it. */
 export interface StrictRules {
   /** `nullable`: every property must be required, so one that may be left out may be null instead. */
@@ -65,3 +67,65 @@ export function findExcess(counts: StrictCounts, { most }: StrictRules): string 
 
 /** What one request to Anthropic may hold of strict tools in all. */
 export const ANTHROPIC_REQUEST = { tools: 20, optionals: 24, unions: 16 } as const
+
+/** Not all engines that have patterns have these: looking around, back references, classes of Unicode, word ends. */
+const RICH_PATTERN = /\(\?[=!<]|\\[1-9bBpPkuxc]/
+
+/** A rewritten schema with those of its old keywords that are understood; the others become words, and are named. */
+export function keepKeywords(
+  schema: JsonObject,
+  old: JsonObject,
+  handled: ReadonlySet<string>,
+  rules: StrictRules,
+): { readonly schema: JsonObject; readonly dropped: readonly string[] } {
+  const kept: JsonObject = { ...schema }
+  const dropped: JsonObject = {}
+  for (const [keyword, value] of Object.entries(old)) {
+    if (handled.has(keyword) || keyword === '$defs' || keyword === 'definitions') continue
+    if (isUnderstood(keyword, value, rules)) kept[keyword] = value
+    else dropped[keyword] = value
+  }
+  return { schema: noteInDescription(kept, dropped), dropped: Object.keys(dropped) }
+}
+
+function isUnderstood(keyword: string, value: unknown, rules: StrictRules): boolean {
+  if (keyword === 'format') return rules.formats.has(String(value))
+  if (keyword === 'pattern') return rules.hasPatterns && !RICH_PATTERN.test(String(value))
+  if (keyword === 'minItems') return Number(value) <= rules.maxMinItems
+  return rules.keywords.has(keyword)
+}
+
+/** Keywords that help nobody who cannot check them. */
+const NOT_WORTH_TELLING = new Set([
+  '$comment',
+  '$schema',
+  '$id',
+  '$anchor',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'id',
+])
+const MAX_CHARS = 300
+/** A bound that no model would come near by itself. */
+const FAR = 1_000
+
+/** The schema with what its provider does not understand told in words to the model, which can still keep to it. */
+export function noteInDescription(schema: JsonObject, dropped: JsonObject): JsonObject {
+  const told = Object.entries(dropped).filter(([keyword, value]) => isWorthTelling(keyword, value))
+  if (told.length === 0) return schema
+  const note = `(${told.map(([keyword, value]) => `${keyword}: ${shortJson(value)}`).join(', ')})`
+  const description = typeof schema.description === 'string' ? `${schema.description} ${note}` : note
+  return { ...schema, description }
+}
+
+function isWorthTelling(keyword: string, value: unknown): boolean {
+  if (NOT_WORTH_TELLING.has(keyword)) return false
+  if (keyword === 'minLength') return Number(value) > 1
+  return !(keyword.startsWith('max') && Number(value) >= FAR)
+}
+
+function shortJson(value: unknown): string {
+  const json = JSON.stringify(value) ?? 'undefined'
+  return json.length > MAX_CHARS ? `${json.slice(0, MAX_CHARS)}…` : json
+}

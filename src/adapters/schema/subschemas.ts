@@ -50,3 +50,86 @@ function decodeFragment(fragment: string): string {
     return fragment
   }
 }
+
+const OBJECT_KEYWORDS = ['properties', 'required', 'additionalProperties', 'minProperties', 'maxProperties']
+const ARRAY_KEYWORDS = ['items', 'minItems', 'maxItems', 'uniqueItems']
+const ANNOTATIONS = ['title', 'description', 'default', 'examples', '$comment', 'deprecated']
+
+/** The types that a schema names, or shows by its values or keywords; none when it shows nothing. */
+export function typesOf(schema: JsonObject): readonly string[] {
+  const { type, enum: values, const: value } = schema
+  if (typeof type === 'string') return [type]
+  if (Array.isArray(type)) return [...new Set(type.map(String))]
+  if (Array.isArray(values)) return [...new Set(values.map(typeOfValue))]
+  if (value !== undefined) return [typeOfValue(value)]
+  if (OBJECT_KEYWORDS.some((keyword) => keyword in schema)) return ['object']
+  return ARRAY_KEYWORDS.some((keyword) => keyword in schema) ? ['array'] : []
+}
+
+/** What a schema of several types says of one of them. */
+export function forType(schema: JsonObject, type: string): JsonObject {
+  const others = [
+    ...(type === 'object' ? [] : OBJECT_KEYWORDS),
+    ...(type === 'array' ? [] : ARRAY_KEYWORDS),
+    ...ANNOTATIONS,
+  ]
+  const own = Object.entries(schema).filter(([keyword]) => !others.includes(keyword))
+  return { ...Object.fromEntries(own), type }
+}
+
+/** What a schema says to its reader, and what it says of values. */
+export function splitAnnotations(schema: JsonObject): { annotations: JsonObject; rest: JsonObject } {
+  const entries = Object.entries(schema)
+  return {
+    annotations: Object.fromEntries(entries.filter(([keyword]) => ANNOTATIONS.includes(keyword))),
+    rest: Object.fromEntries(entries.filter(([keyword]) => !ANNOTATIONS.includes(keyword))),
+  }
+}
+
+function typeOfValue(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'array' : typeof value
+}
+
+/** Why the keys of an object cannot be listed, which strict mode wants; undefined when they can. */
+export function findOpen(schema: JsonObject, { isRoot }: { readonly isRoot: boolean }): string | undefined {
+  const { additionalProperties, unevaluatedProperties } = schema
+  const names = new Set(Object.keys(propertiesOf(schema)))
+  if (additionalProperties === true || isSchemaObject(additionalProperties)) return 'takes keys that it does not name'
+  if (isSchemaObject(unevaluatedProperties)) return 'takes keys that it does not name'
+  // A tool without arguments says so by an empty list of them.
+  const isSaidEmpty = isRoot && isSchemaObject(schema.properties)
+  if (names.size === 0 && !isSaidEmpty && additionalProperties !== false) return 'is an object of any keys'
+  const unknown = requiredOf(schema).find((name) => !names.has(name))
+  if (unknown !== undefined) return `requires ${JSON.stringify(unknown)}, which it does not describe`
+  const isMore = conditions(schema).some((part) => Object.keys(propertiesOf(part)).some((name) => !names.has(name)))
+  return isMore ? 'has properties that depend on others' : undefined
+}
+
+function conditions({ if: condition, then, else: otherwise, dependentSchemas }: JsonObject): JsonObject[] {
+  const dependent = isSchemaObject(dependentSchemas) ? Object.values(dependentSchemas) : []
+  return [condition, then, otherwise, ...dependent].filter(isSchemaObject)
+}
+
+/** Whether null may fit a schema; in doubt it does. */
+export function acceptsNull(schema: unknown, root: JsonObject, known: Map<unknown, boolean> = new Map()): boolean {
+  if (!isSchemaObject(schema)) return schema !== false
+  const answer = known.get(schema)
+  if (answer !== undefined) return answer
+  // What holds itself through references alone accepts what the rest of it does.
+  known.set(schema, true)
+  const found = look(schema, root, known)
+  known.set(schema, found)
+  return found
+}
+
+function look(schema: JsonObject, root: JsonObject, known: Map<unknown, boolean>): boolean {
+  const { type, enum: values, const: value, $ref, anyOf, oneOf, allOf } = schema
+  if (type !== undefined && type !== 'null' && !(Array.isArray(type) && type.includes('null'))) return false
+  if (value !== undefined && value !== null) return false
+  if (Array.isArray(values) && !values.includes(null)) return false
+  const isAccepted = (other: unknown) => acceptsNull(other, root, known)
+  if (typeof $ref === 'string' && !isAccepted(resolveReference(root, $ref))) return false
+  if (Array.isArray(allOf) && !allOf.every(isAccepted)) return false
+  return [anyOf, oneOf].every((union) => !Array.isArray(union) || union.some(isAccepted))
+}

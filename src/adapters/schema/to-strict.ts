@@ -1,17 +1,26 @@
 import type { JsonObject } from '../../core/schema/index.ts'
-import { acceptsNull } from './accepts-null.ts'
-import { findOpen } from './find-open.ts'
-import { joinBranch } from './join-branch.ts'
-import { keepKeywords } from './keep-keywords.ts'
-import { mergeObjects } from './merge-objects.ts'
-import { openBranches, type SchemaDefinition } from './open-branches.ts'
-import { type Branch, pickBranch } from './pick-branch.ts'
+import { type Branch, openBranches, type Plan, pickBranch, type SchemaDefinition } from './branches.ts'
+import { joinBranch, mergeObjects } from './merge-objects.ts'
 import { isRequirementOnly } from './repair-root.ts'
-import type { Plan } from './restore.ts'
-import { forType, splitAnnotations, typesOf } from './schema-types.ts'
-import { findExcess, LONG_ENUM, type StrictCounts, type StrictRules } from './strict-rules.ts'
-import { isSchemaObject, propertiesOf, requiredOf, resolveReference } from './subschemas.ts'
-import { tellInDescription } from './tell-in-description.ts'
+import {
+  findExcess,
+  keepKeywords,
+  LONG_ENUM,
+  type StrictCounts,
+  type StrictRules,
+  noteInDescription,
+} from './strict-rules.ts'
+import {
+  acceptsNull,
+  findOpen,
+  forType,
+  isSchemaObject,
+  propertiesOf,
+  requiredOf,
+  resolveReference,
+  splitAnnotations,
+  typesOf,
+} from './subschemas.ts'
 
 /** A schema in the strict form of a provider, or why there is none. */
 export type StrictSchema =
@@ -244,7 +253,7 @@ class StrictWriter {
     const { [keyword]: union, ...base } = given
     if (isRequirementOnly(union) && typesOf(base).includes('object')) {
       this.#tell(path, `leaves ${keyword} to the hub`)
-      return this.#write(tellInDescription(base, { [keyword]: union }), path, level)
+      return this.#write(noteInDescription(base, { [keyword]: union }), path, level)
     }
     if (keyword === 'oneOf') this.#tell(path, 'has anyOf for oneOf')
     const branches = (union as readonly unknown[]).filter((branch) => branch !== false)

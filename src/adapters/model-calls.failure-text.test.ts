@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../core/define.ts'
 import { ToolError } from '../core/errors.ts'
 import type { Failure } from '../core/result.ts'
+import { defineTool } from '../core/tool.ts'
 import { testHub } from '../testing/tool-contract.ts'
-import { failureText } from './failure-text.ts'
+import { failureText } from './model-calls.ts'
 
 const build = defineTool({
   name: 'code.build',

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../core/define.ts'
+import { defineTool } from '../core/tool.ts'
 import { type TestHub, testHub } from '../testing/tool-contract.ts'
-import { callWithProgress } from './call-with-progress.ts'
+import { callWithProgress } from './model-calls.ts'
 
 const count = defineTool({
   name: 'text.count',
