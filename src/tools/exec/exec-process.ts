@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { type CommandState, type Context, defineTool, type RunningCommand, ToolError } from '../../core/index.ts'
-import { actionNeeds } from '../action-needs.ts'
-import { commandResult, describeCommand } from './command-result.ts'
-import { showCommand } from './show-command.ts'
+import { actionNeeds } from '../../lib/index.ts'
+import { commandResult, describeCommand, showCommand } from './command-result.ts'
 
 /** What a terminal sends for the keys that have names. */
 const KEYS: ReadonlyMap<string, string> = new Map([

@@ -7,8 +7,14 @@ import {
   type RunningCommand,
   ToolError,
 } from '../../core/index.ts'
-import { type CommandResult, commandResult, describeCommand } from './command-result.ts'
-import { showCommand, showShell, uncoveredNote } from './show-command.ts'
+import {
+  type CommandResult,
+  commandResult,
+  describeCommand,
+  showCommand,
+  showShell,
+  uncoveredNote,
+} from './command-result.ts'
 
 const MAX_MS = 600_000
 const FOREGROUND_MS = 60_000

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { defineTool, type FileChange, type ReadContext, type TextChange, ToolError } from '../../core/index.ts'
-import { pathsOf } from './patch/check-paths.ts'
-import { parsePatch } from './patch/parse-patch.ts'
-import type { PatchSection } from './patch/patch.ts'
+import { type PatchSection, parsePatch, pathsOf } from './patch/parse-patch.ts'
 import { type PatchedFile, planPatch } from './patch/plan-patch.ts'
 import { readSource } from './read/read-source.ts'
 

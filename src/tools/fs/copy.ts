@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { pathSchema } from './path-schema.ts'
-import { countOf } from './quote.ts'
+import { countOf, pathSchema } from './paths.ts'
 
 /** Copies a file or a folder. */
 export const copy = defineTool({

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type Context, defineTool, ToolError } from '../../core/index.ts'
-import { pathSchema } from './path-schema.ts'
-import { countOf, quote } from './quote.ts'
+import { countOf, pathSchema, quote } from './paths.ts'
 
 const MAX_COUNTED = 5_000
 const NAMES = { file: 'a file', directory: 'a folder', symlink: 'a link', other: 'a special file' }

@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { type Context, defineTool, type ReadContext, ToolError, type Written } from '../../core/index.ts'
 import { applyEdits, type Edited } from './edit/apply-edits.ts'
-import type { Edit, Replacement } from './edit/edit.ts'
-import { codingEditInput, editInput, editsOf } from './edit/edit-input.ts'
+import { codingEditInput, type Edit, editInput, editsOf, type Replacement } from './edit/edit-input.ts'
 import { type RegionDiff, regionDiff } from './edit/region-diff.ts'
-import { PATH_ALIASES } from './path-schema.ts'
-import { countOf } from './quote.ts'
+import { countOf, PATH_ALIASES } from './paths.ts'
 import { MAX_SOURCE_BYTES, readSource, type SourceFile } from './read/read-source.ts'
 
 /** Models edit one file by several calls at the same time; each of them may have to look again when another was faster. */

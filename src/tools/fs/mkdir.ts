@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { pathSchema } from './path-schema.ts'
+import { pathSchema } from './paths.ts'
 
 /** Makes a folder. */
 export const mkdir = defineTool({

@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { artifactHash, defineTool } from '../../core/index.ts'
-import { PATH_ALIASES, pathSchema } from './path-schema.ts'
-import { countOf } from './quote.ts'
-import { ALL_FILES, MAX_FILES, MAX_MATCHES, searchFiles } from './search/run-search.ts'
-import { type SearchTextResult, searchResult } from './search/search-result.ts'
+import { countOf, PATH_ALIASES, pathSchema } from './paths.ts'
+import { ALL_FILES, MAX_FILES, MAX_MATCHES, type SearchTextResult, runSearch, searchResult } from './run-search.ts'
 
 const DEFAULT_GLOB = '**/*.{md,txt,log,json,ts,js,py,java,scala}'
 
@@ -109,7 +107,7 @@ export const searchText = defineTool({
       toModel: showFound,
     },
   },
-  execute: (request, ctx) => searchFiles(artifactHash(request.root) ? { ...request, glob: ALL_FILES } : request, ctx),
+  execute: (request, ctx) => runSearch(artifactHash(request.root) ? { ...request, glob: ALL_FILES } : request, ctx),
   toModel: showFound,
 })
 

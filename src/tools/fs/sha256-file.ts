@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { pathSchema } from './path-schema.ts'
+import { pathSchema } from './paths.ts'
 
 /** Hashes a file. */
 export const sha256File = defineTool({

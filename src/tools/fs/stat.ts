@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { pathSchema } from './path-schema.ts'
+import { pathSchema } from './paths.ts'
 
 /** Tells what a path is. */
 export const stat = defineTool({

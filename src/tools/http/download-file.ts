@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineTool, ToolError } from '../../core/index.ts'
+import { shownUrl } from '../../lib/index.ts'
 import { maxBytesSchema, timeoutSchema, urlSchema } from './request-schema.ts'
-import { shownUrl } from './shown-url.ts'
 
 const RETRIES = 2
 

@@ -1,8 +1,13 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { defineTool, type GuardedResponse, ToolError } from '../../core/index.ts'
-import { answeredHeadersSchema, answeredUrlSchema, requestSchema, statusSchema } from './request-schema.ts'
-import { shownHeaders } from './shown-headers.ts'
+import {
+  answeredHeadersSchema,
+  answeredUrlSchema,
+  requestSchema,
+  shownHeaders,
+  statusSchema,
+} from './request-schema.ts'
 
 const RETRIES = 2
 const DIGEST_CHARS = 200

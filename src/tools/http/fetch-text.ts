@@ -8,15 +8,15 @@ import {
   type Targets,
   ToolError,
 } from '../../core/index.ts'
+import { shownUrl } from '../../lib/index.ts'
 import {
   answeredHeadersSchema,
   answeredUrlSchema,
   type RequestInput,
   requestSchema,
+  shownHeaders,
   statusSchema,
 } from './request-schema.ts'
-import { shownHeaders } from './shown-headers.ts'
-import { shownUrl } from './shown-url.ts'
 
 const RETRIES = 2
 

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
+import { shownUrl } from '../../lib/index.ts'
 import {
   answeredHeadersSchema,
   answeredUrlSchema,
   headersSchema,
+  shownHeaders,
   statusSchema,
   timeoutSchema,
   urlSchema,
 } from './request-schema.ts'
-import { shownHeaders } from './shown-headers.ts'
-import { shownUrl } from './shown-url.ts'
 
 const RETRIES = 2
 

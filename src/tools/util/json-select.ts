@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { defineTool, lazyModule, ToolError } from '../../core/index.ts'
-import { Meter } from './meter.ts'
-import { invalidPath } from './select/invalid-path.ts'
-import { jsonSize } from './select/json-size.ts'
+import { invalidPath, jsonSize, Meter } from './meter.ts'
 
 const loadJsonpath = lazyModule(() => import('./select/jsonpath.ts'))
 

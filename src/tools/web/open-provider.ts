@@ -1,14 +1,83 @@
 import { z } from 'zod'
 import { ToolError } from '../../core/index.ts'
-import { brave } from './providers/brave.ts'
-import { readHits } from './providers/read-hits.ts'
-import { tavily } from './providers/tavily.ts'
-import { withSites } from './providers/with-sites.ts'
 import type { RawHit, SearchProvider, SearchQuery, WebSearchRequest } from './search-provider.ts'
 
-const answer = z.object({ results: z.array(z.unknown()).max(1_000) })
+const tavilyAnswer = z.object({ results: z.array(z.unknown()).max(1_000) })
+const tavilyHit = z.object({
+  title: z.string().nullish(),
+  url: z.string(),
+  content: z.string().nullish(),
+  published_date: z.string().nullish(),
+})
 
-const hit = z.object({
+/** Tavily: a JSON body by POST, the key as a bearer token. */
+const tavily: SearchProvider = {
+  name: 'tavily',
+  url: 'https://api.tavily.com',
+  keyVariable: 'TAVILY_API_KEY',
+  ignores: ['language'],
+  request: ({ query, count, freshness, includeDomains, excludeDomains }, { url, key }) => ({
+    url: `${url}/search`,
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify({
+      query,
+      max_results: count,
+      search_depth: 'basic',
+      time_range: freshness,
+      include_domains: includeDomains,
+      exclude_domains: excludeDomains,
+    }),
+  }),
+  parse: (json) =>
+    readHits(tavilyAnswer.parse(json).results, tavilyHit).map(({ title, url, content, published_date }) => ({
+      title: title ?? '',
+      url,
+      snippet: content ?? '',
+      ...(published_date ? { published: published_date } : {}),
+    })),
+}
+
+const braveAnswer = z.object({ web: z.object({ results: z.array(z.unknown()).max(1_000) }).nullish() })
+const braveHit = z.object({
+  title: z.string().nullish(),
+  url: z.string(),
+  description: z.string().nullish(),
+  page_age: z.string().nullish(),
+  age: z.string().nullish(),
+})
+
+const BRAVE_FRESHNESS = { day: 'pd', week: 'pw', month: 'pm', year: 'py' } as const
+
+/** Brave Search: everything in the address, the key in a header of its own; no hits means no `web` at all. */
+const brave: SearchProvider = {
+  name: 'brave',
+  url: 'https://api.search.brave.com/res/v1',
+  keyVariable: 'BRAVE_API_KEY',
+  request: (query, { url, key }) => {
+    const parameters = new URLSearchParams({ q: withSites(query), count: String(query.count) })
+    if (query.freshness) parameters.set('freshness', BRAVE_FRESHNESS[query.freshness])
+    if (query.language) parameters.set('search_lang', query.language.toLowerCase())
+    return {
+      url: `${url}/web/search?${parameters}`,
+      method: 'GET',
+      headers: { 'x-subscription-token': key, accept: 'application/json' },
+    }
+  },
+  parse: (json) =>
+    readHits(braveAnswer.parse(json).web?.results ?? [], braveHit).map(
+      ({ title, url, description, page_age, age }) => ({
+        title: title ?? '',
+        url,
+        snippet: description ?? '',
+        ...(page_age || age ? { published: page_age || age || '' } : {}),
+      }),
+    ),
+}
+
+const searxngAnswer = z.object({ results: z.array(z.unknown()).max(1_000) })
+
+const searxngHit = z.object({
   title: z.string().nullish(),
   url: z.string(),
   content: z.string().nullish(),
@@ -25,7 +94,7 @@ const searxng: SearchProvider = {
     return { url: `${url}/search?${parameters}`, method: 'GET', headers: { accept: 'application/json' } }
   },
   parse: (json) =>
-    readHits(answer.parse(json).results, hit).map(({ title, url, content, publishedDate }) => ({
+    readHits(searxngAnswer.parse(json).results, searxngHit).map(({ title, url, content, publishedDate }) => ({
       title: title ?? '',
       url,
       snippet: content ?? '',
@@ -85,4 +154,21 @@ export function openProvider({ provider: named, url: place, secret: secretName }
     request: (query) => provider.request(query, { url, key: `\${secret:${secret}}` }),
     parse: (answer) => provider.parse(answer),
   }
+}
+
+/** The entries of a list that have the form of a hit; others are no reason to lose the rest. */
+export function readHits<T>(list: readonly unknown[], hit: z.ZodType<T>): T[] {
+  return list.flatMap((entry) => {
+    const { success, data } = hit.safeParse(entry)
+    return success ? [data] : []
+  })
+}
+
+/** The query with its domains as search operators, for services that have no field for them. */
+export function withSites({ query, includeDomains = [], excludeDomains = [] }: SearchQuery): string {
+  const wanted = includeDomains.map((domain) => `site:${domain}`).join(' OR ')
+  const unwanted = excludeDomains.map((domain) => `-site:${domain}`)
+  return [query, includeDomains.length > 1 ? `(${wanted})` : wanted, ...unwanted]
+    .filter((part) => part !== '')
+    .join(' ')
 }

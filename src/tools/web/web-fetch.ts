@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { type Context, defineTool, type GuardedResponse, ToolError } from '../../core/index.ts'
-import { shownUrl } from '../http/shown-url.ts'
+import { shownUrl, wrapUntrusted } from '../../lib/index.ts'
 import { cutToFit } from '../util/cut-text.ts'
-import { wrapUntrusted } from './wrap-untrusted.ts'
 
 const MAX_AGE_MS = 15 * 60_000
 const PREVIEW_CHARS = 200

@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import { type Context, defineTool, type Targets } from '../../core/index.ts'
-import { shownUrl } from '../http/shown-url.ts'
+import { shownUrl, wrapUntrusted } from '../../lib/index.ts'
 import { type OpenProvider, openProvider, type WebSearchConfig } from './open-provider.ts'
-import { explainMissingKey, notConfigured, refusedSearch, unreadableAnswer } from './search-error.ts'
-import type { RawHit, SearchQuery } from './search-provider.ts'
-import { wrapUntrusted } from './wrap-untrusted.ts'
+import {
+  explainMissingKey,
+  notConfigured,
+  type RawHit,
+  refusedSearch,
+  type SearchQuery,
+  unreadableAnswer,
+} from './search-provider.ts'
 
 type SearchContext = Context<'network' | 'send'>
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cpuMs } from '../../../../test/support/cpu-time.ts'
-import { foldCharacters, stripEnd } from '../lines/fold-line.ts'
 import { applyEdits, type EditOptions } from './apply-edits.ts'
-import type { Edit } from './edit.ts'
+import type { Edit } from './edit-input.ts'
+import { foldCharacters, stripEnd } from './lines.ts'
 
 function edit(text: string, edits: Edit | readonly Edit[], options: Partial<EditOptions> = {}): string {
   return applyEdits(text, [edits].flat(), { path: 'a.txt', ...options }).text

@@ -1,9 +1,15 @@
-import { findRuns } from '../lines/find-runs.ts'
-import { bareLines, foldCharacters, indentOf, stripEnd } from '../lines/fold-line.ts'
-import { type FoldedText, foldLines } from '../lines/folded-text.ts'
-import { type Edit, MAX_PLACES, type Replacement, type Rung } from './edit.ts'
 import { type EditName, notFound, nothingChanges, notUnique, overlapping, tooMany, tooMuch } from './edit-errors.ts'
-import { findPlaces } from './find-places.ts'
+import { type Edit, MAX_PLACES, type Replacement, type Rung } from './edit-input.ts'
+import {
+  bareLines,
+  type FoldedText,
+  findPlaces,
+  findRuns,
+  foldCharacters,
+  foldLines,
+  indentOf,
+  stripEnd,
+} from './lines.ts'
 
 /** Enough to say that a text is not unique; each is compared line by line. */
 const MAX_COUNTED = 20

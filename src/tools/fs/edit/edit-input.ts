@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { pathSchema } from '../path-schema.ts'
-import type { Edit } from './edit.ts'
+import { pathSchema } from '../paths.ts'
 
 const MAX_CHARS = 1_048_576
 const text = z.string().max(MAX_CHARS)
@@ -80,3 +79,23 @@ function useOwnNames(edit: unknown): unknown {
   if (typeof edit !== 'object' || edit === null || Array.isArray(edit)) return edit
   return Object.fromEntries(Object.entries(edit).map(([key, value]) => [OWN_NAMES.get(key) ?? key, value]))
 }
+
+/** One replacement in a text. */
+export interface Edit {
+  readonly oldText: string
+  readonly newText: string
+  readonly replaceAll?: boolean
+}
+
+/** A part of a text, from a character to the one after its last, and what takes its place. */
+export interface Replacement {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/** How exactly a text was found; each step forgives more than the one before. */
+export type Rung = 'exact' | 'trailing-space' | 'unicode' | 'indentation'
+
+/** The most places of one text that are looked at. */
+export const MAX_PLACES = 100_000

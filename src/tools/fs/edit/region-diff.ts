@@ -1,5 +1,5 @@
-import type { Replacement } from './edit.ts'
-import { lineNumbers } from './line-numbers.ts'
+import type { Replacement } from './edit-input.ts'
+import { lineNumbers } from './lines.ts'
 
 /** A change as people read it. */
 export interface RegionDiff {

@@ -1,7 +1,6 @@
+import { posix } from 'node:path'
 import { ToolError } from '../../../core/index.ts'
-import { quote } from '../quote.ts'
-import { checkPaths } from './check-paths.ts'
-import type { PatchChunk, PatchLine, PatchSection } from './patch.ts'
+import { quote } from '../paths.ts'
 
 const BEGIN = '*** Begin Patch'
 const END = '*** End Patch'
@@ -156,4 +155,46 @@ class PatchReader {
       },
     })
   }
+}
+
+/** One line of a chunk: a context line stays, the others are taken away or added. */
+interface PatchLine {
+  readonly sign: ' ' | '+' | '-'
+  readonly text: string
+}
+
+/** Lines that stand together in a file, and what becomes of them. */
+export interface PatchChunk {
+  /** Lines to look for first, one after the other: `@@ class A`, `@@ method()`. */
+  readonly anchors: readonly string[]
+  readonly lines: readonly PatchLine[]
+  /** The chunk stands at the end of the file. */
+  readonly isAtEnd: boolean
+  /** 1-based line of the patch where it begins. */
+  readonly line: number
+}
+
+/** What a patch does to one file. */
+export type PatchSection =
+  | { readonly type: 'add'; readonly path: string; readonly lines: readonly string[] }
+  | { readonly type: 'delete'; readonly path: string }
+  | { readonly type: 'update'; readonly path: string; readonly to?: string; readonly chunks: readonly PatchChunk[] }
+
+/** Refuses a patch that names a file twice: what it should hold afterwards would depend on the order. */
+export function checkPaths(sections: readonly PatchSection[]): void {
+  const seen = new Set<string>()
+  for (const path of sections.flatMap(pathsOf)) {
+    const plain = posix.normalize(path)
+    if (seen.has(plain)) {
+      throw new ToolError('INPUT_SCHEMA_INVALID', `The patch names ${quote(path)} twice.`, {
+        fix: { key: 'input', hint: 'Put all changes of a file into one section.' },
+      })
+    }
+    seen.add(plain)
+  }
+}
+
+/** The files that a section reads, changes or makes. */
+export function pathsOf(section: PatchSection): string[] {
+  return section.type === 'update' && section.to !== undefined ? [section.path, section.to] : [section.path]
 }

@@ -1,10 +1,9 @@
 import { type FileChange, type ReadContext, ToolError } from '../../../core/index.ts'
-import { findNearest } from '../edit/find-nearest.ts'
-import { findRuns } from '../lines/find-runs.ts'
-import { stripEnd } from '../lines/fold-line.ts'
-import { quote } from '../quote.ts'
+import { findNearest } from '../edit/edit-errors.ts'
+import { findRuns, stripEnd } from '../edit/lines.ts'
+import { quote } from '../paths.ts'
 import { readSource } from '../read/read-source.ts'
-import type { PatchChunk, PatchSection } from './patch.ts'
+import type { PatchChunk, PatchSection } from './parse-patch.ts'
 
 /** What became of one file. */
 export interface PatchedFile {

@@ -1,5 +1,5 @@
 import { type ReadContext, ToolError } from '../../../core/index.ts'
-import { quote } from '../quote.ts'
+import { quote } from '../paths.ts'
 
 /** The most bytes that a file which is changed by parts may have afterwards. */
 export const MAX_SOURCE_BYTES = 10_485_760

@@ -1,6 +1,6 @@
 import type { Content, ModelLimit } from '../../../core/index.ts'
-import { isSecondHalf } from '../../util/code-points.ts'
-import { RANGE_BYTES } from './read-range.ts'
+import { isSecondHalf } from '../../util/cut-text.ts'
+import { RANGE_BYTES } from './read-page.ts'
 import type { ReadResult } from './read-result.ts'
 
 /** Room for what is said of the part that is shown. */

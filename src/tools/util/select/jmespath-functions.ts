@@ -1,8 +1,5 @@
-import { compareText, countCodePoints } from '../code-points.ts'
-import type { Meter } from '../meter.ts'
-import { invalidPath } from './invalid-path.ts'
-import { isRecord, jsonEqual } from './json-equal.ts'
-import { jsonSize } from './json-size.ts'
+import { compareText, countCodePoints } from '../cut-text.ts'
+import { type Meter, invalidPath, isRecord, jsonEqual, jsonSize } from '../meter.ts'
 
 type Kind = 'any' | 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object' | 'expression' | 'numbers' | 'strings'
 type Expression = (item: unknown) => unknown

@@ -1,7 +1,6 @@
-import type { Context, FoundLine, SearchOptions } from '../../../core/index.ts'
-import { joinPath } from '../path-schema.ts'
-import { quote } from '../quote.ts'
-import type { SearchTextResult } from './search-result.ts'
+import { z } from 'zod'
+import type { Context, FoundLine, SearchOptions } from '../../core/index.ts'
+import { joinPath, quote } from './paths.ts'
 
 /** The glob for all files. */
 export const ALL_FILES = '**'
@@ -28,7 +27,7 @@ export interface FileSearchRequest {
 }
 
 /** Searches, and returns the lines or the files that were asked for. */
-export async function searchFiles(request: FileSearchRequest, ctx: Context<'read:fs'>): Promise<SearchTextResult> {
+export async function runSearch(request: FileSearchRequest, ctx: Context<'read:fs'>): Promise<SearchTextResult> {
   const { type, path } = await ctx.fs.stat(request.root)
   const nameOf = (file: string) => (type === 'file' ? request.root : joinPath(request.root, file))
   const search = request.outputMode === 'content' ? searchLines : listMatchingFiles
@@ -132,3 +131,37 @@ export function pageLines(
   while (isNear(to + 1, wanted.at(-1)!) && !lines[to + 1]!.isMatch) to++
   return { lines: lines.slice(from, to + 1), total: matches.length }
 }
+
+const count = z.int().min(0)
+
+/** What a search returns: lines in `matches`, or files with their counts in `files`. */
+export const searchResult = z.strictObject({
+  matches: z.array(
+    z.strictObject({
+      file: z.string().describe('Path, beginning with the root as it was given.'),
+      lineNo: z.int().min(1).describe('1-based.'),
+      excerpt: z.string().describe('The line, or what is around the match in a long one.'),
+      isContext: z.literal(true).optional().describe('A line around a match.'),
+    }),
+  ),
+  files: z
+    .array(z.strictObject({ file: z.string(), matches: count.optional().describe('Matching lines, with count.') }))
+    .optional()
+    .describe('With outputMode files_with_matches or count.'),
+  isComplete: z.boolean().describe('False when a limit ended the search before all files were searched.'),
+  skipped: count
+    .optional()
+    .describe('Files that could not be looked into: unreadable, too large or changed meanwhile.'),
+  searched: z.string().optional().describe('Real path of the folder or file; given when nothing was found.'),
+  page: z
+    .strictObject({
+      offset: count,
+      total: count.describe('Matches, or files, that were found in all.'),
+      next: count.optional().describe('The offset to go on with; missing at the end.'),
+    })
+    .optional()
+    .describe('With offset: which part of what was found this is.'),
+})
+
+/** What a search returns. */
+export type SearchTextResult = z.infer<typeof searchResult>

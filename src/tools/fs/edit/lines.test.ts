@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { findRuns } from './find-runs.ts'
+import { findRuns } from './lines.ts'
 
 it('finds what a plain comparison finds, overlapping runs too', () => {
   const line = fc.constantFrom('a', 'b')

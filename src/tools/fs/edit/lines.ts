@@ -1,0 +1,180 @@
+import { MAX_PLACES } from './edit-input.ts'
+
+/** Where to look, and how much is enough. */
+interface RunOptions {
+  readonly from?: number
+  readonly most?: number
+  /** Runs that share lines count, each of them. Default: true. */
+  readonly mayOverlap?: boolean
+}
+
+/**
+ * Where a run of lines (or of characters) stands in others, in time that grows with their sum (Knuth, Morris,
+ * Pratt): both may come from somebody who wants it to take long.
+ */
+export function findRuns<T extends string | number>(
+  lines: ArrayLike<T>,
+  run: ArrayLike<T>,
+  { from = 0, most = 1_000, mayOverlap = true }: RunOptions = {},
+): number[] {
+  if (run.length === 0 || run.length > lines.length) return []
+  const fallback = fallbacks(run)
+  const found: number[] = []
+  let matched = 0
+  for (let index = from; index < lines.length && found.length < most; index++) {
+    while (matched > 0 && run[matched] !== lines[index]) matched = fallback[matched - 1]!
+    if (run[matched] === lines[index]) matched++
+    if (matched < run.length) continue
+    found.push(index - run.length + 1)
+    matched = mayOverlap ? fallback[matched - 1]! : 0
+  }
+  return found
+}
+
+/** For each prefix of the run: how much of its end is its beginning again. */
+function fallbacks(run: ArrayLike<string | number>): Uint32Array {
+  const fallback = new Uint32Array(run.length)
+  let matched = 0
+  for (let index = 1; index < run.length; index++) {
+    while (matched > 0 && run[matched] !== run[index]) matched = fallback[matched - 1]!
+    if (run[matched] === run[index]) matched++
+    fallback[index] = matched
+  }
+  return fallback
+}
+
+/** Characters that look alike and that models mix up; each is one UTF-16 unit, so folding moves nothing. */
+const ALIKE: ReadonlyMap<string, string> = new Map([
+  ...alike("'", '\u2018\u2019\u201a\u201b\u2032'),
+  ...alike('"', '\u201c\u201d\u201e\u201f\u2033'),
+  ...alike('-', '\u2010\u2011\u2012\u2013\u2014\u2015\u2212'),
+  ...alike(' ', '\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000'),
+])
+
+const LOOKS_ALIKE = new RegExp(`[${[...ALIKE.keys()].join('')}]`, 'g')
+
+/** Writes quotes, dashes and spaces of all kinds in their plain form; the length stays. */
+export function foldCharacters(text: string): string {
+  return text.replace(LOOKS_ALIKE, (character) => ALIKE.get(character)!)
+}
+
+/** A line without the blanks at its end; the `\r` of a Windows line end is one. */
+export function stripEnd(line: string): string {
+  let end = line.length
+  while (end > 0 && isBlank(line.charCodeAt(end - 1))) end--
+  return end === line.length ? line : line.slice(0, end)
+}
+
+/** The blanks that a line begins with. */
+export function indentOf(line: string): string {
+  let end = 0
+  while (end < line.length && isBlank(line.charCodeAt(end))) end++
+  return line.slice(0, end)
+}
+
+/** The lines of a text in their plain form, without the blanks around them. */
+export function bareLines(text: string): string[] {
+  return foldCharacters(text)
+    .split('\n')
+    .map((line) => stripEnd(line).slice(indentOf(line).length))
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09 || unit === 0x0d
+}
+
+function alike(plain: string, others: string): [string, string][] {
+  return [...others].map((other) => [other, plain])
+}
+
+/** A text whose lines were folded, and the way back to where everything stood. */
+export interface FoldedText {
+  readonly text: string
+  /** The place in the original of a place in the folded text. */
+  original(index: number): number
+  /** The end of the original line, before its line end, that a place in the folded text is on. */
+  originalLineEnd(index: number): number
+}
+
+/** Folds a text: blanks at line ends go, and `fold` may change characters, but neither how many there are nor line ends. */
+export function foldLines(source: string, fold: (text: string) => string): FoldedText {
+  const lines = fold(source).split('\n')
+  const folded: string[] = new Array(lines.length)
+  const starts = new Uint32Array(lines.length)
+  const originals = new Uint32Array(lines.length)
+  let start = 0
+  let original = 0
+  for (const [index, line] of lines.entries()) {
+    folded[index] = stripEnd(line)
+    starts[index] = start
+    originals[index] = original
+    start += folded[index]!.length + 1
+    original += line.length + 1
+  }
+
+  return {
+    text: folded.join('\n'),
+    original(index) {
+      const line = lineAt(starts, index)
+      return originals[line]! + index - starts[line]!
+    },
+    originalLineEnd(index) {
+      const line = lineAt(starts, index)
+      const text = lines[line]!
+      const isWindows = line < lines.length - 1 && text.endsWith('\r')
+      return originals[line]! + text.length - (isWindows ? 1 : 0)
+    },
+  }
+}
+
+/** The last line that begins at or before a place. */
+function lineAt(starts: Uint32Array, index: number): number {
+  let low = 0
+  let high = starts.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    if (starts[middle]! <= index) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** Tells the 1-based line numbers of places; cheapest when they are asked for in order. */
+export function lineNumbers(text: string): (place: number) => number {
+  let [at, line] = [0, 1]
+  return (place) => {
+    if (place < at) [at, line] = [0, 1]
+    for (;;) {
+      const end = text.indexOf('\n', at)
+      if (end === -1 || end >= place) return line
+      at = end + 1
+      line++
+    }
+  }
+}
+
+/** Enough to say that a text is not unique. */
+const MAX_COUNTED = 1_000
+/** Up to here `indexOf` is quick in any text; for longer ones it may take the product of both lengths. */
+const SHORT_CHARS = 64
+
+/**
+ * Where something stands. To replace all of it the places must not overlap; to know that it is unique those that do
+ * count too: `aa` stands twice in `aaa`.
+ */
+export function findPlaces(text: string, wanted: string, replaceAll: boolean): number[] {
+  if (wanted === '') return []
+  const step = replaceAll ? wanted.length : 1
+  const most = replaceAll ? MAX_PLACES + 1 : MAX_COUNTED
+  if (wanted.length > SHORT_CHARS) return findRuns(units(text), units(wanted), { most, mayOverlap: !replaceAll })
+  const places: number[] = []
+  for (let at = text.indexOf(wanted); at !== -1 && places.length < most; at = text.indexOf(wanted, at + step)) {
+    places.push(at)
+  }
+  return places
+}
+
+function units(text: string): Uint16Array {
+  const bytes = Buffer.from(text, 'utf16le')
+  return new Uint16Array(bytes.buffer, bytes.byteOffset, text.length)
+}
