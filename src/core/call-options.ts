@@ -56,7 +56,7 @@ export interface CallOptions {
   readonly onClarificationRequest?: HubOptions['onQuestion']
   /** Another name of `signal`, which wins where both are given. */
   readonly abortSignal?: AbortSignal
-  /** Hears what `stream` would yield. */
+  /** Called with each event that `stream` would yield. */
   readonly onEvent?: (event: CallEvent) => void
 }
 

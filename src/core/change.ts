@@ -9,7 +9,7 @@ export interface FileState {
 }
 
 /**
- * A change to the file system, told before it happens, with what is needed to take it back. Paths are real and absolute.
+ * A change to the file system, recorded before it happens, with what is needed to undo it. Paths are real and absolute.
  * `digest` is a hash over names, types, sizes and times of a folder and all below it: equal digests, untouched tree.
  */
 export type Change =

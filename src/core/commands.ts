@@ -37,7 +37,7 @@ export type CommandRequest = CommandLine & {
   readonly pty?: boolean
   /** Standard error goes where standard output goes, so that both come as one, each line in its place. */
   readonly mergeStderr?: boolean
-  /** It may go on when its call is over, until `timeoutMs`. */
+  /** It may continue after its call has ended, until `timeoutMs`. */
   readonly background?: boolean
   /** How long it may run before it is killed. */
   readonly timeoutMs: number
@@ -111,7 +111,7 @@ export interface RunningCommand {
   state(): CommandState
   /** What it has written lately; does not wait. */
   output(): CommandOutput
-  /** Hears output as it comes, in whole characters and at most some times a second. Returns how to end that. */
+  /** Calls back with output as it arrives, in whole characters and at most a few times a second. Returns a function that stops it. */
   onOutput(listener: (text: string, stream: 'stdout' | 'stderr') => void): () => void
   /** Waits for its end; false when the time was over before. */
   ended(options?: { readonly withinMs?: number; readonly signal?: AbortSignal }): Promise<boolean>

@@ -78,11 +78,11 @@ export interface BaseContext {
     content: string | Uint8Array,
     options?: { readonly name?: string; readonly mediaType?: string },
   ): Promise<Artifact>
-  /** Says that the call now waits for somebody else, such as the client that executes it; the caller hears `call-pending`. */
+  /** Reports that the call now waits for somebody else, such as the client that executes it, with the event `call-pending`. */
   pending(message: string): void
   /** Asks the person behind the agent; fails immediately when nobody can be asked. */
   ask(question: Question): Promise<Answer>
-  /** Calls another tool down the same road, under this call's budget and signal. */
+  /** Calls another tool through the same pipeline, under this call's budget and signal. */
   call<T extends AnyTool>(tool: T, input: ToolInput<T>): Promise<ToolResult<ToolOutput<T>>>
   /** Calls another tool by name through the same pipeline; nothing is known of its types. */
   call(tool: string, input: unknown): Promise<ToolResult>

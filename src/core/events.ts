@@ -15,7 +15,7 @@ export type CallEvent<T = unknown> =
       readonly decision: ApprovalReply['decision']
       /** Who answered. */
       readonly by: string
-      /** The way the answer came, such as `console`, `cli` or `mcp`. */
+      /** How the answer arrived, such as `console`, `cli` or `mcp`. */
       readonly via?: string
       /** The approver changed the arguments. */
       readonly changed?: true
@@ -60,7 +60,7 @@ export interface ApprovalRequest {
   readonly reason: string
   /** Who calls, as the caller says. */
   readonly caller: string
-  /** Who calls for certain, where others come in by the same door; nobody answers for their own calls. */
+  /** The authenticated caller, where several share a transport; nobody answers for their own calls. */
   readonly principal?: string
   /** Why the call is made, as the caller says; absent when it does not. */
   readonly purpose?: string
@@ -165,7 +165,7 @@ export interface QuestionRequest {
   readonly tool: string
   /** Who calls, as the caller says. */
   readonly caller: string
-  /** Who calls for certain, where others come in by the same door. */
+  /** The authenticated caller, where several share a transport. */
   readonly principal?: string
   /** The question as the person reads it. */
   readonly question: string

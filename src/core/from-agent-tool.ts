@@ -4,7 +4,7 @@ import type { Content } from './result.ts'
 import type { JsonSchema } from './schema/schema.ts'
 import { type AnyTool, type BaseContext, type Capability, defineTool, type Targets } from './tool.ts'
 
-/** S3's result: content blocks for the model, details for the program. */
+/** The result of an AgentTool: content blocks for the model, details for the program. */
 export interface AgentToolResult<T = unknown> {
   /** What the model gets. */
   readonly content: ReadonlyArray<
@@ -15,7 +15,7 @@ export interface AgentToolResult<T = unknown> {
   readonly details?: T
 }
 
-/** S3's tool: TypeBox parameters, a call id, a signal, updates. */
+/** An AgentTool: TypeBox parameters, a call id, a signal, updates. */
 export interface AgentTool<P = unknown, T = unknown> {
   /**
    * Becomes the canonical name, so it must be a tool name: letters, digits, `_` and `-` in parts joined by `/` or `.`.
@@ -36,7 +36,7 @@ export interface AgentTool<P = unknown, T = unknown> {
   ): Promise<AgentToolResult<T>>
 }
 
-/** What S3's form cannot say and policy needs: what the tool touches. */
+/** What an AgentTool cannot declare and policy needs: what the tool touches. */
 export interface Governance<P> {
   /** What the tool touches. Default: `['exec']`, which policy denies until a rule allows it. */
   readonly capabilities?: readonly Capability[]
@@ -45,7 +45,7 @@ export interface Governance<P> {
 }
 
 /**
- * Takes an S3 AgentTool in. It says nothing of what it touches, so unless you do, it counts as able to run
+ * Converts an AgentTool. It does not declare what it touches, so unless you do, it counts as able to run
  * commands: policy denies it until a rule of yours allows it.
  * @example
  * const read = fromAgentTool(tool, { capabilities: ['read:fs'], targets: ({ path }) => ({ 'read:fs': path }) })

@@ -1,7 +1,7 @@
 import type { ProgramFence, SandboxLevel } from './commands.ts'
-import type { FeatureOptions } from './feature.ts'
 import type { Clock } from './context.ts'
 import type { ApprovalReply, ApprovalRequest } from './events.ts'
+import type { FeatureOptions } from './feature.ts'
 import type { Principal, Rule, SkillRequest, SourcedRule } from './principal.ts'
 import type { ToolSource } from './source.ts'
 import type { Awaitable, Store } from './store.ts'
@@ -40,7 +40,7 @@ export interface Sandbox {
   readonly privateRanges?: readonly string[]
   /** Address ranges that stay closed beside those that always are, as CIDR. */
   readonly blockedRanges?: readonly string[]
-  /** `false` lets your rules allow commands also where this machine cannot fence them in. By default each of those commands needs approval. */
+  /** `false` lets your rules allow commands also where this machine cannot sandbox them. By default each of those commands needs approval. */
   readonly required?: boolean
   /** What commands get in addition to the roots. Default: nothing. */
   readonly commands?: CommandSandbox
@@ -58,7 +58,7 @@ export interface CommandSandbox {
   readonly env?: readonly string[]
   /** Whether they see files such as `.env` and `*.pem` in the roots. Default: `hidden`. */
   readonly secrets?: 'hidden' | 'visible'
-  /** A weaker fence than the machine could have. */
+  /** A weaker sandbox than this machine supports. */
   readonly level?: SandboxLevel
   /** How many sandboxes are prepared in advance, so that the next command starts without delay. Default: 2. */
   readonly prepared?: number
@@ -172,7 +172,7 @@ export interface Limits {
   readonly commands?: CommandLimits
 }
 
-/** S0's configuration of the core tools, accepted as it is. */
+/** Options of the core tools under their other names, accepted as they are. */
 export interface CoreToolsConfig {
   /** The same as `sandbox.workspaces`: the folder below which each run has a workspace of its own. */
   readonly sandboxRoot?: string
@@ -225,7 +225,7 @@ export interface HttpMcpServer extends McpServerCommon {
   readonly oauth?: false | McpOAuth
 }
 
-/** What an authorization server must be told that it does not find out. */
+/** What an authorization server cannot discover by itself. */
 export interface McpOAuth {
   /** The id that the service knows this client by. Default: the hub registers itself. */
   readonly clientId?: string

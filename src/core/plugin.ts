@@ -182,8 +182,8 @@ async function attempt(tool: HandlerTool, args: unknown, ctx: BaseContext): Prom
 
 function readOutput(name: string, output: unknown): HandlerOutput {
   if (isPlainObject(output) && typeof output.content === 'string') {
-    const { content, is_error = false, metadata } = output as unknown as HandlerOutput
-    return { content, is_error: is_error === true, ...(metadata && { metadata }) }
+    const metadata = output.metadata as HandlerOutput['metadata']
+    return { content: output.content, is_error: output.is_error === true, ...(metadata && { metadata }) }
   }
   throw new ToolError('OUTPUT_SCHEMA_INVALID', `The handler of ${name} returned no content.`, {
     hint: 'Return { content, is_error, metadata }, with a text as content.',

@@ -44,11 +44,12 @@ export function toAgentToolResult(result: ToolResult, tool: string = result.tool
 }
 
 /** Data of the built-in tools for files in the words of AgentTools, too: `lines` of a text, `width` and `height`, `size`. */
-function detailsOf({ tool, data }: ToolResult): unknown {
+function detailsOf(result: ToolResult): unknown {
+  const { tool, data } = result
   if (!isPlainObject(data)) return data
   if (tool === 'core/fs.writeText') return { ...data, size: data.bytes }
   if (tool !== 'core/fs.readText') return data
-  const { image, page, text } = data as unknown as ReadData
+  const { image, page, text } = result.data as ReadData
   if (image) return { ...data, width: image.width, height: image.height }
   return { ...data, lines: page?.totalLines ?? text.split('\n').length }
 }
@@ -70,13 +71,13 @@ function failedAgentResult({ error, meta }: Failure, tool: string): AgentToolRes
   return { content: [...content, ...noticeLines(meta.notices ?? [])], details }
 }
 
-/** Content blocks in S3's words. */
+/** The content blocks of AgentTools. */
 export type AgentContent = readonly (
   | { type: 'text'; text: string }
   | { type: 'image'; data: string; mimeType: string }
 )[]
 
-/** Ours to S3's: an image's media type is called mimeType there, and what is neither text nor image is reported as text. */
+/** Converts content blocks to those of AgentTools, where an image has a `mimeType` and everything else becomes text. */
 export function toAgentContent(content: readonly ContentBlock[]): AgentContent {
   return content.map((block) => {
     if (block.type === 'text') return { ...block }
@@ -85,7 +86,7 @@ export function toAgentContent(content: readonly ContentBlock[]): AgentContent {
   })
 }
 
-/** S4's form: `{ ok, summary, data, artifacts, error }`. */
+/** Converts a result to the form `{ ok, summary, data, artifacts, error }`. */
 export function toSummaryResult<T>(result: ToolResult<T>): {
   /** Whether the call succeeded. */
   readonly ok: boolean
@@ -102,7 +103,7 @@ export function toSummaryResult<T>(result: ToolResult<T>): {
   return { ok, summary, artifacts, ...(result.ok ? { data: result.data } : { error: result.error }) }
 }
 
-/** S3's `jsonResult`: pretty JSON for the model, the payload as details. */
+/** The `jsonResult` of AgentTools: indented JSON for the model, the payload as details. */
 export function jsonResult<T>(payload: T): { readonly content: { type: 'text'; text: string }[]; readonly details: T } {
   return { content: [{ type: 'text', text: JSON.stringify(payload, null, 2) }], details: payload }
 }

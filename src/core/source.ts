@@ -66,7 +66,7 @@ export interface WebFetchOptions {
 /** The standard `fetch`, as far as clients of services use it: text bodies, streamed answers. */
 export type WebFetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
-/** A tool that a client defines and executes itself: in S3's form, or in that of this package. */
+/** A tool that a client defines and executes itself: an AgentTool, or a tool in the form of this package. */
 export type ClientToolDefinition =
   | {
       /** May be left out: `function` says it. */

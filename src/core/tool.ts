@@ -234,7 +234,7 @@ export interface ToolDefinition<
    * so on. Default: none; the tool is pure and runs without an approval.
    */
   capabilities?: Caps
-  /** What this call will touch, told before it happens; policy decides on it. */
+  /** Declares what this call will touch before it does; policy decides on it. */
   targets?: (input: Infer<In>, known: Known) => Targets<Caps[number]>
   /** What the call would make of text files, for the person who is asked; called only then, and may look only at its targets. */
   preview?: (input: Infer<In>, ctx: ReadContext) => readonly TextChange[] | Promise<readonly TextChange[]>

@@ -1,3 +1,4 @@
+export { actionNeeds } from './action-needs.ts'
 export { after, allSettled, once, turnFor, untilAborted } from './async.ts'
 export { escapeJson, escapeLine, escapeText, revealJson, revealLine, revealText } from './escape-text.ts'
 export { hashJson, noteTextHash, outlineJson, sha256, signWebhook, webhookKey } from './hash.ts'
@@ -25,3 +26,4 @@ export {
   withStop,
 } from './text.ts'
 export { VERSION } from './version.ts'
+export { shownUrl, wrapUntrusted } from './web-content.ts'

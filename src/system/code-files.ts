@@ -14,8 +14,8 @@ const CODE_URL = /\bURL\s*\(\s*(['"`])([^'"`\n]+\.[cm]?[jt]s)\1/g
 const PYTHON_IMPORT = /^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import|import[ \t]+([\w., \t]+))/gm
 
 /**
- * A file of code with everything it imports, as far as its text says: the files it names by a path, with theirs; the
- * packages it names, with their dependencies; and the nearer places where these would be looked for first.
+ * Returns a file of code with everything it imports, as far as its text shows: files named by a path, with their
+ * imports; packages, with their dependencies; and the nearer places where those would be searched for first.
  */
 export function codeFiles(file: string): string[] {
   const found = new Set<string>()
@@ -24,7 +24,7 @@ export function codeFiles(file: string): string[] {
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (found.has(path) || found.size >= MAX_FILES) continue
     found.add(path)
-    // What a link leads to imports from where it lies, not from where the link lies.
+    // The target of a link imports from its own folder, not from that of the link.
     const real = realIfThere(path)
     if (real !== path) open.push(real)
     const text = real === path ? readCode(path) : undefined
@@ -36,15 +36,15 @@ export function codeFiles(file: string): string[] {
   return joinPackages(new Set([...found, ...places]))
 }
 
-/** The package.json that makes a name mean the project around it. */
+/** A package.json by which a package name means the project around it. */
 export interface SelfReference {
   readonly manifest: string
   readonly name: string
 }
 
 /**
- * The package.json through which a file, or one that it imports, would import its own project by the name of a package:
- * Node looks there before `node_modules`. Undefined if there is none.
+ * Returns the package.json through which a file, or one that it imports, would import its own project by a package name:
+ * Node looks there before `node_modules`. Returns `undefined` if there is none.
  */
 export function selfReference(file: string): SelfReference | undefined {
   for (const path of codeFiles(file)) {
@@ -57,7 +57,7 @@ export function selfReference(file: string): SelfReference | undefined {
   return undefined
 }
 
-/** The package.json that holds for code in this folder. */
+/** Returns the package.json that applies to code in this folder. */
 export function nearestManifest(folder: string): string | undefined {
   const manifest = join(folder, 'package.json')
   if (statsIfThere(manifest)) return manifest
@@ -69,19 +69,19 @@ function nameIn(manifest: string): string | undefined {
     const { name } = JSON.parse(readFileSync(manifest, 'utf8'))
     return typeof name === 'string' ? name : undefined
   } catch {
-    // Node would not read it either, and says so.
+    // Node cannot read it either, and reports it.
     return undefined
   }
 }
 
-/** Where Node looks for packages that code in this folder names, nearest first. */
+/** Returns the folders in which Node searches for packages that code in this folder imports, nearest first. */
 export function nodeModulesOf(folder: string): string[] {
   const above = dirname(folder) === folder ? [] : nodeModulesOf(dirname(folder))
   return basename(folder) === 'node_modules' ? above : [join(folder, 'node_modules'), ...above]
 }
 
 interface Imports {
-  /** To be read in turn. */
+  /** Files to read next. */
   readonly files: readonly string[]
   readonly places: readonly string[]
 }
@@ -91,7 +91,7 @@ function javascriptImports(path: string, text: string): Imports {
   const files = names
     .filter((name) => /^\.{0,2}\//.test(name))
     .flatMap((name) => existing(resolve(dirname(path), name)))
-  // Where `#names` lead, the nearest package.json says.
+  // The nearest package.json says where `#names` lead.
   const manifest = names.some((name) => name.startsWith('#')) ? nearestManifest(dirname(path)) : undefined
   return { files, places: [...(manifest ? [manifest] : []), ...packagePlaces(dirname(path), packagesIn(text))] }
 }
@@ -113,7 +113,7 @@ function packageName(specifier: string): string {
     .join('/')
 }
 
-/** Where packages are found from a folder, with those that they depend on, and where others could be put before them. */
+/** Returns where packages are found from a folder, with their dependencies, and where others could shadow them. */
 function packagePlaces(folder: string, names: readonly string[]): string[] {
   const places = new Set<string>()
   const open = names.map((name) => ({ folder, name }))
@@ -138,12 +138,12 @@ function dependenciesOf(folder: string): string[] {
     const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = manifest
     return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
   } catch {
-    // Not a package that could be read, so not one that could be imported.
+    // A package that cannot be read cannot be imported.
     return []
   }
 }
 
-/** Where many packages of one `node_modules` are needed, all of it is: each place costs every command a mount. */
+/** Replaces many packages of one `node_modules` by the whole folder: each place costs every command a mount. */
 function joinPackages(found: ReadonlySet<string>): string[] {
   const folders = new Map<string, number>()
   const modulesOf = (path: string) => /^(.*\/node_modules)\/(?:@[^/]+\/)?[^/]+$/.exec(path)?.[1]
@@ -155,7 +155,7 @@ function joinPackages(found: ReadonlySet<string>): string[] {
   return [...whole, ...[...found].filter((path) => !whole.some((folder) => path.startsWith(`${folder}/`)))]
 }
 
-/** Python looks beside the script first, also for modules of its own library. */
+/** Python searches the folder of the script first, also for modules of its standard library. */
 function pythonImports(path: string, text: string): Imports {
   const names = [...text.matchAll(PYTHON_IMPORT)].flatMap((match) => (match[1] ?? match[2]!).split(','))
   const places = names
@@ -176,7 +176,7 @@ function readCode(path: string): string | undefined {
   return stats && stats.size <= MAX_BYTES ? readFileSync(path, 'utf8') : undefined
 }
 
-/** A regular file, also at the end of a link; what cannot be reached cannot be imported. */
+/** Returns the stats of a regular file, also through a link; what cannot be reached cannot be imported. */
 function fileAt(path: string): Stats | undefined {
   const stats = statsIfThere(realIfThere(path))
   return stats?.isFile() ? stats : undefined
@@ -185,19 +185,19 @@ function fileAt(path: string): Stats | undefined {
 const CHECK_MS = 5_000
 
 /**
- * The 1-based line of a module at which importing it failed with this SyntaxError. Of text that it cannot read Node says
- * the line on a terminal only, so one is asked that looks at the file and runs nothing of it. Undefined for other errors,
- * and when another file is the one in error.
+ * Returns the 1-based line of a module at which importing it failed with this SyntaxError. Node prints the line of text
+ * that it cannot parse only on a terminal, so `node --check` is run, which parses the file without executing it. Returns
+ * `undefined` for other errors, and if the error is in another file.
  */
 export async function syntaxLine(path: string, error: unknown): Promise<number | undefined> {
   if (!(error instanceof Error) || error.name !== 'SyntaxError') return undefined
-  // A name that another module does not export has its place in the stack.
+  // For a name that another module does not export, the stack has the line.
   const said = (await checkSyntax(path)) ?? error.stack ?? ''
   const [, file = '', line] = /^([^\n]*):(\d+)\n/.exec(said) ?? []
   return file.includes(basename(path)) ? Number(line) : undefined
 }
 
-/** What Node says is wrong, from `/srv/tools/a.mjs:3` on. */
+/** Returns what Node reports, from `/srv/tools/a.mjs:3` on. */
 async function checkSyntax(path: string): Promise<string | undefined> {
   const { execFile } = await import('node:child_process')
   try {
@@ -215,8 +215,8 @@ const HAS_SUBCOMMAND = /(^|\/)(npm|pnpm|yarn|bun)$/
 const SUBCOMMANDS = new Set(['exec', 'x', 'dlx'])
 
 /**
- * The package.json through which a program that is started by these words would be one of the project around it, though
- * they name a package: anybody who may write that file chooses what runs. Undefined if there is none.
+ * Returns the package.json through which a command line that names a package would run a program of the project around
+ * it: anybody who can write that file chooses what runs. Returns `undefined` if there is none.
  */
 export function takenOver(argv: readonly string[], cwd: string = process.cwd()): SelfReference | undefined {
   const [program = '', ...words] = argv
@@ -232,7 +232,7 @@ export function takenOver(argv: readonly string[], cwd: string = process.cwd()):
   return undefined
 }
 
-/** Without the version. */
+/** Returns the packages that a command line names, without versions. */
 function packagesNamed(program: string, words: readonly string[]): string[] {
   const plain = words.filter((word) => !word.startsWith('-'))
   const isSubcommand = HAS_SUBCOMMAND.test(program) && SUBCOMMANDS.has(plain[0] ?? '')
@@ -251,7 +251,7 @@ function packagesNamed(program: string, words: readonly string[]): string[] {
   return named.map((word) => word.replace(/(?!^)@.*$/, ''))
 }
 
-/** The names by which a runner of packages would run the project itself. */
+/** Returns the names by which a package runner would run the project itself. */
 function programsIn(manifest: string): string[] {
   try {
     const { name, bin } = JSON.parse(readFileSync(manifest, 'utf8'))
@@ -259,7 +259,7 @@ function programsIn(manifest: string): string[] {
     if (typeof bin === 'string') return own
     return typeof bin === 'object' && bin !== null ? [...own, ...Object.keys(bin)] : []
   } catch {
-    // The runner would not read it either, and says so.
+    // The runner cannot read it either, and reports it.
     return []
   }
 }

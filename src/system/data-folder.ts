@@ -6,15 +6,15 @@ import { errnoOf } from '../lib/index.ts'
 import { statsIfThere } from './paths.ts'
 import { readOurs } from './trusted-files.ts'
 
-/** Says that the hub made this very folder: a folder that was copied, cloned or unpacked is another one. */
+/** The file that marks a folder as made by the hub itself: a copied, cloned or unpacked folder is another one. */
 const MARK = 'created.json'
 const OTHERS = 0o077
 const WRITABLE_BY_OTHERS = 0o022
 const MAX_BYTES = 1_000
 
 /**
- * Makes the folder for what outlives runs, for this user alone, or refuses one that cannot be trusted: store, grants and
- * sign-ins in it are believed, so it must be one that the hub itself has made here, or an empty one.
+ * Creates the folder for what outlives runs, for this user alone, or throws CONFIG_INVALID for one that cannot be
+ * trusted: the store, grants and sign-ins in it are believed, so the hub must have made it here, or it must be empty.
  */
 export function prepareDataFolder(folder: string): void {
   if (!statsIfThere(folder)) makeFolder(folder)
@@ -25,25 +25,25 @@ export function prepareDataFolder(folder: string): void {
     assertPrivate(folder, stats.mode)
     return
   }
-  // Another process that makes it at the same time marks it before it puts anything into it.
+  // Another process that creates it at the same time marks it before it puts anything into it.
   if (readdirSync(folder).some((name) => !name.startsWith(MARK)) && !isMarked(folder)) throw notMade(folder)
   // Somebody made it for the hub and put nothing into it.
   if ((stats.mode & OTHERS) !== 0) chmodSync(folder, 0o700)
   markDataFolder(folder)
 }
 
-/** The same for a file in the data folder that is about to be made: where the folder is missing, the hub makes it. */
+/** Like `prepareDataFolder`, before a file in the folder is created: only for a folder that is missing. */
 export function prepareMissingDataFolder(folder: string): void {
   if (!statsIfThere(folder)) prepareDataFolder(folder)
 }
 
-/** Refuses a folder of another user before anything in it is looked at; one that is missing is made when it is needed. */
+/** Throws CONFIG_INVALID for a folder of another user, before anything in it is read. A missing folder passes. */
 export function assertOwnDataFolder(folder: string): void {
   const stats = statsIfThere(folder)
   if (stats) assertOwner(folder, stats.uid)
 }
 
-/** Trusts a folder of this user with whatever is in it, by the word of the owner. */
+/** Trusts a folder of this user with everything in it, because the owner says so. */
 export function adoptDataFolder(folder: string): void {
   const stats = statsIfThere(folder)
   if (!stats?.isDirectory()) throw untrusted(folder, 'is not a folder', 'name the folder with data in the config')
@@ -58,7 +58,7 @@ function assertOwner(folder: string, uid: number): void {
   throw untrusted(folder, `belongs to user ${uid}, not to you (user ${us})`, `chown -R ${us} ${folder}`)
 }
 
-/** Notes which folder this is, in the folder itself. */
+/** Writes the identity of the folder into the folder itself. */
 export function markDataFolder(folder: string): void {
   const draft = join(folder, `${MARK}.${randomBytes(4).toString('hex')}`)
   writeFileSync(draft, `${JSON.stringify({ version: 1, ...identityOf(folder) })}\n`, { mode: 0o600, flush: true })
@@ -84,19 +84,19 @@ function isMarked(folder: string): boolean {
     const mark = JSON.parse(text)
     return mark.version === 1 && mark.ino === ino && mark.born === born
   } catch {
-    // Half written when the power was lost, or not ours: no proof either way.
+    // Half written at a loss of power, or not ours: no proof either way.
     return false
   }
 }
 
-/** What a copy of a folder does not share with it, and nobody who packs an archive can foresee. */
+/** What a copy of a folder does not share with it, and nobody who packs an archive can predict. */
 function identityOf(folder: string): { ino: string; born: string } {
   const { ino, birthtimeNs } = lstatSync(folder, { bigint: true })
   return { ino: String(ino), born: String(birthtimeNs) }
 }
 
 function assertPrivate(folder: string, mode: number): void {
-  // Windows keeps folders by access lists, and has no such modes.
+  // Windows protects folders by access lists, and has no such modes.
   if (process.geteuid === undefined || (mode & OTHERS) === 0) return
   const use = (mode & WRITABLE_BY_OTHERS) === 0 ? 'read' : 'written'
   throw untrusted(folder, `can be ${use} by other users (mode ${(mode & 0o777).toString(8)})`, `chmod 700 ${folder}`)

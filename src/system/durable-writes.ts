@@ -3,12 +3,12 @@ import { open } from 'node:fs/promises'
 import { errnoOf } from '../lib/index.ts'
 
 /**
- * What systems say that cannot sync a folder, or that let us write to it but not read it: they keep names by other
+ * Errors of systems that cannot sync a folder, or that let us write to it but not read it: they keep names by other
  * means, and the change itself is done.
  */
 const CANNOT_SYNC = new Set(['EINVAL', 'ENOTSUP', 'EISDIR', 'EACCES', 'EPERM'])
 
-/** Makes the names in a folder survive a loss of power; a new file's own fsync does not. */
+/** Makes the names in a folder survive a loss of power, which the fsync of a new file itself does not. */
 export async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, 'r')
@@ -18,7 +18,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** The same for work that must not be interrupted. */
+/** Like `syncFolder`, for work that must not be interrupted. */
 export function syncFolderSync(path: string): void {
   try {
     const descriptor = openSync(path, 'r')
@@ -32,7 +32,7 @@ export function syncFolderSync(path: string): void {
   }
 }
 
-/** Lets all who wait while one commit runs share the next one. */
+/** Lets all callers that arrive while a commit is running share the next one. */
 export class GroupCommit {
   readonly #commit: () => Promise<void>
   #running: Promise<void> | undefined
@@ -52,7 +52,7 @@ export class GroupCommit {
     await (this.#running ?? nextTick())
     this.#next = undefined
     const commit = this.#commit()
-    // A failure is reported to those who waited for this commit; the next one is tried all the same.
+    // A failure is reported to those who waited for this commit; the next one is tried anyway.
     this.#running = commit.then(this.#ended, this.#ended)
     return commit
   }
@@ -62,7 +62,7 @@ export class GroupCommit {
   }
 }
 
-/** Waiting for the tick to end lets all calls that ask within it share the first commit, too. */
+/** Waits for the end of the tick, so that all calls within it share the first commit, too. */
 function nextTick(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

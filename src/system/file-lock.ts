@@ -5,18 +5,18 @@ import { errnoOf, shortPath } from '../lib/index.ts'
 import { currentProcess, isAlive, type ProcessIdentity } from './processes.ts'
 import { openOurs, readRegular } from './trusted-files.ts'
 
-/** A lock that is held until it is released or its process is gone. */
+/** A lock that is held until it is released or its process ends. */
 export interface Lock {
   release(): void
 }
 
-/** What is locked, and what happens when somebody else has it. */
+/** What is locked, and what happens if another process holds it. */
 interface LockOptions {
   /** What the lock is about, for the message: `Run demo`. */
   readonly what: string
-  /** What to do when it stays in use. */
+  /** The fix in the error if it stays in use. */
   readonly fix: Fix
-  /** How long to wait for a living holder, in which this thread does nothing else. Default: 0, which does not wait. */
+  /** How long to wait for a living holder; the thread is blocked meanwhile. Default: 0, which does not wait. */
   readonly waitMs?: number
 }
 
@@ -24,13 +24,16 @@ interface Holder extends ProcessIdentity {
   readonly token: string
 }
 
-/** A crash within the few microseconds of a takeover leaves its own lock behind; three in a row are for a person. */
+/** A crash in the few microseconds of a takeover leaves its own lock behind; after three, a person must look. */
 const MAX_TAKEOVERS = 3
 const STEP_MS = 5
 const MAX_BYTES = 4_096
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
-/** Takes the lock file, also from a process that is gone; CONFLICT when its holder lives. What is no lock of ours is refused. */
+/**
+ * Takes a lock file, also one of a process that has ended. Throws CONFLICT if its holder is alive, and CONFIG_INVALID if
+ * the file is not ours.
+ */
 export function takeLock(path: string, { what, fix, waitMs = 0 }: LockOptions): Lock {
   const holder: Holder = { ...currentProcess(), token: randomBytes(8).toString('hex') }
   const draft = `${path}.${holder.token}`
@@ -51,7 +54,7 @@ export function takeLock(path: string, { what, fix, waitMs = 0 }: LockOptions): 
   }
 }
 
-/** Whether a living process holds the lock; a link, a pipe or a folder is no lock, so nobody does. */
+/** Whether a living process holds the lock; false for a link, a pipe or a folder. */
 export async function isLocked(path: string): Promise<boolean> {
   try {
     const holder = parseHolder(await readRegular(path, MAX_BYTES))
@@ -67,8 +70,8 @@ function claim(draft: string, path: string, takeovers = 0): boolean {
   const state = stateOf(path)
   if (state === 'free') return link(draft, path)
   if (state === 'held' || takeovers === MAX_TAKEOVERS) return false
-  // The holder is gone. Of all who see that, one may replace its lock at a time, and only after looking again:
-  // a slow second would otherwise throw out the new lock of the first.
+  // The holder has ended. Of all processes that see this, one at a time may replace its lock, and only after checking
+  // again: otherwise a slow second one would remove the new lock of the first.
   const turn = `${path}.turn`
   if (!claim(draft, turn, takeovers + 1)) return false
   try {
@@ -110,7 +113,7 @@ function readLock(path: string): string | undefined {
   try {
     descriptor = openOurs(path, fs.constants.O_RDONLY, { name: shortPath(path) })
   } catch (error) {
-    // Gone meanwhile. What cannot be read for another reason may be held.
+    // Released meanwhile. A lock that cannot be read for another reason may be held.
     if (errnoOf(error) === 'ENOENT') return undefined
     throw error
   }
@@ -129,7 +132,7 @@ function parseHolder(text: string): Holder | undefined {
       ? (holder as Holder)
       : undefined
   } catch {
-    // Emptied by a power loss: a lock is linked with its content, so nobody is just about to fill it.
+    // Emptied by a loss of power: a lock is linked with its content, so no process is about to fill it.
     return undefined
   }
 }
@@ -137,6 +140,6 @@ function parseHolder(text: string): Holder | undefined {
 function inUse(path: string, { what, fix, waitMs }: Required<LockOptions>): ToolError {
   const holder = readHolder(path)
   const who = holder ? `process ${holder.pid} on ${holder.space.split(' ', 1)[0]}` : 'another process'
-  // A lock that is worth waiting for is held for a moment only, so trying again helps.
+  // A lock that is worth waiting for is held only briefly, so trying again helps.
   return new ToolError('CONFLICT', `${what} is in use by ${who}.`, { fix, retryable: waitMs > 0, details: { path } })
 }

@@ -3,7 +3,7 @@ import { lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { assertOurFolder, type Distrust, distrust } from './trusted-files.ts'
 
-/** A folder as it is found; a link to one counts. */
+/** A folder, possibly found through a link. */
 export interface FoundFolder {
   /** Its real path. */
   readonly path: string
@@ -11,32 +11,32 @@ export interface FoundFolder {
   readonly distrust: Distrust | undefined
 }
 
-/** What is known of a folder; undefined when there is none. */
+/** Returns the real path of a folder and whether it can be trusted, or `undefined` if there is no folder. */
 export function lookAtFolder(path: string): FoundFolder | undefined {
   try {
     const stats = statSync(path, { throwIfNoEntry: false })
     return stats?.isDirectory() ? { path: realpathSync.native(path), distrust: distrust(stats) } : undefined
   } catch {
-    // Not to be reached, so not there for us.
+    // What cannot be reached is not there for us.
     return undefined
   }
 }
 
-/** A folder that holds the file that was looked for. */
+/** A folder that contains the file that was searched for. */
 export interface FoundIn {
-  /** By this name it was found; it may be a link. */
+  /** The name under which it was found; it may be a link. */
   readonly name: string
   /** The real path of the folder. */
   readonly folder: string
   /** The file in it, itself not followed. */
   readonly file: string
-  /** Another one as soon as the file is. */
+  /** Changes when the file does. */
   readonly version: string
 }
 
 const MAX_NAMES = 5_000
 
-/** Looks for a file of this name in a folder and in each folder right below it; in the order of the names. */
+/** Searches for a file of this name in a folder and in each folder directly below it, in order of their names. */
 export async function findInFolders(folder: string, file: string): Promise<readonly FoundIn[]> {
   const names = (await readdir(folder)).filter((name) => !name.startsWith('.'))
   const looked = await Promise.all(['.', ...names.sort().slice(0, MAX_NAMES)].map((name) => look(folder, name, file)))
@@ -50,7 +50,7 @@ async function look(folder: string, name: string, file: string): Promise<FoundIn
     const stats = await lstat(path, { bigint: true })
     return { name, folder: real, file: path, version: `${stats.ino}-${stats.size}-${stats.mtimeNs}` }
   } catch {
-    // No folder, no such file in it, or gone again.
+    // No folder, no such file in it, or removed meanwhile.
     return undefined
   }
 }
@@ -59,17 +59,17 @@ async function look(folder: string, name: string, file: string): Promise<FoundIn
 interface OurFile {
   readonly name: string
   readonly path: string
-  /** Another one as soon as the file is. */
+  /** Changes when the file does. */
   readonly version: string
 }
 
-/** A file that is not read, and why. */
+/** A file that is not read, with the reason. */
 interface RefusedFile {
   readonly name: string
   readonly why: string
 }
 
-/** The files of a folder by name; links and what another user could have written are refused, not followed. */
+/** Lists the files of a folder by name. Links and files that another user could have written are refused. */
 export async function listOurFiles(
   folder: string,
   isWanted: (name: string) => boolean,
@@ -80,7 +80,6 @@ export async function listOurFiles(
   const refused: RefusedFile[] = []
   for (const name of names) {
     const path = join(folder, name)
-    // One that is gone again is not there.
     const stats = await lstat(path, { bigint: true }).catch(() => undefined)
     if (stats === undefined) continue
     const why = stats.isFile() ? distrustOf(stats, path) : `is ${stats.isSymbolicLink() ? 'a link' : 'no regular file'}`
@@ -96,9 +95,9 @@ function distrustOf(stats: { uid: bigint; gid: bigint; mode: bigint }, path: str
 }
 
 /**
- * Calls whenever something in a folder changes, also several times for one change. Some file systems tell nothing, and
- * a folder that is made anew is another one: anyone who must not miss a change looks by itself now and then, too. Gives
- * back how to stop.
+ * Calls back when something in a folder changes, possibly several times for one change. Some file systems report nothing,
+ * and a folder that is created again is another one: a caller that must not miss a change also has to poll. Returns a
+ * function that stops watching.
  */
 export function watchFolder(path: string, onChange: () => void): () => void {
   try {
@@ -106,7 +105,7 @@ export function watchFolder(path: string, onChange: () => void): () => void {
     watcher.on('error', () => watcher.close())
     return () => watcher.close()
   } catch {
-    // Nothing there, or no watch left to be had: then nothing is reported.
+    // Nothing there, or no more watches available: nothing is reported.
     return () => {}
   }
 }

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises'
 /** Whether this is a build, where every module of this package that is run by its name ends in .js. */
 const isBuilt = !import.meta.url.endsWith('.ts')
 
-/** Node cannot run .ts; a test run from the sources gets this hook. A release never comes here. */
+/** Node cannot run .ts; a test run from the sources uses this hook. A release never does. */
 const TYPESCRIPT_HOOK = '../test/support/load-typescript.mjs'
 
 /**
- * A file of this package that is not imported but read or run, by its path below the sources. A build joins modules,
- * so only this one, which stays where it is, knows where the others are.
+ * Returns the location of a file of this package that is read or run, not imported, by its path below the sources. A
+ * build bundles modules, so only this one, which stays where it is, knows where the others are.
  * @example
  * ownFile('sandbox/exec/bridge/bridge-main.mjs')
  */
@@ -16,7 +16,7 @@ export function ownFile(path: string): URL {
   return new URL(`../${path}`, import.meta.url)
 }
 
-/** A file that only a build has, such as the page of the service. */
+/** Returns the location of a file that only a build has, such as the page of the service. */
 export function builtFile(path: string): URL {
   return ownFile(isBuilt ? path : `../dist/${path}`)
 }
@@ -27,7 +27,7 @@ export interface OwnModule {
   readonly flags: readonly string[]
 }
 
-/** A module of this package, by its path below the sources and without its ending. */
+/** Returns a module of this package by its path below the sources, without its extension. */
 export function ownModule(path: string): OwnModule {
   if (isBuilt) return { file: ownFile(`${path}.js`), flags: [] }
   const joined = joinedModules()[path]
@@ -35,7 +35,7 @@ export function ownModule(path: string): OwnModule {
   return { file: ownFile(`${path}.ts`), flags: ['--import', ownFile(TYPESCRIPT_HOOK).href] }
 }
 
-/** A test run joins the modules that it starts most, once: test/support/join-own-modules.ts. A release never comes here. */
+/** A test run bundles the modules that it starts most: test/support/join-own-modules.ts. A release never does. */
 function joinedModules(): Readonly<Record<string, string>> {
   return JSON.parse(process.env.TOOL_HUB_TEST_MODULES ?? '{}')
 }

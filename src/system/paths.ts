@@ -3,10 +3,10 @@ import { homedir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { errnoOf } from '../lib/index.ts'
 
-/** Nothing is there, or no path leads there: through a file, through a loop of links, or with too long a name. */
+/** Codes of errors for a path that leads nowhere: nothing there, through a file, a loop of links, too long a name. */
 export const UNREACHABLE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'])
 
-/** What is at a path, a link being itself; undefined for nothing, also where nothing can be. */
+/** Returns the stats of a path without following a link, or `undefined` if nothing is there or can be. */
 export function statsIfThere(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
@@ -16,13 +16,13 @@ export function statsIfThere(path: string): Stats | undefined {
   }
 }
 
-/** Where a path really leads, also if nothing is there yet: a folder above it may be a link. */
+/** Returns the real path, also if nothing is there yet: a folder above it may be a link. */
 export function realPath(path: string): string {
   if (existsSync(path) || dirname(path) === path) return realpathSync(path)
   return join(realPath(dirname(path)), basename(path))
 }
 
-/** A path as the owner wrote it, absolute: `~/` is the owner's home. */
+/** Makes a path that the owner wrote absolute: `~/` is the owner's home. */
 export function expandHome(path: string): string {
   return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : resolve(path)
 }
@@ -32,12 +32,12 @@ export function resolvePath(base: string, written: string): string {
   return written === '~' || written.startsWith('~/') ? expandHome(written) : resolve(base, written)
 }
 
-/** Where a path leads at last; the path itself where it leads nowhere. */
+/** Returns the real path, or the path itself if it leads nowhere. */
 export function realIfThere(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    // A link that leads nowhere, or nothing: it is protected by its own name.
+    // A broken link, or nothing: it is protected under its own name.
     return path
   }
 }

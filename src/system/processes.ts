@@ -4,12 +4,12 @@ import { hostname } from 'node:os'
 import { z } from 'zod'
 import { errnoOf, parseJson } from '../lib/index.ts'
 
-/** Names one process for good: a process id alone is used again after a while. */
+/** Identifies one process: a process id alone is reused after a while. */
 export interface ProcessIdentity {
   readonly pid: number
   /** Clock ticks from boot to the start of the process; absent where the system has no /proc. */
   readonly started?: string
-  /** Where the number means something: host and PID namespace. */
+  /** Where the process id is valid: host and PID namespace. */
   readonly space: string
 }
 
@@ -19,7 +19,7 @@ export function currentProcess(): ProcessIdentity {
   return { pid: process.pid, ...(started !== undefined && { started }), space: pidSpace() }
 }
 
-/** Whether that very process lives. When it cannot be told, as on another machine or in a container, it does. */
+/** Whether that very process is alive. One on another machine or in another container counts as alive. */
 export function isAlive({ pid, started, space }: ProcessIdentity): boolean {
   if (space !== pidSpace()) return true
   if (!answers(pid)) return false
@@ -28,7 +28,7 @@ export function isAlive({ pid, started, space }: ProcessIdentity): boolean {
   return stat.started === started && stat.state !== 'Z'
 }
 
-/** Whether that very process lives for certain: false for one on another machine or in another container. */
+/** Whether that very process is certainly alive: false for one on another machine or in another container. */
 export function isRunningHere(identity: ProcessIdentity): boolean {
   return identity.space === pidSpace() && isAlive(identity)
 }
@@ -45,11 +45,11 @@ function answers(pid: number): boolean {
 function procStat(pid: number): { state: string; started: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name in parentheses may hold blanks and parentheses; what follows the last one are fields 3 and on.
+    // The name in parentheses may contain blanks and parentheses; fields 3 and later follow the last one.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return { state: fields[0]!, started: fields[19]! }
   } catch {
-    // No /proc, or the process has gone.
+    // No /proc, or the process has ended.
     return undefined
   }
 }
@@ -69,20 +69,20 @@ const ownerSchema = z.object({
   space: z.string().max(300),
 })
 
-/** Names one part of this process as the owner of something in a store: two of one process are not the same. */
+/** Creates the name of an owner of something in a store. Each call creates another owner, also within one process. */
 export function newOwner(): string {
   return JSON.stringify({ ...currentProcess(), part: randomBytes(8).toString('hex') })
 }
 
-/** Parts of this process that have ended before it. */
+/** Owners of this process that ended before it. */
 const retired = new Set<string>()
 
-/** The part of this process with this name has ended: what it owned is free, as if its process were gone. */
+/** Declares that an owner of this process has ended: what it owned is free, as if its process had ended. */
 export function retireOwner(owner: string): void {
   retired.add(owner)
 }
 
-/** Whether an owner lives; what names none does not. */
+/** Whether the process of an owner is alive; false for a name that is not an owner's. */
 export function isOwnerAlive(owner: string | null): boolean {
   if (owner === null || retired.has(owner)) return false
   const parsed = ownerSchema.safeParse(parseJson(owner))

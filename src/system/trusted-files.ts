@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { ToolError } from '../core/index.ts'
 import { errnoOf, shortPath } from '../lib/index.ts'
 
-/** Why something on disk may be the work of another user, and the command that ends that. */
+/** Why another user could have written something on disk, and the command that prevents it. */
 export interface Distrust {
   readonly why: string
   readonly command: string
@@ -19,11 +19,11 @@ const WRITABLE_BY_GROUP = 0o020
 const WRITABLE_BY_ANYBODY = 0o002
 
 /**
- * Says whether another user could have written something; undefined when only this user and root could. Many systems
- * give each user a group of the same number and let it write to all that the user makes: that one is no other user.
+ * Returns why another user could have written something, or `undefined` if only this user and root could. Many systems
+ * give each user a group of the same number that can write everything the user creates: it is not another user.
  */
 export function distrust({ uid, gid, mode }: Owned, us = process.geteuid?.()): Distrust | undefined {
-  // Windows has no such owners; its folders are kept by access lists.
+  // Windows has no such owners; access lists protect its folders.
   if (us === undefined) return undefined
   if (uid !== us && uid !== 0)
     return { why: `belongs to user ${uid}, not to you (user ${us}) or root`, command: `chown ${us}` }
@@ -33,13 +33,13 @@ export function distrust({ uid, gid, mode }: Owned, us = process.geteuid?.()): D
   return { why: `can be written by other users (mode ${(mode & 0o7777).toString(8)})`, command: 'chmod go-w' }
 }
 
-/** Refuses what another user could have written; `name` is what the message calls it. */
+/** Throws CONFIG_INVALID for what another user could have written; `name` is its name in the message. */
 export function assertOurs(stats: Owned, name: string, path: string = name): void {
   const found = distrust(stats)
   if (found) throw notOurs(`${name} ${found.why}.`, `${found.command} ${name}`, path)
 }
 
-/** Refuses a folder that is a link, or that another user owns or can write to. */
+/** Throws CONFIG_INVALID for a folder that is a link, or that another user owns or can write to. */
 export function assertOurFolder(path: string, name: string = path): void {
   const stats = lstatSync(path)
   if (!stats.isDirectory()) throw notOurs(`${name} is not a folder, but a link or a file.`, `rm ${name}`, path)
@@ -60,7 +60,7 @@ export function openOurs(path: string, flags: number, { name = path, mode = 0o60
   }
 }
 
-/** The text of a small file that only this user can have written; undefined when there is none. */
+/** Reads a small file that only this user or root can have written. Returns `undefined` if there is none. */
 export function readOurs(path: string, maxBytes: number): string | undefined {
   let descriptor: number
   try {
@@ -94,7 +94,7 @@ function notOurs(message: string, command: string, path: string): ToolError {
   })
 }
 
-/** Opens a regular file for reading; refuses a link, and does not wait for a pipe or read a device. */
+/** Opens a regular file for reading. Throws CONFIG_INVALID for a link, a pipe or a device. */
 export async function openRegular(path: string): Promise<FileHandle> {
   const handle = await openWithoutFollowing(path)
   try {
@@ -106,7 +106,7 @@ export async function openRegular(path: string): Promise<FileHandle> {
   }
 }
 
-/** The beginning of a regular file as text. */
+/** Reads at most `maxBytes` from the beginning of a regular file as text. */
 export async function readRegular(path: string, maxBytes: number): Promise<string> {
   const handle = await openRegular(path)
   try {
