@@ -1,6 +1,12 @@
 import { z } from 'zod'
-import { type ConfigDocument, configError, type KeyPath, MAX_SHOWN } from '../core/document/index.ts'
-import { didYouMean, type ToolError } from '../core/index.ts'
+import {
+  type ConfigDocument,
+  configError,
+  didYouMean,
+  type KeyPath,
+  MAX_PROBLEMS,
+  type ToolError,
+} from '../core/index.ts'
 import { valueAt } from '../lib/index.ts'
 import { policyFileSchema } from './policy-schema.ts'
 import { type Config, configSchemas, VISIBILITY_KEYS } from './schema.ts'
@@ -84,7 +90,7 @@ function refusal({ label, locate }: ConfigDocument, findings: readonly IssueDesc
     findings.map((finding, index) => ({
       path: finding.path,
       message: finding.message,
-      position: index < MAX_SHOWN ? place(finding) : undefined,
+      position: index < MAX_PROBLEMS ? place(finding) : undefined,
     })),
   )
 }

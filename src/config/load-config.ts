@@ -1,7 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { configError } from '../core/document/index.ts'
-import { type HubOptions, lazyModule, type ToolError } from '../core/index.ts'
+import { configError, type HubOptions, lazyModule, type ToolError } from '../core/index.ts'
 import { recoverCommands } from '../hub/index.ts'
 import { errnoOf } from '../lib/index.ts'
 import { distrust } from '../system/index.ts'

@@ -1,8 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type ConfigDocument, configError } from '../core/document/index.ts'
-import { lazyModule } from '../core/index.ts'
+import { type ConfigDocument, configError, lazyModule } from '../core/index.ts'
 import { errnoOf } from '../lib/index.ts'
 
 const loadParseYaml = lazyModule(() => import('../core/document/index.ts'))

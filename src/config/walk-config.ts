@@ -1,4 +1,4 @@
-import type { KeyPath } from '../core/document/index.ts'
+import type { KeyPath } from '../core/index.ts'
 import { isPlainObject } from '../lib/index.ts'
 
 /** A key and its value, somewhere in a config. */

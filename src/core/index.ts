@@ -48,6 +48,16 @@ export {
   type RunningProgram,
   type SandboxLevel,
 } from './commands.ts'
+export {
+  type ConfigDocument,
+  configError,
+  formatPath,
+  formatPlace,
+  type KeyPath,
+  MAX_PROBLEMS,
+  type Problem,
+  sourceOf,
+} from './config-document.ts'
 export type { Answer, BaseContext, Context, Question, ReadContext, RunCache, TextChange } from './context.ts'
 export { type Clock, systemClock } from './context.ts'
 export { CRON_MODE, cronProblem } from './cron-problem.ts'
@@ -97,8 +107,6 @@ export {
   type FeatureRoutes,
   type JsonLine,
   type RouteCaller,
-  SCOPES,
-  type Scope,
   type SelectQuestion,
   type ToolAdjustment,
 } from './feature-definition.ts'

@@ -1,5 +1,5 @@
 import JSON5 from 'json5'
-import { type ConfigDocument, configError } from './document.ts'
+import { type ConfigDocument, configError } from '../config-document.ts'
 import { readYamlTree, type YamlTree } from './yaml-tree.ts'
 
 /** Parses YAML 1.2 data: no tags, one document, no key twice, no alias bombs. */

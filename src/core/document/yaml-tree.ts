@@ -11,7 +11,7 @@ import {
   Parser,
   visit,
 } from 'yaml'
-import type { KeyPath, Locate, Position, Problem } from './document.ts'
+import type { KeyPath, Locate, Position, Problem } from '../config-document.ts'
 
 /** A YAML text with its places. `value` and `locate` mean something only while `problems` is empty. */
 export interface YamlTree {

@@ -4,8 +4,8 @@ import { open, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, type Pair, parseDocument, type Scalar, stringify } from 'yaml'
-import { configError, parseYaml } from '../../core/document/index.ts'
-import { ToolError } from '../../core/index.ts'
+import { parseYaml } from '../../core/document/index.ts'
+import { configError, ToolError } from '../../core/index.ts'
 import { errnoOf, sha256 } from '../../lib/index.ts'
 
 /** A config file as it is now. */

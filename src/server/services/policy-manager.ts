@@ -1,7 +1,14 @@
 import path from 'node:path'
 import { type CheckedConfig, checkConfig, toPolicyRules, toRules } from '../../config/index.ts'
-import { type ConfigDocument, configError, parseYaml } from '../../core/document/index.ts'
-import { lazyModule, type SourcedRule, type Store, ToolError } from '../../core/index.ts'
+import { parseYaml } from '../../core/document/index.ts'
+import {
+  type ConfigDocument,
+  configError,
+  lazyModule,
+  type SourcedRule,
+  type Store,
+  ToolError,
+} from '../../core/index.ts'
 import type { Hub, RunIndexer } from '../../hub/index.ts'
 import { escapeLine, escapeText, sha256 } from '../../lib/index.ts'
 import { compilePolicy, describeRule, describeSource, effectOf, type PolicyWarning } from '../../policy/index.ts'

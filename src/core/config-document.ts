@@ -1,6 +1,6 @@
-import { escapeLine } from '../../lib/index.ts'
-import { ToolError } from '../errors.ts'
-import type { RuleSource } from '../principal.ts'
+import { escapeLine } from '../lib/index.ts'
+import { ToolError } from './errors.ts'
+import type { RuleSource } from './principal.ts'
 
 /** Where something stands in a file; both count from 1. */
 export interface Position {
@@ -19,7 +19,7 @@ export interface Problem {
 }
 
 /** How many problems an error names; the others are counted. */
-export const MAX_SHOWN = 10
+export const MAX_PROBLEMS = 10
 
 /** The error of a config file: all its problems together, each with its place. */
 export function configError(
@@ -28,7 +28,7 @@ export function configError(
   options: { hint?: string; cause?: unknown } = {},
 ): ToolError {
   const problems = found.toSorted(byPlace)
-  const lines = problems.slice(0, MAX_SHOWN).map((problem) => describe(label, problem))
+  const lines = problems.slice(0, MAX_PROBLEMS).map((problem) => describe(label, problem))
   const unshown = problems.length - lines.length
   if (unshown > 0) lines.push(`and ${unshown} more`)
   const text =
@@ -39,7 +39,7 @@ export function configError(
       ...(first?.path?.length ? { key: formatPath(first.path) } : {}),
       ...(options.hint === undefined ? {} : { hint: options.hint }),
     },
-    details: { file: label, problems: problems.slice(0, MAX_SHOWN) },
+    details: { file: label, problems: problems.slice(0, MAX_PROBLEMS) },
     ...('cause' in options ? { cause: options.cause } : {}),
   })
 }
