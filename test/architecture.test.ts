@@ -6,7 +6,7 @@ import { importsOf, sourceFiles } from './support/source-files.ts'
 /** The folders of src, and what each of them may import. `(root)` are the files of src itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
-  core: ['lib'],
+  core: ['lib', 'protocol'],
   system: ['core', 'lib'],
   protocol: ['core', 'features'],
   shell: ['core', 'lib'],

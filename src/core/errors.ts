@@ -1,3 +1,7 @@
+import type { ErrorCode } from '../protocol/index.ts'
+
+export type { ErrorCode }
+
 /** What a failed call's `status` says; the code says why. */
 export type FailureStatus = 'error' | 'denied' | 'approval_required' | 'aborted' | 'timeout'
 
@@ -166,10 +170,7 @@ export const ERRORS = {
     'Give the call id to the owner; the audit has the details.',
     'tool',
   ),
-} as const satisfies Record<string, ErrorKind>
-
-/** A code of the error table. */
-export type ErrorCode = keyof typeof ERRORS
+} as const satisfies Record<ErrorCode, ErrorKind>
 
 /** What to change, and where, so that the call would work. */
 export interface Fix {

@@ -146,17 +146,17 @@ export const approval = waitingCall.extend({ ...progress.shape, ...approvalDetai
 export type Approval = z.infer<typeof approval>
 
 /** A question that a tool asks the person behind the agent. */
-export const question = waitingCall.extend({ ...progress.shape, ...questionDetails })
-export type Question = z.infer<typeof question>
+export const questionEntry = waitingCall.extend({ ...progress.shape, ...questionDetails })
+export type QuestionEntry = z.infer<typeof questionEntry>
 
 /** Newest first, fair to all callers; `next` is the `before` of the next page, which may repeat some. */
 export const approvalList = z.object({ approvals: z.array(approval), next: z.string().optional() })
 
 /** As `approvalList`. */
-export const questionList = z.object({ questions: z.array(question), next: z.string().optional() })
+export const questionList = z.object({ questions: z.array(questionEntry), next: z.string().optional() })
 
 /** Whether this answer was the first. */
 export const approvalOutcome = z.object({ won: z.boolean(), approval })
 
 /** As `approvalOutcome`. */
-export const questionOutcome = z.object({ won: z.boolean(), question })
+export const questionOutcome = z.object({ won: z.boolean(), question: questionEntry })

@@ -1,6 +1,36 @@
 import { z } from 'zod'
 import { effect, fix, pageQuery } from './shapes.ts'
 
+/** Query of `GET /v1/tools`. */
+export const toolQuery = z.object({
+  /** `hub` (the default) says everything; the others are what a provider's API takes. */
+  form: z.enum(['hub', 'openai', 'anthropic', 'mcp']).default('hub'),
+  dialect: z.string().optional(),
+  /** Also those that this principal does not see, and why. */
+  hidden: z.coerce.boolean().optional(),
+})
+
+/** A tool in the hub's own form. */
+export const toolEntry = z.object({
+  /** Canonical. */
+  tool: z.string(),
+  /** As models call it. */
+  name: z.string(),
+  title: z.string().optional(),
+  description: z.string(),
+  /** The form that it came in: `core`, `mcp`, `langchain` and others. */
+  kind: z.string(),
+  group: z.string(),
+  capabilities: z.array(z.string()),
+  visible: z.boolean(),
+  why: z.string().optional(),
+  /** JSON Schemas. */
+  parameters: z.record(z.string(), z.unknown()),
+  output: z.record(z.string(), z.unknown()).optional(),
+})
+export type ToolEntry = z.infer<typeof toolEntry>
+export const toolList = z.object({ tools: z.array(toolEntry) })
+
 /** Body of `POST /v1/tools/{name}/call`; `Idempotency-Key` may come as a header too. */
 export const callRequest = z.strictObject({
   input: z.unknown().default({}),
@@ -18,14 +48,14 @@ export const callRequest = z.strictObject({
   /** Whether a call that needs a person waits for the answer, or ends with `approval_required` and is made again after it. */
   onAsk: z.enum(['wait', 'return']).default('wait'),
 })
-export type CallRequest = z.input<typeof callRequest>
+export type CallBody = z.input<typeof callRequest>
 
 /** Whether the call, made again, has the same result: then it continues when the client is gone. */
-export function hasKey({ idempotencyKey, repeatKey, requestId, taskId }: Partial<CallRequest>): boolean {
+export function hasKey({ idempotencyKey, repeatKey, requestId, taskId }: Partial<CallBody>): boolean {
   return idempotencyKey !== undefined || repeatKey !== undefined || (requestId !== undefined && taskId !== undefined)
 }
 
-/** What a call gives back; see `ToolResult`. */
+/** What a call returns; see `ToolResult`. */
 export const toolResult = z.object({
   ok: z.boolean(),
   status: z.string(),

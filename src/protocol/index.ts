@@ -22,18 +22,18 @@ export {
   approvalList,
   approvalOutcome,
   approvalRequest,
-  type Question,
-  question,
+  type QuestionEntry,
   questionAnswer,
+  questionEntry,
   questionList,
   questionOutcome,
   questionReply,
   questionRequest,
 } from './approvals.ts'
 export {
+  type CallBody,
   type CallDetail,
   type CallEntry,
-  type CallRequest,
   callDetail,
   callEntry,
   callList,
@@ -42,6 +42,10 @@ export {
   hasKey,
   type RecordLine,
   recordLine,
+  type ToolEntry,
+  toolEntry,
+  toolList,
+  toolQuery,
   toolResult,
 } from './calls.ts'
 export {
@@ -64,21 +68,6 @@ export {
   readMessages,
   readOutcome,
 } from './inbox.ts'
-export {
-  candidateList,
-  candidateQuery,
-  exportQuery,
-  type MemoryCandidateEntry,
-  type MemoryNoteEntry,
-  memoryCandidate,
-  memoryNote,
-  noteList,
-  noteQuery,
-  promoted,
-  promotion,
-  rejected,
-  rejection,
-} from './memory.ts'
 export { type ClientMessage, clientMessage, type ServerMessage } from './messages.ts'
 export {
   explainRequest,
@@ -93,10 +82,10 @@ export {
   policyTestReport,
   policyTestRequest,
 } from './policy.ts'
-export { type PrincipalEntry, principalList } from './principals.ts'
+export { entityPath, type ServiceMethod, type ServiceRequest, type ServiceRequests } from './requests.ts'
 export {
   changeList,
-  type FileChange,
+  type FileChangeEntry,
   fileChange,
   type RunDetail,
   type RunEntry,
@@ -138,6 +127,8 @@ export {
   me,
   type NewToken,
   newToken,
+  type PrincipalEntry,
+  principalList,
   type ServiceEvent,
   serviceEvent,
   signIn,
@@ -148,5 +139,4 @@ export {
   tokenList,
   toolEvents,
 } from './service.ts'
-export { apiError, SCOPES, type Scope } from './shapes.ts'
-export { type ToolEntry, toolEntry, toolList, toolQuery } from './tools.ts'
+export { apiError, ERROR_CODES, type ErrorCode, SCOPES, type Scope } from './shapes.ts'

@@ -43,7 +43,7 @@ export const fileChange = z.object({
   /** Unified diff from what the call left to what was there before, where both are text. */
   diff: z.string().optional(),
 })
-export type FileChange = z.infer<typeof fileChange>
+export type FileChangeEntry = z.infer<typeof fileChange>
 export const changeList = z.object({ changes: z.array(fileChange) })
 
 /** Body of `POST /v1/runs/{run}/undo`; without `call`, the whole run. */

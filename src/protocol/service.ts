@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { FEATURES } from '../core/index.ts'
-import { approval, question } from './approvals.ts'
+import { approval, questionEntry } from './approvals.ts'
 import { callEntry } from './calls.ts'
 import { runEntry } from './runs.ts'
 import { SCOPES } from './shapes.ts'
@@ -28,9 +28,9 @@ export const tokenLimits = z.strictObject({
     .partial()
     .optional(),
   roots: z.array(z.strictObject({ path: z.string(), mode: z.enum(['read', 'write']) })).optional(),
-  /** Requests a second; the service's own limit unless said. */
+  /** Requests a second; Default: the service's own limit. */
   rate: z.strictObject({ perSecond: z.number().positive(), burst: z.number().positive().optional() }).optional(),
-  /** Tools that destroy or run commands, which are off over the network unless said. */
+  /** Tools that destroy or run commands, which are off over the network by default. */
   allowDanger: z.boolean().optional(),
 })
 export type TokenLimits = z.infer<typeof tokenLimits>
@@ -53,7 +53,7 @@ export const newToken = tokenLimits.extend({
   expiresAt: z.number().optional(),
 })
 export type NewToken = z.infer<typeof newToken>
-/** The secret is told once. */
+/** The secret is shown once; only its hash is stored. */
 export const createdToken = z.object({ token: tokenEntry, secret: z.string() })
 
 export const grantEntry = z.object({
@@ -64,7 +64,7 @@ export const grantEntry = z.object({
   targets: z.array(z.string()),
   /** Of `pattern`: what it matches. */
   pattern: z.object({ on: z.array(z.string()), shown: z.string(), tools: z.string().optional() }).optional(),
-  /** Whose calls it covers; everybody's unless said. */
+  /** Whose calls it covers; Default: everybody's. */
   principal: z.string().optional(),
   session: z.string().optional(),
   until: z.string().optional(),
@@ -106,7 +106,7 @@ export const configState = z.object({
 })
 export type ConfigState = z.infer<typeof configState>
 
-/** `GET /v1/health`: how the service does. */
+/** `GET /v1/health`: the state of the service. */
 export const health = z.object({
   startedAt: z.number(),
   uptimeMs: z.number(),
@@ -157,13 +157,13 @@ export const health = z.object({
 })
 export type Health = z.infer<typeof health>
 
-/** What of which ability has changed. */
+/** A feature, and what of it has changed. */
 export const featureChange = z.object({ ability: z.enum(FEATURES), subject: z.string() })
 
 const toolEvent = { callId: z.string(), tool: z.string(), run: z.string(), time: z.string() }
 const toolEnd = { ...toolEvent, status: z.string(), durationMs: z.number().optional(), summary: z.string() }
 
-/** Calls under other names; see `toToolEvents`. Only `GET /v1/events` tells them, to those who name them in `types`. */
+/** Calls under other names; see `toToolEvents`. Only `GET /v1/events` sends them, to those who name them in `types`. */
 export const toolEvents = {
   'tool.started': z.object({ type: z.literal('tool.started'), ...toolEvent }),
   'tool.completed': z.object({ type: z.literal('tool.completed'), ...toolEnd }),
@@ -174,19 +174,56 @@ export const toolEvents = {
   }),
 } as const
 
-/** What `GET /v1/events` and the WebSocket tell; `event:` is the type. Each has an id to go on from. */
+/** What `GET /v1/events` and the WebSocket send; `event:` is the type. Each has an id to continue from. */
 export const serviceEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('call'), call: callEntry }),
   z.object({ type: z.literal('run'), run: runEntry }),
   z.object({ type: z.literal('approval'), approval }),
-  z.object({ type: z.literal('question'), question }),
+  z.object({ type: z.literal('question'), question: questionEntry }),
   z.object({ type: z.literal('tools-changed') }),
   z.object({ type: z.literal('policy-changed') }),
-  /** Something of memory, sessions, messages, schedules or a canvas is another one now. */
+  /** Something of memory, sessions, messages, schedules or a canvas has changed. */
   z.object({ type: z.literal('ability-changed'), ...featureChange.shape }),
   z.object({ type: z.literal('presence'), people: z.array(z.object({ name: z.string(), since: z.number() })) }),
-  /** What came between cannot be told any more: fetch the lists again. */
+  /** Events were missed: fetch the lists again. */
   z.object({ type: z.literal('reset') }),
   ...Object.values(toolEvents),
 ])
 export type ServiceEvent = z.infer<typeof serviceEvent>
+
+/** What kind of principal uses the hub: `cli`, `mcp` and `program` are those that only their caller names. */
+const PRINCIPAL_KINDS = ['owner', 'token', 'user', 'config', 'cli', 'mcp', 'program'] as const
+
+/** Somebody who uses the hub; `GET /v1/principals`. */
+const principalEntry = z.object({
+  /** `token:ci`, `user:ada`, `owner`, or the caller where no principal is known: `cli:anna`. */
+  name: z.string(),
+  kind: z.enum(PRINCIPAL_KINDS),
+  /** `gone`: a token that was revoked. */
+  state: z.enum(['active', 'expired', 'gone']),
+  /** Of a token: what it may do, without its secret. */
+  scopes: z.array(z.enum(SCOPES)).optional(),
+  limits: tokenLimits.omit({ policy: true, budget: true }).optional(),
+  /** How many rules of its own a token has. */
+  rules: z.number().optional(),
+  expiresAt: z.number().optional(),
+  /** What it may use a day, and has used today (UTC). */
+  budgets: z.array(
+    z.object({ unit: z.enum(['calls', 'wallMs', 'bytes', 'cost']), used: z.number(), limit: z.number() }),
+  ),
+  /** When it was last seen; absent before its first request. */
+  lastAt: z.number().optional(),
+  /** Runs on record with those of its sessions, and their calls. */
+  runs: z.number(),
+  calls: z.number(),
+  /** Other names that it has called by, such as `mcp:claude-code`; the latest first. */
+  callers: z.array(z.string()),
+  /** Approvals and questions of it that wait for a person. */
+  waiting: z.number(),
+  /** Sessions of it that are running. */
+  sessions: z.number(),
+  /** Schedules that run with its rights. */
+  schedules: z.number(),
+})
+export type PrincipalEntry = z.infer<typeof principalEntry>
+export const principalList = z.object({ principals: z.array(principalEntry) })
