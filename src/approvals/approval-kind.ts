@@ -51,14 +51,14 @@ export interface ApprovalKind<Request, Answer extends Answerer> {
 }
 
 /** What approvals use of a store. */
-export type ApprovalStore = Pick<Store, 'approvals' | 'slots' | 'events'>
+export type QueueStore = Pick<Store, 'approvals' | 'slots' | 'events'>
 
 /** Code that answers for a person; returns `undefined` to leave the answer to others. */
 export type Responder<Request> = (request: Request) => unknown
 
 /** What a queue is made of. */
 export interface QueueOptions<Request> {
-  readonly store: ApprovalStore
+  readonly store: QueueStore
   readonly clock: Clock
   /** Requests wait even if only another process can answer. Default: false. */
   readonly waitsInStore?: boolean

@@ -3,14 +3,13 @@ import { newOwner, retireOwner } from '../system/index.ts'
 import type {
   Answerer,
   ApprovalKind,
-  ApprovalStore,
   PendingRequest,
   QueueOptions,
+  QueueStore,
   RequestOptions,
   Responder,
 } from './approval-kind.ts'
-import { PendingEntry } from './pending-entry.ts'
-import { RequestQuota } from './request-size.ts'
+import { PendingEntry, RequestQuota } from './pending-request.ts'
 import { adoptRequest, answerStored, claimAnswer, RequestEnds, storeAnswer, storeRequest } from './stored-approvals.ts'
 
 /**
@@ -21,7 +20,7 @@ import { adoptRequest, answerStored, claimAnswer, RequestEnds, storeAnswer, stor
 export class ApprovalQueue<Request extends PendingRequest, Answer extends Answerer> {
   readonly #kind: ApprovalKind<Request, Answer>
   readonly #options: QueueOptions<Request>
-  readonly #store: ApprovalStore
+  readonly #store: QueueStore
   readonly #clock: Clock
   #waitsInStore: boolean
   #isClosed = false
@@ -356,7 +355,7 @@ export class ApprovalQueue<Request extends PendingRequest, Answer extends Answer
     void this.#writeIfStored(entry, ({ approvals }) => approvals.withdraw(entry.request.id, state))
   }
 
-  #writeIfStored(entry: PendingEntry<Request, Answer>, write: (store: ApprovalStore) => unknown): Promise<unknown> {
+  #writeIfStored(entry: PendingEntry<Request, Answer>, write: (store: QueueStore) => unknown): Promise<unknown> {
     return this.#track(entry.stored.then((isStored) => (isStored ? write(this.#store) : undefined)))
   }
 

@@ -12,8 +12,8 @@ import {
 } from '../core/index.ts'
 import { parseJson } from '../lib/index.ts'
 import { approvalRequest, questionRequest } from '../protocol/index.ts'
-import type { Answerer, ApprovalKind, ApprovalStore, PendingRequest } from './approval-kind.ts'
-import { encodeRequest } from './request-size.ts'
+import type { Answerer, ApprovalKind, PendingRequest, QueueStore } from './approval-kind.ts'
+import { encodeRequest } from './pending-request.ts'
 
 /** A request of any process, with what the person is shown. */
 export type StoredRequest =
@@ -32,7 +32,7 @@ const ANSWER_LIFETIME_MS = 24 * 3_600_000
 
 /** Stores a request for every process to see; RATE_LIMITED if too many of its principal wait. */
 export async function storeRequest(
-  { approvals }: ApprovalStore,
+  { approvals }: QueueStore,
   request: PendingRequest,
   { kind, hash, owner }: Pick<StoredApproval, 'kind' | 'hash'> & { readonly owner: string | null },
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function storeRequest(
  * call that did not wait.
  */
 export async function adoptRequest(
-  { approvals }: ApprovalStore,
+  { approvals }: QueueStore,
   wanted: { readonly hash: string; readonly caller: string; readonly owner: string | null; readonly now: number },
 ): Promise<StoredApproval | undefined> {
   const found = await approvals.adopt(wanted)
@@ -60,7 +60,7 @@ export async function adoptRequest(
 
 /** Stores an answer. The first one wins: returns whether this one did, and the request as it is now. */
 export async function storeAnswer(
-  { approvals }: ApprovalStore,
+  { approvals }: QueueStore,
   id: string,
   answer: StoredAnswer,
 ): Promise<{ readonly won: boolean; readonly ask: StoredApproval } | undefined> {
@@ -76,7 +76,7 @@ export async function storeAnswer(
 
 /** Claims an answer for one call; false if another call has used it, perhaps in another process. */
 export async function claimAnswer(
-  { approvals, slots }: ApprovalStore,
+  { approvals, slots }: QueueStore,
   { id, callId, now }: { readonly id: string; readonly callId: string; readonly now: number },
 ): Promise<boolean> {
   const slot = `ask:${id}`
@@ -102,7 +102,7 @@ const targetSchema = z.object({
  * that does not fit is refused.
  */
 export async function answerStored<Request, Answer extends Answerer>(
-  { store, clock, kind }: { store: ApprovalStore; clock: Clock; kind: ApprovalKind<Request, Answer> },
+  { store, clock, kind }: { store: QueueStore; clock: Clock; kind: ApprovalKind<Request, Answer> },
   id: string,
   given: unknown,
   answerer?: Answerer,
@@ -151,11 +151,11 @@ const eventSchema = z.object({ id: z.string() })
 
 /** Notifies of the end of requests in any process; watches the store only while there is a listener. */
 export class RequestEnds {
-  readonly #store: ApprovalStore
+  readonly #store: QueueStore
   readonly #listeners = new Map<string, (stored: StoredApproval) => void>()
   #stopWatching: (() => void) | undefined
 
-  constructor(store: ApprovalStore) {
+  constructor(store: QueueStore) {
     this.#store = store
   }
 

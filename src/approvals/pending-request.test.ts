@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { request as approval, never, newQueue } from '../../test/support/approval-queue.ts'
 import type { ApprovalRequest } from '../core/events.ts'
-import { encodeRequest, isStoredInPart, RequestQuota } from './request-size.ts'
+import { encodeRequest, isStoredInPart, RequestQuota } from './pending-request.ts'
 
 const request = (text: string) => ({
   id: 'approval-1',
