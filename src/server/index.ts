@@ -1,8 +1,8 @@
 export { adoptRules, ConfigReload, type RuleHolder, refusedMessage, restartMessage } from './config-reload.ts'
+export { connectionLimit } from './listen.ts'
 export { formatJson, formatText, LOG_LEVELS, type LogEntry } from './service-log.ts'
 export { type Judge, judgeAgain } from './services/test-rules.ts'
 export {
-  connectionLimit,
   DEFAULT_PORT,
   type RunningService,
   type StartServiceOptions,

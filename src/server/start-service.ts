@@ -1,19 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import type { OidcOptions, ServiceOptions } from '../config/index.ts'
-import {
-  type Clock,
-  type HubOptions,
-  loadLazyModules,
-  messageOf,
-  systemClock,
-  ToolError,
-  type WebFetch,
-} from '../core/index.ts'
+import { type Clock, type HubOptions, loadLazyModules, messageOf, systemClock, type WebFetch } from '../core/index.ts'
 import { type Hub, secretsOf } from '../hub/index.ts'
 import { VERSION } from '../lib/index.ts'
 import type { ConfigState } from '../protocol/index.ts'
 import { createRedactor } from '../records/redaction/index.ts'
-import { builtFile, descriptorLimit } from '../system/index.ts'
+import { builtFile } from '../system/index.ts'
 import { createAnswerPages } from './approvals/answer-links.ts'
 import { checkWebhooks, startWebhooks } from './approvals/webhooks.ts'
 import { assembleService } from './assemble-service.ts'
@@ -25,6 +17,7 @@ import { repeat, startRetention } from './background-work.ts'
 import { createHttpApp } from './http/create-http-app.ts'
 import { listenHttp } from './http/listen-http.ts'
 import { ProtectedResource } from './http/mcp-endpoints.ts'
+import { connectionLimit } from './listen.ts'
 import { createLog, createRecordLog, type LogEntry } from './service-log.ts'
 import { createWebSocketEndpoint } from './websocket/endpoint.ts'
 
@@ -213,34 +206,3 @@ function openJwtVerifier(
     clock,
   })
 }
-
-/** With fewer descriptors, records, store and commands would fail one after the other. */
-const MIN_DESCRIPTORS = 256
-/** Descriptors that are never for connections: records, store, files and commands need them. */
-const RESERVED_DESCRIPTORS = 128
-const MAX_CONNECTIONS = 10_000
-
-/**
- * How many connections the service takes at a time, WebSockets and event streams included: half of the descriptors that
- * the process may open, so that connections alone never exhaust them. Throws CONFIG_INVALID if there are too few.
- */
-export function connectionLimit(wanted?: number, descriptors = descriptorLimit()): number {
-  if (descriptors < MIN_DESCRIPTORS) {
-    throw new ToolError(
-      'CONFIG_INVALID',
-      `This process may open ${descriptors} files and connections; the service needs at least ${MIN_DESCRIPTORS}.`,
-      { hint: RAISE },
-    )
-  }
-  const most = descriptors - RESERVED_DESCRIPTORS
-  if (wanted !== undefined && wanted > most) {
-    throw new ToolError(
-      'CONFIG_INVALID',
-      `service.maxConnections is ${wanted}, but this process may open ${descriptors} files and connections, of which ${RESERVED_DESCRIPTORS} are reserved.`,
-      { fix: { key: 'service.maxConnections', hint: `Set it to at most ${most}, or raise the limit. ${RAISE}` } },
-    )
-  }
-  return wanted ?? Math.min(MAX_CONNECTIONS, Math.floor(descriptors / 2))
-}
-
-const RAISE = 'Raise the limit before it starts: ulimit -n 4096 in the shell, LimitNOFILE=4096 in a systemd unit.'

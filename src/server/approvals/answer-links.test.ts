@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { askingHub, asksIn } from '../../../test/support/asking-hub.ts'
-import type { WebhookOptions } from '../../config/to-service.ts'
+import type { WebhookOptions } from '../../config/service.ts'
 import { createAnswerPages, hookId, makeAnswerLink } from './answer-links.ts'
 
 const HOOK: WebhookOptions = { url: 'https://chat.example.org/hook', secret: 'a-secret-of-the-first-hook-0123' }

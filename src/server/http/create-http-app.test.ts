@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type HttpServed, serveHttp } from '../../../test/support/http-served.ts'
 import { defineTool } from '../../core/tool.ts'
+import { toolEntry } from '../../protocol/calls.ts'
 import { health, me } from '../../protocol/service.ts'
-import { toolEntry } from '../../protocol/tools.ts'
 import { connectClient } from '../../sources/client-tools/connect-client.ts'
 
 const add = defineTool({

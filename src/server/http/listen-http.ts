@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream'
 import { ToolError } from '../../core/index.ts'
 import { isLoopback, listening } from '../listen.ts'
 import { errorAnswer } from './answers.ts'
-import { MAX_HEADERS } from './check-request.ts'
 import type { HttpApp } from './create-http-app.ts'
+import { MAX_HEADERS } from './request.ts'
 
 const MAX_WAITING = 100
 

@@ -7,7 +7,7 @@ import { connectServer } from './make-server.ts'
 import { McpService } from './mcp-service.ts'
 import type { McpStdioOptions, ServedHub } from './options.ts'
 import type { McpStdioServer } from './serve.ts'
-import { QuickCalls } from './stdio-calls.ts'
+import { StdioCalls } from './stdio-calls.ts'
 
 const CONSOLE_METHODS = ['log', 'info', 'debug'] as const
 
@@ -24,19 +24,16 @@ export function connectStdio(hub: ServedHub, options: McpStdioOptions): McpStdio
     write: own?.write ?? ((line, done) => void stdout?.write(line, done)),
     maxBytes: MAX_MESSAGE_BYTES,
   })
-  let quick: QuickCalls | undefined
+  let calls: StdioCalls | undefined
   const handle = serveStdio(
     ({ era }) => {
       const connection = connectServer(session, era)
       const { server } = connection
-      // Extras may have their own say in how calls are answered.
+      // Extras may replace the handler of calls.
       if (era === 'legacy' && !options.extras) {
-        const calls = new QuickCalls(
-          connection,
-          (message) => void transport.send(message as never).catch(service.report),
-        )
-        transport.take = (message) => calls.take(message)
-        quick = calls
+        const own = new StdioCalls(connection, (message) => void transport.send(message as never).catch(service.report))
+        transport.take = (message) => own.take(message)
+        calls = own
       }
       server.onclose = service.connected(server)
       return server
@@ -47,7 +44,7 @@ export function connectStdio(hub: ServedHub, options: McpStdioOptions): McpStdio
     const closeServers = transport.onclose
     transport.onclose = () => {
       closeServers?.()
-      quick?.close()
+      calls?.close()
       service.close()
       session
         .end()

@@ -58,7 +58,7 @@ async function connect({ introduce = true } = {}) {
   return { hub, server, stdin, write, send, next, call }
 }
 
-describe('a plain call over stdio', () => {
+describe('a call over stdio', () => {
   it('answers with the number it was asked by, whatever it is, each call by itself', async () => {
     const { next, call } = await connect()
     for (const id of [1, 'one', '', -7]) {
@@ -135,7 +135,7 @@ describe('a plain call over stdio', () => {
     expect(stopped).toBe(2)
   })
 
-  it('is left to the SDK before the client has introduced itself, with a number that is taken, and with _meta', async () => {
+  it('may have _meta, and is left to the SDK before the client has initialized the connection', async () => {
     const { next, call } = await connect()
     call(1, 'say', { text: 'with meta' }, { _meta: { progressToken: 1 } })
     expect(await next()).toMatchObject({ id: 1, result: { content: [{ text: 'with meta' }] } })

@@ -1,99 +1,89 @@
 import { ProtocolError, ProtocolErrorCode, type RequestId, type ServerContext } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../lib/index.ts'
-import { type CallParams, MAX_NAME_LENGTH } from './call/call-params.ts'
 import { callLegacy } from './call/legacy-call.ts'
+import { parseCall } from './call/start-call.ts'
 import type { Connection } from './connection.ts'
 
-interface Call {
+interface StdioCall {
   readonly id: RequestId
-  readonly params: CallParams
+  readonly params: unknown
 }
 
-const MAX_ID_LENGTH = 256
-
 /**
- * Plain calls of tools in the legacy era, past the SDK, whose checks and bookkeeping take longer than the road of a hub:
- * their parameters are checked here, once, and what goes back is what we made. Everything else is left to the SDK:
- * tasks, progress, whatever carries `_meta`.
+ * Answers every `tools/call` of a client of the legacy era on stdio, past the SDK, whose validation and bookkeeping take
+ * longer than the pipeline of the hub: without it the bench row mcp-stdio loses 34 % (268 us a call instead of 200 us, in
+ * the same run). The parameters are parsed here, once. Messages that are not valid JSON-RPC, and calls before the client
+ * has initialized the connection, are left to the SDK.
  */
-export class QuickCalls {
+export class StdioCalls {
   readonly #connection: Connection
   readonly #send: (message: object) => void
-  readonly #underWay = new Map<RequestId, AbortController>()
+  readonly #inProgress = new Map<RequestId, AbortController>()
 
   constructor(connection: Connection, send: (message: object) => void) {
     this.#connection = connection
     this.#send = send
   }
 
-  /** Takes a message that is a plain call, or that cancels one of these. */
+  /** Takes a message that is a call, or that cancels one; returns whether it was one. */
   take(message: unknown): boolean {
     if (!isPlainObject(message) || message.jsonrpc !== '2.0') return false
     if (message.method === 'notifications/cancelled') return this.#cancel(message.params)
-    const call = this.#plainCall(message)
+    const call = this.#readCall(message)
     if (!call) return false
     void this.#answer(call)
     return true
   }
 
-  /** The client is gone. */
+  /** Aborts the calls in progress, because the client has disconnected. */
   close(): void {
-    for (const controller of this.#underWay.values()) controller.abort(new Error('The client is gone.'))
+    for (const controller of this.#inProgress.values()) controller.abort(new Error('The client is gone.'))
   }
 
-  #plainCall({ method, id, params }: Readonly<Record<string, unknown>>): Call | undefined {
-    if (method !== 'tools/call' || !isPlainId(id)) return undefined
-    if (!isPlainParams(params)) return undefined
-    // Before it has introduced itself, and with a number that is taken, what to say is the SDK's business.
-    const isOurs = this.#connection.server.getClientVersion() !== undefined && !this.#underWay.has(id)
-    return isOurs ? { id, params } : undefined
+  #readCall({ method, id, params }: Readonly<Record<string, unknown>>): StdioCall | undefined {
+    if (method !== 'tools/call' || !isRequestId(id)) return undefined
+    if (params !== undefined && !isPlainObject(params)) return undefined
+    return this.#connection.server.getClientVersion() === undefined ? undefined : { id, params }
   }
 
   #cancel(params: unknown): boolean {
-    const controller = isPlainObject(params) ? this.#underWay.get(params.requestId as RequestId) : undefined
+    const controller = isPlainObject(params) ? this.#inProgress.get(params.requestId as RequestId) : undefined
     const { reason } = isPlainObject(params) ? params : {}
     controller?.abort(new Error(`The client cancelled the call: ${String(reason ?? 'no reason given')}`))
     return controller !== undefined
   }
 
-  async #answer({ id, params }: Call): Promise<void> {
+  async #answer({ id, params }: StdioCall): Promise<void> {
     const controller = new AbortController()
-    this.#underWay.set(id, controller)
+    this.#inProgress.set(id, controller)
     let answer: object
     try {
       const context = contextOf(this.#connection, controller.signal)
       const client = this.#connection.client(context)
-      answer = { result: await callLegacy(this.#connection, client, params, context) }
+      answer = { result: await callLegacy(this.#connection, client, parseCall(params), context) }
     } catch (error) {
-      answer = { error: errorOf(error) }
+      answer = { error: toRpcError(error) }
     }
-    this.#underWay.delete(id)
-    // Nobody waits for the answer to what was cancelled.
+    if (this.#inProgress.get(id) === controller) this.#inProgress.delete(id)
+    // A call that was cancelled gets no response.
     if (!controller.signal.aborted) this.#send({ jsonrpc: '2.0', id, ...answer })
   }
 }
 
-/** Whatever else is or is not an id, the SDK says. */
-function isPlainId(id: unknown): id is RequestId {
-  return typeof id === 'string' ? id.length <= MAX_ID_LENGTH : Number.isSafeInteger(id)
+/** The SDK reports any other id. */
+function isRequestId(id: unknown): id is RequestId {
+  return typeof id === 'string' || Number.isSafeInteger(id)
 }
 
-/** The parameters of a call without anything beside; by hand, because this is most of what is checked all day. */
-function isPlainParams(params: unknown): params is CallParams {
-  if (!isPlainObject(params) || params._meta !== undefined || params.task !== undefined) return false
-  const { name, arguments: input } = params
-  if (typeof name !== 'string' || name === '' || name.length > MAX_NAME_LENGTH) return false
-  return input === undefined || isPlainObject(input)
-}
-
-/** As much of a context as a plain call uses: what stops it, and the way to ask the client. */
+/** The part of the context that a call of the legacy era uses: its signal, and the way to the client. */
 function contextOf({ server }: Connection, signal: AbortSignal): ServerContext {
-  const send: (...words: Parameters<ServerContext['mcpReq']['send']>) => unknown = ({ params }, options) =>
+  const send: (...args: Parameters<ServerContext['mcpReq']['send']>) => unknown = ({ params }, options) =>
     server.elicitInput(params as never, options as never)
-  return { mcpReq: { signal, send } } as unknown as ServerContext
+  const notify: ServerContext['mcpReq']['notify'] = (notification) => server.notification(notification)
+  return { mcpReq: { signal, send, notify } as ServerContext['mcpReq'] } as ServerContext
 }
 
-function errorOf(error: unknown): { readonly code: number; readonly message: string; readonly data?: unknown } {
+function toRpcError(error: unknown): { readonly code: number; readonly message: string; readonly data?: unknown } {
   if (error instanceof ProtocolError) {
     const { code, message, data } = error
     return { code, message, ...(data !== undefined && { data }) }

@@ -11,16 +11,10 @@ export type ReadMessage = z.output<typeof clientMessage>
 /** A call that was checked. */
 export type CallMessage = Extract<ReadMessage, { type: 'call' }>
 
-/** Reads what a client says; throws when it is no message. Calls and acknowledgements of the usual form are read by hand, for speed. */
+/** Reads a message of a client; throws INPUT_SCHEMA_INVALID if it is not one. */
 export function readMessage(text: string, maxEntries = WS_LIMITS.messageEntries): ReadMessage {
   checkJsonEntries(text, maxEntries)
   const value = parseJson(text)
-  if (isUsualCall(value)) {
-    if (value.input === undefined) value.input = {}
-    value.onAsk = 'wait'
-    return value
-  }
-  if (isReceived(value)) return value
   const result = clientMessage.safeParse(value)
   if (result.success) return result.data
   const issues = fromStandardIssues(result.error.issues, { value, jsonSchema: () => ({}) })
@@ -43,30 +37,6 @@ export function idOf(text: string): string | undefined {
 const MAX_PARSED_CHARS = 10_000
 /** The id that stands before everything but other texts. */
 const EARLY_ID = /^\s*\{\s*(?:"(?:type|tool|run)"\s*:\s*"[^"\\]{0,200}"\s*,\s*){0,3}"id"\s*:\s*"([^"\\]{1,100})"/
-
-function isUsualCall(value: unknown): value is CallMessage {
-  const call = (value ?? {}) as Partial<CallMessage>
-  if (call.type !== 'call') return false
-  const { type, id, tool, input, stream, idempotencyKey, repeatKey, requestId, taskId, run, ...others } = call
-  if (typeof id !== 'string' || typeof tool !== 'string') return false
-  if (id.length === 0 || id.length > 100 || tool.length > 200) return false
-  if (stream !== undefined && typeof stream !== 'boolean') return false
-  if (idempotencyKey !== undefined && !isText(idempotencyKey, 512)) return false
-  if (repeatKey !== undefined && !isText(repeatKey, 200)) return false
-  if (run !== undefined && !isText(run, 128)) return false
-  if (requestId !== undefined && !isText(requestId, 200)) return false
-  if (taskId !== undefined && !isText(taskId, 200)) return false
-  return Object.keys(others).length === 0
-}
-
-function isReceived(value: unknown): value is { type: 'received'; seq: number } {
-  const { type, seq } = (value ?? {}) as { type?: unknown; seq?: unknown }
-  return type === 'received' && Number.isSafeInteger(seq) && (seq as number) >= 0 && Object.keys(value!).length === 2
-}
-
-function isText(value: unknown, most: number): boolean {
-  return typeof value === 'string' && value.length > 0 && value.length <= most
-}
 
 function parseJson(text: string): unknown {
   try {

@@ -13,9 +13,9 @@ import {
 import type { AnswerPage, AnswerPages } from '../../approvals/answer-links.ts'
 import { ANSWER_PAGE_CSP, plainPage } from '../../approvals/answer-page.ts'
 import { answerJson, HttpRefusal, PAGE_HEADERS } from '../answers.ts'
-import { RequestHeaders } from '../check-request.ts'
 import type { HttpContext } from '../http-context.ts'
 import { readForm } from '../read-body.ts'
+import { RequestHeaders } from '../request.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
 const approvalQuery = z.object({

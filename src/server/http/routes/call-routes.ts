@@ -5,8 +5,8 @@ import type { CallEvent, CallOptions, Clock } from '../../../core/index.ts'
 import { callDetail, callList, callQuery, callRequest, hasKey, toolResult } from '../../../protocol/index.ts'
 import type { Caller } from '../../service.ts'
 import { API_HEADERS, answerJson, HttpRefusal, refuseOn } from '../answers.ts'
-import { socketSignal } from '../check-request.ts'
 import { EventStream } from '../event-stream.ts'
+import { socketSignal } from '../request.ts'
 import { defineRoute, type Exchange, type Route } from '../route.ts'
 
 const MAX_KEY_LENGTH = 512

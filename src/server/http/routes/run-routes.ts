@@ -9,7 +9,7 @@ import {
   undoRequest,
 } from '../../../protocol/index.ts'
 import { API_HEADERS, answerJson, answerNothing } from '../answers.ts'
-import { socketSignal } from '../check-request.ts'
+import { socketSignal } from '../request.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 const lineQuery = z.object({

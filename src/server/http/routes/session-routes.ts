@@ -2,7 +2,7 @@ import { me, signIn } from '../../../protocol/index.ts'
 import type { Identity } from '../../auth/authenticator.ts'
 import type { Caller, Service } from '../../service.ts'
 import { answerJson, answerNothing, HttpRefusal } from '../answers.ts'
-import { RequestHeaders } from '../check-request.ts'
+import { RequestHeaders } from '../request.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
 /** Signing in and out, and who one is. */

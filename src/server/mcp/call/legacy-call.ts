@@ -2,9 +2,9 @@ import { RELATED_TASK_META_KEY, type Result, type ServerContext } from '@modelco
 import type { ClientView, Connection } from '../connection.ts'
 import { parseFormAnswer } from '../elicitation/forms.ts'
 import { legacyTask } from '../tasks.ts'
-import type { CallParams } from './call-params.ts'
 import type { Ask, CallStart, OngoingCall } from './ongoing-call.ts'
 import { answerInTime, progressOf } from './progress.ts'
+import type { CallParams } from './start-call.ts'
 import { eventListener, progressTeller, startCall } from './start-call.ts'
 
 /** A call of the legacy era: what it asks goes to the client while its request waits. Gone or cancelled, it stops. */

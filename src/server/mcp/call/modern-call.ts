@@ -5,9 +5,9 @@ import type { ClientView, Connection } from '../connection.ts'
 import { type FormAnswer, parseFormAnswer } from '../elicitation/forms.ts'
 import type { PendingInput, RequestState, StateBinding } from '../elicitation/request-states.ts'
 import { modernTask } from '../tasks.ts'
-import type { CallParams } from './call-params.ts'
 import type { OngoingCall } from './ongoing-call.ts'
 import { answerInTime, progressOf, type TellProgress } from './progress.ts'
+import type { CallParams } from './start-call.ts'
 import { eventListener, progressTeller, startCall } from './start-call.ts'
 
 interface Request {

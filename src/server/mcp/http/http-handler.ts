@@ -8,11 +8,10 @@ import {
   localhostAllowedOrigins,
   type McpHttpHandler,
   originValidationResponse,
-  PROTOCOL_VERSION_META_KEY,
   readRequestBody,
 } from '@modelcontextprotocol/server'
 import { messageOf } from '../../../core/index.ts'
-import { isPlainObject, turnFor } from '../../../lib/index.ts'
+import { turnFor } from '../../../lib/index.ts'
 import { checkJsonEntries } from '../../../limits/index.ts'
 import type { ClientSession } from '../client-session.ts'
 import { makeServer } from '../make-server.ts'
@@ -92,7 +91,7 @@ export class HttpHandler implements McpFetchHandler {
     const body = await this.#readBody(request)
     if (body instanceof Response) return body
     const { json } = body
-    if (await isLegacy(request, json)) return this.#legacy.serve(request, json, caller)
+    if (await isLegacyRequest(request, json)) return this.#legacy.serve(request, json, caller)
     return this.#serveModern(request, json, caller)
   }
 
@@ -162,13 +161,4 @@ export class HttpHandler implements McpFetchHandler {
     await Promise.race([this.#table.whenIdle(), over])
     cancel()
   }
-}
-
-/** What says that it is of the modern era is; the rest is looked at closely. */
-async function isLegacy(request: Request, body: unknown): Promise<boolean> {
-  if (isPlainObject(body) && body.method !== 'initialize' && isPlainObject(body.params)) {
-    const { _meta: meta } = body.params
-    if (isPlainObject(meta) && Object.hasOwn(meta, PROTOCOL_VERSION_META_KEY)) return false
-  }
-  return isLegacyRequest(request, body)
 }

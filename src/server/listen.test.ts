@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { connectionLimit } from './start-service.ts'
+import { connectionLimit } from './listen.ts'
 
 it('leaves half of the descriptors to everything else', () => {
   expect(connectionLimit(undefined, 256)).toBe(128)

@@ -1,9 +1,94 @@
+import type { CallToolResult, ContentBlock as McpBlock } from '@modelcontextprotocol/server'
+import type { Artifact, ContentBlock, Failure, Success, ToolResult } from '../../../core/index.ts'
 import { compileSchema } from '../../../core/schema/index.ts'
-import { toPointer } from '../../../lib/index.ts'
+import { isPlainObject, toPointer } from '../../../lib/index.ts'
 import { shortenText } from '../../../limits/index.ts'
 
+const MAX_DATA_CHARS = 1_000_000
+const MIN_DATA_CHARS = 2_000
+const MIN_CUT_LENGTH = 200
+const MAX_ROUNDS = 5
+
+/** What is known of the tool and the client. */
+interface ResultPlace {
+  /** What the tool says of its data; undefined for one whose results have none. */
+  readonly schema: object | undefined
+  /** Makes an artifact known to the client; returns its address. */
+  readonly uriOf: (artifact: Artifact) => string
+}
+
+/**
+ * The result of a call in MCP's words; its artifacts are links that resources/read follows.
+ *
+ * Clients show a model the text or the data, so one limit holds for both: where the hub cut the text, the data may have
+ * twice as many characters as what is left, and its longest texts are cut; the whole text is the artifact that is linked.
+ * A tool of which the text fits has said what a model needs of it: its data stays whole up to 1,000,000 characters. Data
+ * is never left out, since clients refuse the result of a tool that promises it.
+ */
+export function toCallResult(
+  result: ToolResult,
+  { schema, uriOf }: ResultPlace,
+): CallToolResult | Promise<CallToolResult> {
+  const content = result.content.map(toMcpBlock)
+  for (const artifact of result.artifacts) content.push(toLink(artifact, uriOf(artifact)))
+  if (!result.ok) return { content: withReason(content, result), isError: true }
+  const { data } = result
+  if (!schema || !isPlainObject(data)) return { content }
+  const maxChars = maxDataChars(result)
+  if (!isLarger(data, maxChars)) return { content, structuredContent: data }
+  const bounds = { maxChars, schema, where: whereWhole(result, uriOf) }
+  return shortenData(data, bounds).then((short) => ({
+    content,
+    structuredContent: short as CallToolResult['structuredContent'],
+  }))
+}
+
+function maxDataChars({ meta, content }: Success): number {
+  if (!meta.truncated) return MAX_DATA_CHARS
+  const shown = content.reduce((sum, block) => sum + (block.type === 'text' ? block.text.length : 0), 0)
+  return Math.max(MIN_DATA_CHARS, shown * 2)
+}
+
+function whereWhole({ meta, artifacts }: Success, uriOf: ResultPlace['uriOf']): string | undefined {
+  const whole = artifacts.find(({ ref }) => ref === meta.truncated?.artifact)
+  return whole && uriOf(whole)
+}
+
+function toMcpBlock(block: ContentBlock): McpBlock {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text }
+    case 'image':
+    case 'audio':
+      return { type: block.type, data: block.data, mimeType: block.mediaType }
+    case 'resource':
+      return { type: 'resource', resource: toResource(block) }
+    case 'resource-link': {
+      const { uri, name, title, description, mediaType, bytes } = block
+      return { type: 'resource_link', uri, name, title, description, mimeType: mediaType, size: bytes }
+    }
+  }
+}
+
+function toResource({ uri, mediaType, text, data }: Extract<ContentBlock, { type: 'resource' }>) {
+  const mimeType = mediaType === undefined ? {} : { mimeType: mediaType }
+  return data === undefined ? { uri, ...mimeType, text: text ?? '' } : { uri, ...mimeType, blob: data }
+}
+
+function toLink({ name, bytes, mediaType }: Artifact, uri: string): McpBlock {
+  return { type: 'resource_link', uri, name, mimeType: mediaType, size: bytes }
+}
+
+/** A call that failed may have something to show nevertheless; why it failed comes first. */
+function withReason(content: McpBlock[], { error }: Failure): McpBlock[] {
+  const reason = `${error.code}: ${error.message} ${error.fix.hint}`
+  const [first] = content
+  if (first?.type === 'text' && first.text.startsWith(`${error.code}: `)) return content
+  return [{ type: 'text', text: reason }, ...content]
+}
+
 /** What may be sent, and what it must still be. */
-export interface DataBounds {
+interface DataBounds {
   readonly maxChars: number
   /** What the tool says of its data; clients check it. */
   readonly schema: object
@@ -11,11 +96,8 @@ export interface DataBounds {
   readonly where?: string
 }
 
-const MIN_CUT_LENGTH = 200
-const MAX_ROUNDS = 5
-
 /** Whether data has more characters than allowed, roughly as JSON; looks no further than it must. */
-export function isLarger(data: unknown, maxChars: number): boolean {
+function isLarger(data: unknown, maxChars: number): boolean {
   return roomAfter(data, maxChars) < 0
 }
 
@@ -24,7 +106,7 @@ export function isLarger(data: unknown, maxChars: number): boolean {
  * says: a text with a format, a pattern or a choice stays whole, and where nothing helps so does all. Lists keep every
  * item, since one that ends early without a word would be believed: a long list of short texts stays long.
  */
-export async function shortenData(data: object, { maxChars, schema, where }: DataBounds): Promise<object> {
+async function shortenData(data: object, { maxChars, schema, where }: DataBounds): Promise<object> {
   const mark = (cut: number) =>
     `\n… [${cut} characters cut${where === undefined ? '' : `; the whole text: ${where}`}] …\n`
   const kept = new Set<string>()
