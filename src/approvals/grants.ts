@@ -68,6 +68,20 @@ interface CoveredCall {
 
 const MAX_IN_MEMORY = 10_000
 
+const MAX_GRANTS = 10_000
+const text = z.string().min(1).max(10_000)
+const bodySchema = z.strictObject({
+  effect: z.enum(['allow', 'deny']),
+  covers: z.enum(['exact', 'targets', 'pattern']),
+  hash: z.string().min(1).max(128),
+  targets: z.array(text).max(10_000),
+  pattern: z.strictObject({ on: z.array(text).min(1).max(100), shown: text, tools: text.optional() }).optional(),
+  principal: z.string().max(200).optional(),
+  until: z.iso.datetime().optional(),
+  by: z.string().max(200),
+  reason: z.string().max(2_000).optional(),
+})
+
 /** Remembered answers: those of a session in memory, the others in the store that processes share. */
 export class Grants {
   /** Each answer by its subject, see `subjectOf`. */
@@ -182,21 +196,6 @@ function subjectOf({ tool, effect, covers, session, principal, hash, pattern, ta
   const scope = covers === 'exact' ? hash : covers === 'pattern' ? pattern?.on : targets.toSorted()
   return JSON.stringify([tool, effect, covers, session, principal, scope])
 }
-
-const MAX_GRANTS = 10_000
-
-const text = z.string().min(1).max(10_000)
-const bodySchema = z.strictObject({
-  effect: z.enum(['allow', 'deny']),
-  covers: z.enum(['exact', 'targets', 'pattern']),
-  hash: z.string().min(1).max(128),
-  targets: z.array(text).max(10_000),
-  pattern: z.strictObject({ on: z.array(text).min(1).max(100), shown: text, tools: text.optional() }).optional(),
-  principal: z.string().max(200).optional(),
-  until: z.iso.datetime().optional(),
-  by: z.string().max(200),
-  reason: z.string().max(2_000).optional(),
-})
 
 /** The grants in the store, which processes share. One that cannot be read throws: it may be a no. */
 export class SavedGrants {

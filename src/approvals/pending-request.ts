@@ -2,6 +2,11 @@ import { ToolError } from '../core/index.ts'
 import { deepFreeze, escapeLine } from '../lib/index.ts'
 import type { PendingRequest, RequestOptions, Responder } from './approval-kind.ts'
 
+const MAX_STORED_CHARS = 1_000_000
+const SHOWN_INPUT_CHARS = 200_000
+/** Two calls with the largest input; a request that people read has a few thousand characters. */
+const MAX_HELD_CHARS = 20_000_000
+
 /** A request that waits in this process, and what is needed to end it. */
 export class PendingEntry<Request extends PendingRequest, Answer> {
   /** A frozen copy, the same for everybody: nobody can change the call behind its hash. */
@@ -49,11 +54,6 @@ export class PendingEntry<Request extends PendingRequest, Answer> {
     for (const clean of this.#cleanUps) clean()
   }
 }
-
-const MAX_STORED_CHARS = 1_000_000
-const SHOWN_INPUT_CHARS = 200_000
-/** Two calls with the largest input; a request that people read has a few thousand characters. */
-const MAX_HELD_CHARS = 20_000_000
 
 /**
  * The request as other processes read it. Arguments that are too long to be read are stored as their two ends, and the

@@ -30,6 +30,15 @@ const CLAIM_MS = 60_000
 /** For how long an answer that came while no call waited can be used. */
 const ANSWER_LIFETIME_MS = 24 * 3_600_000
 
+/** What an answer from another process must know of the request. */
+const targetSchema = z.object({
+  principal: approvalRequest.shape.principal,
+  form: questionRequest.shape.form,
+})
+/** Topic of the store's events about requests. */
+const TOPIC = 'ask'
+const eventSchema = z.object({ id: z.string() })
+
 /** Stores a request for every process to see; RATE_LIMITED if too many of its principal wait. */
 export async function storeRequest(
   { approvals }: QueueStore,
@@ -91,12 +100,6 @@ export async function claimAnswer(
   }
 }
 
-/** What an answer from another process must know of the request. */
-const targetSchema = z.object({
-  principal: approvalRequest.shape.principal,
-  form: questionRequest.shape.form,
-})
-
 /**
  * Answers a request of any process: false if it is no longer waiting, `undefined` if there is none with this id. An answer
  * that does not fit is refused.
@@ -144,10 +147,6 @@ function readTarget({ id, request }: StoredApproval): z.infer<typeof targetSchem
   if (parsed.success) return parsed.data
   throw new ToolError('INTERNAL', `The request of ${id} in the store cannot be read.`)
 }
-
-/** Topic of the store's events about requests. */
-const TOPIC = 'ask'
-const eventSchema = z.object({ id: z.string() })
 
 /** Notifies of the end of requests in any process; watches the store only while there is a listener. */
 export class RequestEnds {

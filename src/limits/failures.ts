@@ -13,6 +13,11 @@ interface Circuit {
 
 const MAX_CIRCUITS = 10_000
 
+const MAX_RUNS = 10_000
+const MAX_CALLS_PER_RUN = 100
+const MAX_DELAY_MS = 30_000
+const DEFAULT_BASE_MS = 200
+
 /**
  * Pauses a tool that failed several times in a row, then lets one call through to see whether it works again.
  *
@@ -87,9 +92,6 @@ interface Streak {
   times: number
 }
 
-const MAX_RUNS = 10_000
-const MAX_CALLS_PER_RUN = 100
-
 /**
  * Notices an agent that repeats a call which fails the same way every time. A success of any call in the run, or
  * another failure of the same call, shows that something changed and begins the count anew: polling that works and
@@ -159,9 +161,6 @@ function dropOldest(streaks: Map<string, Streak>): void {
     return
   }
 }
-
-const MAX_DELAY_MS = 30_000
-const DEFAULT_BASE_MS = 200
 
 /**
  * How long to wait after the given attempt (the first is 1) failed: anything up to twice as long each time, so that

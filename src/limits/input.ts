@@ -8,6 +8,13 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
 
+const MAX_DEPTH = 1_000
+const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+const TOO_LARGE = 'is over the size limit'
+const TOO_MANY = 'has too many entries'
+const SIZE_HINT = 'Send less, in parts, or have the owner raise limits.input.'
+const PLAIN_HINT = 'Pass plain JSON data: objects, arrays, texts, numbers, booleans, null.'
+
 /**
  * Throws for a JSON text that has more keys and elements than the arguments of a call may have, before it is parsed:
  * parsing 300,000 keys blocks the event loop for 0.3 s, and this scan ends at the first entry that is too many.
@@ -79,11 +86,6 @@ interface Walk {
 
 /** The types of `lib.es2023` do not know it yet, every supported Node does. */
 type Text = string & { isWellFormed(): boolean }
-
-const MAX_DEPTH = 1_000
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
-const TOO_LARGE = 'is over the size limit'
-const TOO_MANY = 'has too many entries'
 
 /** Where the walk puts what it has read. */
 type Copy = Record<string, unknown> | unknown[]
@@ -206,9 +208,6 @@ function inspectElement(
   if (element?.value === undefined) return newProblem(element, 'is a hole in an array', 'Use null for no value.')
   return inspect(element.value, walk, depth, copy, index)
 }
-
-const SIZE_HINT = 'Send less, in parts, or have the owner raise limits.input.'
-const PLAIN_HINT = 'Pass plain JSON data: objects, arrays, texts, numbers, booleans, null.'
 
 function spend(walk: Walk, bytes: number, entries = 0): Problem | undefined {
   walk.bytesLeft -= bytes

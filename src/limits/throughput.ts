@@ -15,6 +15,9 @@ interface NamedBucket extends RateBucket {
 /** Arguments of so many bytes count as one more call. */
 const BYTES_A_TOKEN = 100_000
 
+const MAX_WAITING = 100_000
+const NOTHING_TO_RELEASE: Release = () => {}
+
 /** Token buckets for all calls together, single tools and a principal; a bucket holds `burst` calls. Default: those of one second. */
 export class RateLimiter {
   readonly #limits: Limits
@@ -81,9 +84,6 @@ interface Lane {
   active: number
   readonly waiting: Fifo<Waiter>
 }
-
-const MAX_WAITING = 100_000
-const NOTHING_TO_RELEASE: Release = () => {}
 
 /**
  * Bounds how many calls run at the same time, in all and per tool. Calls start in the order they came, but one that waits

@@ -60,6 +60,11 @@ const ALL_KINDS: readonly TargetKind[] = [...new Set(Object.values(TARGET_KINDS)
 const SUBJECT_RANK = { any: 0, group: 1, capability: 1, tool: 2 } as const
 const OUTCOMES = { allow: 'Allowed', ask: 'Needs an approval', deny: 'Denied' } as const
 
+const VERBS = ['allow', 'ask', 'deny'] as const
+const RULE_KEYS = [...VERBS, 'on', 'except', 'when', 'reason', 'limit']
+const WHEN_KEYS = ['tainted', 'caller']
+const LIMIT_KEYS = ['timeoutMs', 'maxBytes', 'maxResults', 'retries']
+
 /** Checks and compiles one rule; a rule that cannot mean what it says is CONFIG_INVALID. */
 export function compileRule(sourced: SourcedRule, { layer, order, home }: RulePlace): CompiledRule {
   checkRuleShape(sourced)
@@ -158,11 +163,6 @@ function patternsOf(text: string, kinds: readonly TargetKind[]): readonly string
   const group = kinds.includes('command') ? COMMAND_GROUPS.get(text.toLowerCase()) : undefined
   return group ?? [text]
 }
-
-const VERBS = ['allow', 'ask', 'deny'] as const
-const RULE_KEYS = [...VERBS, 'on', 'except', 'when', 'reason', 'limit']
-const WHEN_KEYS = ['tainted', 'caller']
-const LIMIT_KEYS = ['timeoutMs', 'maxBytes', 'maxResults', 'retries']
 
 /** Refuses a rule that is not of the documented form: rules also come from code without types. */
 function checkRuleShape({ rule, source, base, about }: SourcedRule): void {

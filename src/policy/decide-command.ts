@@ -18,6 +18,9 @@ import { suggestFix, writeRule } from './suggest-fix.ts'
 
 const MAX_PART_LENGTH = 120
 
+const APPROVE = { key: 'policy', hint: 'Approve it when asked: no rule can allow exactly this command.' } as const
+const SPLIT = { hint: 'Run its commands one by one: more than one rule keeps it from running.' } as const
+
 /** May this command run? Every part of it is judged by itself; the strictest decides. */
 export function decideCommand(policy: Policy, question: PolicyQuestion, target: string): DemandDecision {
   const reading = question.readings?.get(target) ?? readRoughly(target)
@@ -100,10 +103,6 @@ function describeDecision(
     part: named,
   }
 }
-
-const APPROVE = { key: 'policy', hint: 'Approve it when asked: no rule can allow exactly this command.' } as const
-
-const SPLIT = { hint: 'Run its commands one by one: more than one rule keeps it from running.' } as const
 
 /** One for each part that is not allowed yet; none when a rule cannot say one of them. */
 function patternsFor({ doubts }: CommandReading, judged: readonly JudgedPart[]): readonly string[] | undefined {

@@ -15,6 +15,18 @@ export interface JudgedPart extends Judgement {
   readonly doubt?: string
 }
 
+/** Programs whose first operand says what they do: a pattern names it, too. */
+const WITH_COMMANDS = new Set(
+  'git npm pnpm yarn bun cargo go docker podman kubectl pip pip3 uv poetry deno dotnet gradle mvn bundle composer gh terraform rake'.split(
+    ' ',
+  ),
+)
+/** What deletes, publishes or gives rights is approved call by call. */
+const NEVER =
+  /^(?:rm|rmdir|unlink|shred|dd|truncate|mkfs\S*|chmod|chown|chgrp|sudo|su|doas|ssh|scp|rsync|curl|wget|kill|pkill|killall|npx|bunx|uvx|pipx)$|^git (?:push|reset|clean|rebase|filter-branch|update-ref|config|checkout|restore)$|^\S+ (?:publish|unpublish|login|exec|x|dlx|delete|destroy|apply)$/
+const MAX_WORDS = 3
+const PLAIN_WORD = /^[A-Za-z0-9][\w.:@/-]*$/
+
 /** An allow covers a part only as far as its words say what runs; a deny or an ask holds as it is. */
 export function judgePart(policy: Policy, question: PolicyQuestion, part: CommandPart): JudgedPart {
   const target = readPatternPart(part)
@@ -182,18 +194,6 @@ function restrictedInWorstCase(
   }
   return undefined
 }
-
-/** Programs whose first operand says what they do: a pattern names it, too. */
-const WITH_COMMANDS = new Set(
-  'git npm pnpm yarn bun cargo go docker podman kubectl pip pip3 uv poetry deno dotnet gradle mvn bundle composer gh terraform rake'.split(
-    ' ',
-  ),
-)
-/** What deletes, publishes or gives rights is approved call by call. */
-const NEVER =
-  /^(?:rm|rmdir|unlink|shred|dd|truncate|mkfs\S*|chmod|chown|chgrp|sudo|su|doas|ssh|scp|rsync|curl|wget|kill|pkill|killall|npx|bunx|uvx|pipx)$|^git (?:push|reset|clean|rebase|filter-branch|update-ref|config|checkout|restore)$|^\S+ (?:publish|unpublish|login|exec|x|dlx|delete|destroy|apply)$/
-const MAX_WORDS = 3
-const PLAIN_WORD = /^[A-Za-z0-9][\w.:@/-]*$/
 
 /** The rule that a remembered pattern stands for: about one tool, or about all of an MCP server. */
 export function patternRule(tool: string, pattern: { readonly on: readonly string[] }): SourcedRule {

@@ -35,6 +35,9 @@ export interface Need {
 /** No bounds. */
 export const NO_CONSTRAINTS: Constraints = Object.freeze({})
 
+/** The names of a tool stay the same list from call to call, so they are folded once. */
+const folded = new WeakMap<readonly string[], readonly string[]>()
+
 /** The first level with a rule about the demand decides it. */
 export function judgeDemand({ levels }: Policy, question: PolicyQuestion, demand: Demand): Judgement {
   for (const level of levels) {
@@ -178,9 +181,6 @@ function allowsSome(
     bucket?.allowsSome.has(target.kind),
   )
 }
-
-/** The names of a tool stay the same list from call to call, so they are folded once. */
-const folded = new WeakMap<readonly string[], readonly string[]>()
 
 function foldNames({ tool, names }: PolicyQuestion): readonly string[] {
   if (!names.includes(tool)) return [tool, ...names].map(normaliseName)

@@ -4,6 +4,13 @@ import { ANY_KEY, type BrokenPattern, type Pattern, type PolicyTarget } from './
 /** Characters that mean something to a shell, or do not show: no word of a pattern has them. */
 const SHELL_CHARACTERS = /[;&|<>`$(){}'"\\*?[\]~#!\p{Cf}\p{Zl}\p{Zp}\x00-\x08\x0a-\x1f\x7f-\x9f]/u
 
+const PROGRAMS =
+  'ls dir cat head tail wc nl tac rev cut uniq tr fold fmt paste column comm join expand unexpand cmp diff stat du df file ' +
+  'readlink realpath basename dirname tree md5sum sha1sum sha256sum sha512sum cksum od hexdump strings grep egrep fgrep rg ' +
+  'find fd sort jq pwd whoami id uname nproc date echo printf true false test which type seq expr cd'
+const GIT_COMMANDS =
+  'status log diff show blame grep ls-files ls-tree cat-file rev-parse rev-list describe shortlog merge-base branch tag remote reflog'
+
 /**
  * Reads a command pattern: plain words. A trailing ` *` means zero or more further words, without it the command is exact.
  * A pattern that permits matches only these very words. One that restricts matches what means the same: the program in
@@ -61,14 +68,6 @@ function beginsWith(words: readonly (string | undefined)[], wanted: readonly str
 function splitWords(text: string): string[] {
   return text.split(/[ \t]+/).filter(Boolean)
 }
-
-const PROGRAMS =
-  'ls dir cat head tail wc nl tac rev cut uniq tr fold fmt paste column comm join expand unexpand cmp diff stat du df file ' +
-  'readlink realpath basename dirname tree md5sum sha1sum sha256sum sha512sum cksum od hexdump strings grep egrep fgrep rg ' +
-  'find fd sort jq pwd whoami id uname nproc date echo printf true false test which type seq expr cd'
-
-const GIT_COMMANDS =
-  'status log diff show blame grep ls-files ls-tree cat-file rev-parse rev-list describe shortlog merge-base branch tag remote reflog'
 
 /**
  * Named lists of command patterns, for `on` and `except`. `group:read-only`: commands that only read and print. An option by

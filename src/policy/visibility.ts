@@ -33,6 +33,8 @@ export interface ToolNames {
   readonly group?: string
 }
 
+const VISIBLE: ToolVisibility = Object.freeze({ visible: true })
+
 /** Every group a tool is in, as rules spell them: its own, and those that list one of its names. */
 export function groupsOf({ name, names, group = groupOf(name) }: ToolNames): string[] {
   const all = new Set([name, ...names].map(normaliseName))
@@ -74,8 +76,6 @@ interface UnknownEntry {
   readonly level: 'error' | 'warning'
   readonly message: string
 }
-
-const VISIBLE: ToolVisibility = Object.freeze({ visible: true })
 
 /** Compiles `tools: { profile, allow, deny }`: deny wins, a non-empty allow is exclusive, a profile limits built-in tools. */
 export function compileVisibility({

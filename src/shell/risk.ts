@@ -25,19 +25,8 @@ export type Risk = keyof typeof RISKS
 
 const ORDER = Object.keys(RISKS) as Risk[]
 
-/** How dangerous: 0 is the worst. */
-export function rankOf(risk: Risk | undefined): number {
-  return risk === undefined ? ORDER.length : ORDER.indexOf(risk)
-}
-
-/** Worth an approval each time: no rule that allows it is proposed. */
-export function isSevere(risk: Risk): boolean {
-  return rankOf(risk) < rankOf('installs')
-}
-
 /** Those that say that another program runs: gone where that program was found in the line and is judged by itself. */
 const OF_CODE: ReadonlySet<Risk> = new Set(['piped', 'inline', 'unknown', 'script'])
-
 const BY_REASON: ReadonlyMap<string, Risk> = new Map(
   (
     [
@@ -95,14 +84,23 @@ const BY_REASON: ReadonlyMap<string, Risk> = new Map(
     ] as const
   ).flatMap(([risk, ...reasons]) => reasons.map((reason) => [reason, risk] as const)),
 )
+const OUTSIDE = ' is outside the folders it may touch'
+
+/** How dangerous: 0 is the worst. */
+export function rankOf(risk: Risk | undefined): number {
+  return risk === undefined ? ORDER.length : ORDER.indexOf(risk)
+}
+
+/** Worth an approval each time: no rule that allows it is proposed. */
+export function isSevere(risk: Risk): boolean {
+  return rankOf(risk) < rankOf('installs')
+}
 
 /** What a reason for a doubt means for people; `isShown` when the code it speaks of is judged by itself. */
 export function riskOfReason(reason: string, isShown = false): Risk | undefined {
   const risk = reason.endsWith(OUTSIDE) ? 'outside' : BY_REASON.get(reason)
   return risk !== undefined && isShown && OF_CODE.has(risk) ? undefined : risk
 }
-
-const OUTSIDE = ' is outside the folders it may touch'
 
 /** All reasons that stand for a risk, for the test that checks that each is still used. */
 export const KNOWN_REASONS: readonly string[] = [...BY_REASON.keys()]

@@ -16,6 +16,23 @@ export interface Evaluation {
 export const SAFE: Source = { isUnsafe: false, names: new Set() }
 export const UNSAFE: Source = { isUnsafe: true, names: new Set() }
 
+/** Variables of the shell itself that hold names of files, words of the line, or what was read. */
+const ALWAYS_UNSAFE =
+  '_ 0 PWD OLDPWD DIRSTACK BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME'
+/** A value that these are given is evaluated as arithmetic. */
+const INTEGERS = 'RANDOM SRANDOM SECONDS LINENO HISTCMD OPTIND EPOCHSECONDS EPOCHREALTIME BASHPID BASH_SUBSHELL'
+/** Variables that say which code runs, or that hold code: of shells, the loader, languages, git, pagers and editors. */
+const CODE = new RegExp(
+  `^(?:${[
+    'PATH|CDPATH|FPATH|ENV|BASH_ENV|BASH_FUNC_.*|BASH_ALIASES|BASH_CMDS|BASH_LOADABLES_PATH|SHELLOPTS|BASHOPTS|SHELL|IFS',
+    'PROMPT_COMMAND|PS[0-4]|MAILPATH|FCEDIT|INPUTRC|HOME|ZDOTDIR|XDG_CONFIG_.*|EXECIGNORE',
+    'LD_.*|DYLD_.*|GCONV_PATH|GIT_.*|PAGER|.*_PAGER|MANPAGER|LESS|LESSOPEN|LESSCLOSE|.*EDITOR|VISUAL|BROWSER',
+    'NODE_OPTIONS|NODE_PATH|npm_config_.*|PYTHON.*|PIP_.*|PERL5.*|PERLLIB|RUBY.*|GEM_.*|BUNDLE_.*|CLASSPATH|.*JAVA_.*OPTIONS',
+    'GOFLAGS|GOROOT|GOTOOLCHAIN|RUSTC.*|CARGO_.*|MAKEFLAGS|MAKEFILES|GNUMAKEFLAGS|.*_ASKPASS|.*_RSH|TAR_OPTIONS|WGETRC|CURL_HOME',
+  ].join('|')})$`,
+  'i',
+)
+
 /** All that several texts may hold. */
 export function joinSources(sources: readonly Source[]): Source {
   return {
@@ -23,13 +40,6 @@ export function joinSources(sources: readonly Source[]): Source {
     names: new Set(sources.flatMap(({ names }) => [...names])),
   }
 }
-
-/** Variables of the shell itself that hold names of files, words of the line, or what was read. */
-const ALWAYS_UNSAFE =
-  '_ 0 PWD OLDPWD DIRSTACK BASH_COMMAND BASH_EXECUTION_STRING BASH_ARGV BASH_ARGV0 BASH_SOURCE FUNCNAME'
-
-/** A value that these are given is evaluated as arithmetic. */
-const INTEGERS = 'RANDOM SRANDOM SECONDS LINENO HISTCMD OPTIND EPOCHSECONDS EPOCHREALTIME BASHPID BASH_SUBSHELL'
 
 /**
  * Follows values through a line: from where they are written to where bash evaluates them a second time, as it does with
@@ -105,18 +115,6 @@ export class LineData {
     return unsafe
   }
 }
-
-/** Variables that say which code runs, or that hold code: of shells, the loader, languages, git, pagers and editors. */
-const CODE = new RegExp(
-  `^(?:${[
-    'PATH|CDPATH|FPATH|ENV|BASH_ENV|BASH_FUNC_.*|BASH_ALIASES|BASH_CMDS|BASH_LOADABLES_PATH|SHELLOPTS|BASHOPTS|SHELL|IFS',
-    'PROMPT_COMMAND|PS[0-4]|MAILPATH|FCEDIT|INPUTRC|HOME|ZDOTDIR|XDG_CONFIG_.*|EXECIGNORE',
-    'LD_.*|DYLD_.*|GCONV_PATH|GIT_.*|PAGER|.*_PAGER|MANPAGER|LESS|LESSOPEN|LESSCLOSE|.*EDITOR|VISUAL|BROWSER',
-    'NODE_OPTIONS|NODE_PATH|npm_config_.*|PYTHON.*|PIP_.*|PERL5.*|PERLLIB|RUBY.*|GEM_.*|BUNDLE_.*|CLASSPATH|.*JAVA_.*OPTIONS',
-    'GOFLAGS|GOROOT|GOTOOLCHAIN|RUSTC.*|CARGO_.*|MAKEFLAGS|MAKEFILES|GNUMAKEFLAGS|.*_ASKPASS|.*_RSH|TAR_OPTIONS|WGETRC|CURL_HOME',
-  ].join('|')})$`,
-  'i',
-)
 
 /** Says whether a variable may make other code run than the words say. */
 export function isCodeVariable(name: string): boolean {

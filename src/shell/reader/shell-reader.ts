@@ -34,6 +34,10 @@ const MAX_UNREAD = 8
 /** Of all texts of a line together: a text in a text is read again. */
 const MAX_CHARACTERS = 131_072
 
+const AT_TOP: ScriptContext = { through: [], doubts: [] }
+/** Words of one such command; further words are not examined. */
+const MAX_WORDS = 32
+
 /** Collects all commands of a line: those in its syntax tree, those they carry out, and those in the texts they run. */
 export class ShellReader {
   readonly drafts: CommandDraft[] = []
@@ -158,8 +162,6 @@ function isPlain({ value }: ShellWord): boolean {
   return value !== undefined && !/[$`]/.test(value)
 }
 
-const AT_TOP: ScriptContext = { through: [], doubts: [] }
-
 /** Words as one line for people. */
 export function showWords(words: readonly ShellWord[]): string {
   return words.map(({ source }) => (/^[\w@%+=:,./~$"{}*?-]+$/.test(source) ? source : JSON.stringify(source))).join(' ')
@@ -223,9 +225,6 @@ interface CarriedReader {
   /** It has read as much as it takes. */
   isFull(): boolean
 }
-
-/** Words of one such command; further words are not examined. */
-const MAX_WORDS = 32
 
 /**
  * The commands that stand among the words of a program of which nothing is known: it may be a wrapper that is not in the table.

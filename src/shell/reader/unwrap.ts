@@ -18,23 +18,6 @@ export interface Wrapped {
 
 const NOTHING: Wrapped = { commands: [], texts: [] }
 
-/** Finds the commands that a command only carries out; `input` is what it reads, where the line holds it. */
-export function unwrap(words: readonly ShellWord[], input?: ShellWord): Wrapped {
-  const name = words[0]?.value
-  if (name === undefined) return NOTHING
-  const base = baseName(name)
-  const wrapper = WRAPPERS.get(base)
-  if (wrapper) return readWrapper(words, wrapper)
-  if (SHELLS.has(base)) return readShell(words, input)
-  return OTHERS.get(base)?.(words) ?? NOTHING
-}
-
-/** Says whether it is known of a name what a command of that name carries out. */
-export function isUnwrappable(name: string): boolean {
-  const base = baseName(name)
-  return WRAPPERS.has(base) || SHELLS.has(base) || OTHERS.has(base)
-}
-
 const OTHERS: ReadonlyMap<string, (words: readonly ShellWord[]) => Wrapped> = new Map([
   ['eval', (words) => asText(operandsOf(words))],
   ['trap', readTrap],
@@ -60,6 +43,31 @@ const OTHERS: ReadonlyMap<string, (words: readonly ShellWord[]) => Wrapped> = ne
     'getopts',
   ].map((name): [string, typeof readTrap] => [name, readSubscripts]),
 ])
+/** A dollar sign or a backtick in a word with a bracket: what stands between brackets is expanded once more. */
+const EXPANDED_TWICE = /[[(].*[$`]|[$`].*[[(]/s
+/** Each may stand inside of the one before. */
+const MAX_EXECUTED = 32
+const TOO_MANY = `it runs more than ${MAX_EXECUTED} commands`
+const EXECUTE = /^-(exec|execdir|ok|okdir)$/
+/** Options of shells that take a word of their own. */
+const SHELL_VALUES = /^--(rcfile|init-file|init-command)$/
+
+/** Finds the commands that a command only carries out; `input` is what it reads, where the line holds it. */
+export function unwrap(words: readonly ShellWord[], input?: ShellWord): Wrapped {
+  const name = words[0]?.value
+  if (name === undefined) return NOTHING
+  const base = baseName(name)
+  const wrapper = WRAPPERS.get(base)
+  if (wrapper) return readWrapper(words, wrapper)
+  if (SHELLS.has(base)) return readShell(words, input)
+  return OTHERS.get(base)?.(words) ?? NOTHING
+}
+
+/** Says whether it is known of a name what a command of that name carries out. */
+export function isUnwrappable(name: string): boolean {
+  const base = baseName(name)
+  return WRAPPERS.has(base) || SHELLS.has(base) || OTHERS.has(base)
+}
 
 function asText(words: readonly ShellWord[]): Wrapped {
   return words.length === 0 ? NOTHING : asTexts([joinWords(words)])
@@ -86,9 +94,6 @@ function afterEquals({ value, source }: ShellWord): ShellWord {
   return value === undefined ? { value, source: text } : staticWord(text)
 }
 
-/** A dollar sign or a backtick in a word with a bracket: what stands between brackets is expanded once more. */
-const EXPANDED_TWICE = /[[(].*[$`]|[$`].*[[(]/s
-
 function readSubscripts(words: readonly ShellWord[]): Wrapped {
   const risky = words.filter(({ value }, index) => {
     if (value === undefined) return false
@@ -104,12 +109,6 @@ function readSubscripts(words: readonly ShellWord[]): Wrapped {
     hidden: name && `it sets ${name}`,
   }
 }
-
-/** Each may stand inside of the one before. */
-const MAX_EXECUTED = 32
-const TOO_MANY = `it runs more than ${MAX_EXECUTED} commands`
-
-const EXECUTE = /^-(exec|execdir|ok|okdir)$/
 
 /**
  * Each `-exec` up to its `;` or `+`; `{}` stands for names that are only known at run time. One that stands inside of another
@@ -155,9 +154,6 @@ function endsCommand({ value }: ShellWord, before: ShellWord | undefined): boole
 function fillBraces(word: ShellWord): ShellWord {
   return word.value?.includes('{}') ? { value: undefined, source: word.source } : word
 }
-
-/** Options of shells that take a word of their own. */
-const SHELL_VALUES = /^--(rcfile|init-file|init-command)$/
 
 function readShell(words: readonly ShellWord[], input: ShellWord | undefined): Wrapped {
   let isText = false
