@@ -12,7 +12,9 @@ export async function allSettled<T extends readonly unknown[] | []>(
   return Promise.all(work)
 }
 
-/** Runs asynchronous work once, on the first call, and shares its result. After a failure, the next call tries again. */
+/**
+ * Runs asynchronous work once, on the first call, and shares its result. After a failure, the next call tries again.
+ */
 export function once<T>(work: () => Promise<T>): () => Promise<T> {
   let working: Promise<T> | undefined
   return () => {

@@ -21,7 +21,9 @@ export function hashJson(value: unknown): string {
   return sha256((isInOrder(value) ? JSON.stringify(value) : (sortedJson(value) ?? canonicalize(value))) ?? 'undefined')
 }
 
-/** Writes plain data in canonical form, several times as fast as `canonicalize`. Returns `undefined` for other values. */
+/**
+ * Writes plain data in canonical form, several times as fast as `canonicalize`. Returns `undefined` for other values.
+ */
 function sortedJson(value: unknown): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return JSON.stringify(value)
   if (typeof value === 'number') return Number.isFinite(value) ? String(value === 0 ? 0 : value) : undefined
@@ -124,8 +126,8 @@ function outlineRecord(record: Readonly<Record<string, unknown>>, longTexts: str
 const STANDARD_PREFIX = 'whsec_'
 
 /**
- * Returns the headers of Standard Webhooks. The receiver recomputes the signature over id, timestamp and body; without a
- * secret there is no signature.
+ * Returns the headers of Standard Webhooks. The receiver recomputes the signature over id, timestamp and body; without
+ * a secret there is no signature.
  */
 export function signWebhook(
   { id, body, at }: { readonly id: string; readonly body: string; readonly at: number },
@@ -138,7 +140,9 @@ export function signWebhook(
   return { ...headers, 'webhook-signature': `v1,${signature}` }
 }
 
-/** Returns the signing key of a webhook secret: after `whsec_`, the prefix of the standard's libraries, it is base64. */
+/**
+ * Returns the signing key of a webhook secret: after `whsec_`, the prefix of the standard's libraries, it is base64.
+ */
 export function webhookKey(secret: string): Buffer {
   if (!secret.startsWith(STANDARD_PREFIX)) return Buffer.from(secret)
   return Buffer.from(secret.slice(STANDARD_PREFIX.length), 'base64')

@@ -12,7 +12,9 @@ export function isWithin(folder: string, path: string): boolean {
   return route === '' || !(route === '..' || route.startsWith('../'))
 }
 
-/** Returns the last two segments of a path: enough for a person to know the file, without telling a model where it is. */
+/**
+ * Returns the last two segments of a path: enough for a person to know the file, without telling a model where it is.
+ */
 export function shortPath(path: string): string {
   return join(basename(dirname(path)), basename(path))
 }

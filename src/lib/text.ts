@@ -38,7 +38,9 @@ export const TIME_UNITS: ReadonlyMap<string, number> = new Map([
 
 const AMOUNT = /^(\d{1,16}(?:\.\d{1,6})?) ?([A-Za-z]*)$/
 
-/** Parses an amount with a unit, such as `90s`, to a whole number of at least 1. Returns `undefined` for other texts. */
+/**
+ * Parses an amount with a unit, such as `90s`, to a whole number of at least 1. Returns `undefined` for other texts.
+ */
 export function parseAmount(text: string, units: ReadonlyMap<string, number>): number | undefined {
   const [, count, unit = ''] = AMOUNT.exec(text) ?? []
   const amount = Math.round(Number(count) * (units.get(unit) ?? Number.NaN))

@@ -43,8 +43,8 @@ export interface SelfReference {
 }
 
 /**
- * Returns the package.json through which a file, or one that it imports, would import its own project by a package name:
- * Node looks there before `node_modules`. Returns `undefined` if there is none.
+ * Returns the package.json through which a file, or one that it imports, would import its own project by a package
+ * name: Node looks there before `node_modules`. Returns `undefined` if there is none.
  */
 export function selfReference(file: string): SelfReference | undefined {
   for (const path of codeFiles(file)) {
@@ -186,8 +186,8 @@ const CHECK_MS = 5_000
 
 /**
  * Returns the 1-based line of a module at which importing it failed with this SyntaxError. Node prints the line of text
- * that it cannot parse only on a terminal, so `node --check` is run, which parses the file without executing it. Returns
- * `undefined` for other errors, and if the error is in another file.
+ * that it cannot parse only on a terminal, so `node --check` is run, which parses the file without executing it.
+ * Returns `undefined` for other errors, and if the error is in another file.
  */
 export async function syntaxLine(path: string, error: unknown): Promise<number | undefined> {
   if (!(error instanceof Error) || error.name !== 'SyntaxError') return undefined

@@ -31,8 +31,8 @@ const MAX_BYTES = 4_096
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Takes a lock file, also one of a process that has ended. Throws CONFLICT if its holder is alive, and CONFIG_INVALID if
- * the file is not ours.
+ * Takes a lock file, also one of a process that has ended. Throws CONFLICT if its holder is alive, and CONFIG_INVALID
+ * if the file is not ours.
  */
 export function takeLock(path: string, { what, fix, waitMs = 0 }: LockOptions): Lock {
   const holder: Holder = { ...currentProcess(), token: randomBytes(8).toString('hex') }

@@ -95,9 +95,9 @@ function distrustOf(stats: { uid: bigint; gid: bigint; mode: bigint }, path: str
 }
 
 /**
- * Calls back when something in a folder changes, possibly several times for one change. Some file systems report nothing,
- * and a folder that is created again is another one: a caller that must not miss a change also has to poll. Returns a
- * function that stops watching.
+ * Calls back when something in a folder changes, possibly several times for one change. Some file systems report
+ * nothing, and a folder that is created again is another one: a caller that must not miss a change also has to poll.
+ * Returns a function that stops watching.
  */
 export function watchFolder(path: string, onChange: () => void): () => void {
   try {

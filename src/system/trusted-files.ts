@@ -46,7 +46,9 @@ export function assertOurFolder(path: string, name: string = path): void {
   assertOurs(stats, name, path)
 }
 
-/** Opens a regular file that only this user or root can have written: never through a link, never waiting for a pipe. */
+/**
+ * Opens a regular file that only this user or root can have written: never through a link, never waiting for a pipe.
+ */
 export function openOurs(path: string, flags: number, { name = path, mode = 0o600 } = {}): number {
   const descriptor = openUnfollowed(path, flags, name, mode)
   try {

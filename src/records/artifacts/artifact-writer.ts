@@ -16,14 +16,14 @@ interface ArtifactWriterOptions {
 
 type Stored = Omit<Artifact, 'name' | 'mediaType'>
 
-/** With more than this to write, the writer asks to be waited for. */
+/** With more than this waiting, `write` returns a promise. */
 const MAX_WAITING_BYTES = 1024 * 1024
-/** What the system takes in one write. */
+/** Maximum number of pieces in one write. */
 const MAX_PIECES = 1_024
 
 /**
  * An artifact whose content comes piece by piece and is never in memory as a whole: a draft that becomes the file named
- * by its hash. Who opens one finishes or discards it. When the disk refuses, the next `write` and `finish` say so.
+ * by its hash. Finish or discard it. If the disk refuses, the next `write` and `finish` reject.
  */
 export class ArtifactWriter {
   readonly #folder: string
@@ -48,7 +48,7 @@ export class ArtifactWriter {
     this.#path = artifactDraft(folder, 'stream')
   }
 
-  /** Takes bytes, which must not change any more. Undefined when taken immediately; a promise when the writer should wait. */
+  /** Takes bytes, which must not change any more. Returns a promise if the caller should wait before it writes more. */
   write(bytes: Uint8Array): Promise<void> | undefined {
     if (this.#ended || bytes.byteLength === 0) return undefined
     if (!this.#problem) {
@@ -58,12 +58,12 @@ export class ArtifactWriter {
       if (this.#waitingBytes <= MAX_WAITING_BYTES) return undefined
     }
     const room = this.#until(() => this.#waitingBytes <= MAX_WAITING_BYTES / 2)
-    // Who does not wait is notified of it with `finish`.
+    // A caller that does not wait gets the error from `finish`.
     room.catch(() => {})
     return room
   }
 
-  /** A part of what was written so far, also when it is finished; less where there is no more. */
+  /** Reads a range of what was written so far, also after `finish`; shorter at the end. */
   async read(offset: number, length: number): Promise<Uint8Array> {
     const end = Math.min(this.#acceptedBytes, offset + length)
     await this.#until(() => this.#writtenBytes >= end)
@@ -77,7 +77,7 @@ export class ArtifactWriter {
     }
   }
 
-  /** Makes the artifact; what is written afterwards is not taken. */
+  /** Completes the artifact; later writes are ignored. */
   async finish({ name, mediaType }: { readonly name: string; readonly mediaType: string }): Promise<Artifact> {
     this.#ended ??= this.#finish()
     const stored = await this.#ended
@@ -85,10 +85,10 @@ export class ArtifactWriter {
     return { ...stored, name, mediaType }
   }
 
-  /** Gives up what was written; an artifact that was made stays. */
+  /** Discards what was written; a completed artifact stays. */
   async discard(): Promise<void> {
     this.#ended ??= this.#removeDraft()
-    // A finish that failed has told so, and a draft that cannot be removed is swept by the next start.
+    // A failed finish has rejected already, and a draft that cannot be removed is swept at the next start.
     await this.#ended.catch(() => {})
   }
 
@@ -107,7 +107,7 @@ export class ArtifactWriter {
   async #writeBatch(pieces: readonly Uint8Array[]): Promise<void> {
     try {
       const writing = writePieces(await this.#opened(), pieces, this.#writtenBytes)
-      // Meanwhile, as the writing is done by another thread.
+      // Meanwhile, because another thread does the writing.
       for (const piece of pieces) this.#hash.update(piece)
       this.#writtenBytes += await writing
     } catch (error) {
@@ -116,7 +116,7 @@ export class ArtifactWriter {
     }
   }
 
-  /** Waits as long as something is being written; throws what the disk said. */
+  /** Waits until everything is written. Throws if the disk refused. */
   async #until(isEnough: () => boolean): Promise<void> {
     while (this.#draining && !isEnough()) await this.#batch
     if (this.#problem) throw this.#problem
@@ -137,7 +137,7 @@ export class ArtifactWriter {
   async #finish(): Promise<Stored> {
     try {
       await this.#until(() => false)
-      // Not yet, when nothing was written: it becomes an empty artifact.
+      // If nothing was written, it becomes an empty artifact.
       const file = await this.#opened()
       const sha256 = this.#hash.digest('hex')
       await this.#place(file, join(this.#folder, sha256))
@@ -171,7 +171,7 @@ export class ArtifactWriter {
   }
 }
 
-/** Writes pieces one behind the other with as few calls as the disk allows; returns how many bytes they have. */
+/** Writes pieces one after the other, with as few system calls as possible. Returns how many bytes they have. */
 export async function writePieces(file: FileHandle, pieces: readonly Uint8Array[], position: number): Promise<number> {
   let rest = pieces
   let written = 0
@@ -184,7 +184,7 @@ export async function writePieces(file: FileHandle, pieces: readonly Uint8Array[
   return written
 }
 
-/** What is left of pieces when so many bytes of them were taken. */
+/** Returns the rest of the pieces after so many bytes of them. */
 function behind(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
   let taken = bytes
   let index = 0
@@ -193,22 +193,22 @@ function behind(pieces: readonly Uint8Array[], bytes: number): readonly Uint8Arr
   return first ? [first.subarray(taken), ...others] : []
 }
 
-/** No reference leads to such a name, so nobody takes a draft for an artifact. */
+/** No reference has such a name, so a draft is never taken for an artifact. */
 const DRAFT = /^(?:[0-9a-f]{64}|stream)\.[0-9a-f]{12}$/
 
-/** Where an artifact is written until it is whole; `name` is its hash, or `stream` as long as that is not known. */
+/** Returns where an artifact is written until it is complete; `name` is its hash, or `stream` while that is unknown. */
 export function artifactDraft(folder: string, name: string): string {
   return join(folder, `${name}.${randomBytes(6).toString('hex')}`)
 }
 
-/** Removes the drafts that a crash left behind; only for who holds the run. */
+/** Removes the drafts that a crash left behind; only while the lock of the run is held. */
 export function sweepArtifactDrafts(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (DRAFT.test(name)) rmSync(join(folder, name), { force: true })
   }
 }
 
-/** Whether the content that has this name is there already. */
+/** Whether this content is stored already. */
 export async function isStored(path: string, bytes: number): Promise<boolean> {
   try {
     const stats = await lstat(path)

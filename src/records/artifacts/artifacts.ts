@@ -7,13 +7,13 @@ import { openRegular, syncFolder } from '../../system/index.ts'
 import { diskError } from '../log/disk-error.ts'
 import { ArtifactWriter, artifactDraft, isStored } from './artifact-writer.ts'
 
-/** An artifact of a run that need not be open. */
+/** Reads an artifact of a run, which need not be open. */
 export function readArtifactOf(root: string, run: string, ref: string): Promise<Uint8Array> {
   assertRunId(run)
   return new Artifacts(join(root, run, 'artifacts'), { isDurable: false }).read(ref)
 }
 
-/** The same, to be read piece by piece. */
+/** Opens an artifact of a run, to be read piece by piece. */
 export async function findArtifactOf(root: string, run: string, ref: string): Promise<ArtifactReader> {
   assertRunId(run)
   return new Artifacts(join(root, run, 'artifacts'), { isDurable: false }).find(ref)
@@ -29,7 +29,7 @@ export class Artifacts {
     this.#isDurable = options.isDurable
   }
 
-  /** Stores content; it is there whole or not at all. */
+  /** Stores content: completely or not at all. */
   async put(
     content: string | Uint8Array,
     { name, mediaType }: { readonly name?: string; readonly mediaType?: string } = {},
@@ -47,12 +47,12 @@ export class Artifacts {
     }
   }
 
-  /** An artifact whose content comes piece by piece. */
+  /** Creates an artifact whose content comes piece by piece. */
   open(): ArtifactWriter {
     return new ArtifactWriter(this.#folder, { isDurable: this.#isDurable })
   }
 
-  /** The content of a reference, checked against its hash. */
+  /** Returns the content of a reference, checked against its hash. */
   async read(ref: string): Promise<Uint8Array> {
     const hash = requireHash(ref)
     const bytes = await this.#use(hash, (file) => file.readFile())
@@ -60,7 +60,7 @@ export class Artifacts {
     throw artifactChanged(hash)
   }
 
-  /** The content of a reference, to be read piece by piece. */
+  /** Opens the content of a reference, to be read piece by piece. */
   async find(ref: string): Promise<ArtifactReader> {
     const hash = requireHash(ref)
     const { size } = await this.#use(hash, (file) => file.stat())
@@ -109,7 +109,7 @@ function requireHash(ref: string): string {
   })
 }
 
-/** The bytes from `start` up to, and without, `end`. */
+/** The bytes from `start` up to, but not including, `end`. */
 interface ByteSpan {
   /** Offset of the first byte. */
   readonly start: number
@@ -133,8 +133,8 @@ export class ArtifactReader {
   }
 
   /**
-   * All of it, checked against its hash on the way: the last piece is held back until the hash is right, and CONFLICT is
-   * thrown instead of it when it is not. So who got everything has the content that the reference names.
+   * Yields all of it, checked against its hash: the last piece is held back until the hash is right, and CONFLICT is
+   * thrown instead if it is not. So a caller that got everything has the content that the reference names.
    */
   async *whole(): AsyncGenerator<Uint8Array, void> {
     const hash = createHash('sha256')
@@ -148,7 +148,7 @@ export class ArtifactReader {
     if (held) yield held
   }
 
-  /** A part as it is on disk now: what its hash would say is not known without reading all. */
+  /** Yields a range as it is on disk now, without checking the hash, which would mean reading everything. */
   async *part({ start, end }: ByteSpan): AsyncGenerator<Uint8Array, void> {
     const file = await this.#open()
     try {
@@ -173,7 +173,7 @@ export class ArtifactReader {
   }
 }
 
-/** The content is not the one that its name promises. */
+/** The error for content that does not match its name. */
 function artifactChanged(hash: string): ToolError {
   return new ToolError('CONFLICT', `artifact:${hash} was changed after it was stored.`, {
     hint: 'Do not use it; make it again, and run audit verify.',
@@ -181,7 +181,7 @@ function artifactChanged(hash: string): ToolError {
 }
 
 const CHUNK_BYTES = 256 * 1024
-/** What was found intact is not read again; a run with more artifacts than this begins to forget. */
+/** How many intact artifacts are remembered, so that they are not read again. */
 const MAX_REMEMBERED = 100_000
 
 /** Checks the artifacts that the events of a run name against their hashes, each once. */
@@ -193,7 +193,7 @@ export class ArtifactCheck {
     this.#folder = folder
   }
 
-  /** What is wrong with an artifact; undefined when it is as it was stored. */
+  /** Returns what is wrong with an artifact, or `undefined` if it is as it was stored. */
   async problemOf(ref: string): Promise<string | undefined> {
     const hash = artifactHash(ref)
     if (hash === undefined) return 'is no artifact'
@@ -206,7 +206,7 @@ export class ArtifactCheck {
   }
 }
 
-/** A piece at a time, however large; a link in its place is a change, and undefined is nothing at all. */
+/** Hashes a file in pieces. Returns `undefined` if there is none, and `unreadable` for a link in its place. */
 async function hashOf(path: string): Promise<string | undefined> {
   const file = await openRegular(path).catch((error) => (errnoOf(error) === 'ENOENT' ? undefined : error))
   if (file === undefined || file instanceof Error) return file && 'unreadable'

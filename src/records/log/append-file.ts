@@ -5,7 +5,7 @@ import { shortPath } from '../../lib/index.ts'
 import { GroupCommit, openOurs } from '../../system/index.ts'
 import { diskError } from './disk-error.ts'
 
-/** The two calls to the system that can fail while a run continues; tests put a failing disk here. */
+/** The two system calls that can fail while a run continues; tests replace them by a failing disk. */
 export interface Disk {
   write(fd: number, bytes: Buffer, offset: number): number
   sync(fd: number, done: (error: Error | null) => void): void
@@ -16,12 +16,12 @@ const MACHINE_DISK: Disk = {
   sync: (fd, done) => fs.fdatasync(fd, done),
 }
 
-/** Waiting text is to be written at this size, whatever the schedule: one write stays short and memory bounded. */
+/** Waiting text is written at this size, whatever the schedule, to keep writes short and memory bounded. */
 const WRITE_CHARS = 65_536
-/** What is kept for a disk that refuses; about 20,000 events. */
+/** How much is kept in memory while the disk refuses writes: about 20,000 events. */
 const KEPT_CHARS = 8 * 1024 * 1024
 
-/** A file that only grows: lines are kept until the disk has taken them, in order, none twice and none halfway. */
+/** An append-only file. Lines are kept until the disk has taken them: in order, none twice and none in part. */
 export class AppendFile {
   readonly #path: string
   readonly #disk: Disk
@@ -32,7 +32,9 @@ export class AppendFile {
   #syncsUnderWay = 0
   #bytes: number
   #text = ''
-  /** What the disk has not taken of a batch; it is completed before anything else, so no line stays torn. */
+  /**
+   * The rest of a batch that the disk has not taken; it is written before anything else, so that no line stays torn.
+   */
   #rest: Buffer | undefined
   #problem: ToolError | undefined
   #syncProblem: ToolError | undefined
@@ -54,7 +56,7 @@ export class AppendFile {
     return this.#fd
   }
 
-  /** The file was released, and somebody has removed it since. */
+  /** Whether the file was removed after it was released. */
   get isGone(): boolean {
     return this.#fd === undefined && !this.#isClosed && !fs.existsSync(this.#path)
   }
@@ -64,7 +66,7 @@ export class AppendFile {
     return this.#bytes
   }
 
-  /** Why the disk refuses; undefined as soon as it takes lines again. */
+  /** Why the disk refuses writes; `undefined` as soon as it takes lines again. */
   get problem(): ToolError | undefined {
     return this.#syncProblem ?? this.#problem
   }
@@ -73,12 +75,12 @@ export class AppendFile {
     return this.#text !== '' || this.#rest !== undefined
   }
 
-  /** The disk refuses and the memory for waiting lines is used up. */
+  /** Whether the disk refuses writes and the memory for waiting lines is used up. */
   get isFull(): boolean {
     return this.#problem !== undefined && this.#text.length + (this.#rest?.length ?? 0) > KEPT_CHARS
   }
 
-  /** So much waits that it should be written now. */
+  /** Whether so much waits that it should be written now. */
   get isDue(): boolean {
     return this.#text.length >= WRITE_CHARS && this.#problem === undefined
   }
@@ -88,7 +90,7 @@ export class AppendFile {
   }
 
   /**
-   * Writes all waiting lines; returns what the disk said when it refused.
+   * Writes all waiting lines. Returns the error if the disk refuses.
    * Synchronous on purpose, the second measured exception to "no Sync": an append to the page cache takes about 2 us,
    * an asynchronous one 40 us and a hop to another thread, and a call waits for it.
    */
@@ -102,26 +104,26 @@ export class AppendFile {
     return this.problem
   }
 
-  /** Resolves when all lines appended so far survive a power loss; all who wait meanwhile share one fsync. */
+  /** Resolves when all lines appended so far survive a loss of power. Concurrent callers share one fsync. */
   synced(): Promise<void> {
     return this.#commit.wait()
   }
 
-  /** Cuts the file to its first `bytes`; only before anything is appended. */
+  /** Truncates the file to its first `bytes`; only before anything is appended. */
   truncate(bytes: number): void {
     if (bytes === this.#bytes) return
     fs.ftruncateSync(this.fd, bytes)
     this.#bytes = bytes
   }
 
-  /** Closes the descriptor of a file that nothing waits for; whatever needs it opens it again. */
+  /** Closes the descriptor if nothing is waiting; the next use opens it again. */
   release(): void {
     if (this.#fd === undefined || this.#isClosed || this.hasWaiting || this.#syncsUnderWay > 0) return
     fs.closeSync(this.#fd)
     this.#fd = undefined
   }
 
-  /** What still waits is given up: the descriptor may soon be that of another file. */
+  /** Closes the file. Lines that still wait are dropped: the descriptor may soon belong to another file. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -130,7 +132,7 @@ export class AppendFile {
     if (this.#fd !== undefined) fs.closeSync(this.#fd)
   }
 
-  /** Another file, or one that somebody has changed meanwhile, must not be continued: its chain would break there. */
+  /** A file that was replaced or changed meanwhile must not be continued: its chain would break there. */
   #reopen(): number {
     const { fd, size, identity } = openAlone(this.#path)
     if (size === this.#bytes && identity === this.#identity) return fd
@@ -153,7 +155,7 @@ export class AppendFile {
       this.#problem = undefined
     } catch (error) {
       const rest = batch.subarray(offset)
-      // Copied once, out of the shared room; what was tried before is a copy already.
+      // Copied once, out of the shared buffer; what was tried before is a copy already.
       this.#rest = batch === this.#rest ? rest : Buffer.from(rest)
       this.#problem = diskError(`${basename(this.#path)} cannot be written`, this.#path, error)
     }
@@ -176,7 +178,7 @@ export class AppendFile {
       this.#disk.sync(fd, (error) => {
         this.#syncsUnderWay--
         if (!error) return resolve()
-        // The system may have dropped what it could not store, and a later fsync would not tell: this one stays.
+        // The system may have dropped what it could not store, and a later fsync would not report it: this error stays.
         this.#syncProblem = diskError(`${basename(this.#path)} cannot be made durable`, this.#path, error)
         reject(this.#syncProblem)
       })
@@ -184,7 +186,7 @@ export class AppendFile {
   }
 }
 
-/** One room for all batches: it is used up before `flush` returns, and a call then leaves nothing to collect. */
+/** One buffer for all batches: it is written before `flush` returns, so that a call leaves no garbage to collect. */
 const SCRATCH = Buffer.allocUnsafeSlow(4 * WRITE_CHARS)
 
 function encode(text: string): Buffer {
@@ -192,7 +194,7 @@ function encode(text: string): Buffer {
   return maxBytes <= SCRATCH.length ? SCRATCH.subarray(0, SCRATCH.write(text)) : Buffer.from(text)
 }
 
-/** Opens the file for us alone: with a second name, what we append would appear in a file of somebody else. */
+/** Opens the file if it has no second name: otherwise what we append would also appear in another user's file. */
 function openAlone(path: string, flags = 0): { readonly fd: number; readonly size: number; readonly identity: string } {
   const name = shortPath(path)
   const fd = openOurs(path, fs.constants.O_RDWR | fs.constants.O_APPEND | flags, { name })

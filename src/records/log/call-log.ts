@@ -15,7 +15,7 @@ export class CallLog {
   readonly #clock: Clock
   readonly #tools: LogFile
   readonly #errors: LogFile
-  /** What the lines are made from, and how many calls there were. */
+  /** Makes the lines, and counts the calls. */
   readonly lines = new CallLines()
   #cancel: (() => void) | undefined
 
@@ -35,13 +35,13 @@ export class CallLog {
     return { tools: this.#tools.file.bytes, errors: this.#errors.file.bytes }
   }
 
-  /** Finds out what the logs have already; needed only after a crash. */
+  /** Finds the end of both logs; needed only after a crash. */
   prepareRepair(): void {
     this.#tools.findEnd()
     this.#errors.findEnd()
   }
 
-  /** Cuts lines of events that are gone, and says how many events the logs prove to be missing. */
+  /** Removes lines whose events are gone. Returns how many events the logs prove to be missing. */
   cutAfter(seq: number): number {
     const missing = Math.max(this.#tools.lastSeq, this.#errors.lastSeq) - seq
     this.#tools.findEnd(seq)
@@ -49,7 +49,7 @@ export class CallLog {
     return Math.max(0, missing)
   }
 
-  /** Takes up an event, and logs the call that it ends. Lines that the logs have already are not repeated. */
+  /** Adds an event, and logs the call that it ends. Lines that the logs already have are not repeated. */
   add(event: EventBody, placed: Placed): void {
     const line = this.lines.add(event, placed)
     if (line === undefined) return
@@ -62,8 +62,8 @@ export class CallLog {
   }
 
   /**
-   * Writes what waits, after the events it is derived from: a log line without its event would mean a lost event.
-   * A refusal is no loss: events.jsonl has it all, and the next open repairs the logs.
+   * Writes waiting lines after the events that they are derived from: a log line without its event would mean a lost
+   * event. If the disk refuses, nothing is lost: events.jsonl has everything, and the next open repairs the logs.
    */
   flush(): void {
     this.#cancel?.()
@@ -97,7 +97,7 @@ export class CallLog {
   }
 }
 
-/** A log and the event it has got to. */
+/** A log file and the last event in it. */
 class LogFile {
   readonly file: AppendFile
   lastSeq = 0
@@ -106,7 +106,7 @@ class LogFile {
     this.file = new AppendFile(path)
   }
 
-  /** Cuts a torn line, and all lines of events after `maxSeq`. */
+  /** Truncates a torn line, and all lines of events after `maxSeq`. */
   findEnd(maxSeq = Number.POSITIVE_INFINITY): void {
     if (maxSeq !== Number.POSITIVE_INFINITY && this.lastSeq <= maxSeq) return
     let end = 0
@@ -121,7 +121,7 @@ class LogFile {
   }
 }
 
-/** The seq that a line of any of the three files begins with. */
+/** Returns the seq that a line of any of the three files begins with. */
 export function seqOf(line: Buffer): number | undefined {
   const match = /^\{"seq":(\d{1,15}),/.exec(line.toString('latin1', 0, 32))
   return match ? Number(match[1]) : undefined
@@ -133,7 +133,7 @@ const CALL = '","callId":"'
 
 const TOOL = '","tool":"'
 
-/** An event with what the chain gave it. */
+/** An event with its place in the chain. */
 interface Placed {
   readonly seq: number
   readonly time: string
@@ -142,8 +142,8 @@ interface Placed {
 }
 
 /**
- * Makes the lines of the logs from the events of a run. It uses nothing but what is in events.jsonl, so that the same
- * lines come out when a run is recorded, repaired and verified; who changes them makes older runs fail `verifyRun`.
+ * Makes the lines of the logs from the events of a run. It uses only what is in events.jsonl, so that recording, repair
+ * and verification make the same lines; changing them makes older runs fail `verifyRun`.
  */
 export class CallLines {
   readonly #open = new Map<string, { readonly tool: string; readonly body: string }>()
@@ -155,7 +155,7 @@ export class CallLines {
     return this.#open
   }
 
-  /** Takes up an event: remembers a start; gives the line, newline included, of the call that an end is about. */
+  /** Adds an event. Returns the line, newline included, of the call that an end completes. */
   add(event: EventBody, placed: Placed): string | undefined {
     if (event.type === 'call-started') {
       this.#open.set(event.callId, { tool: event.tool, body: placed.body })
@@ -175,19 +175,19 @@ export class CallLines {
   }
 }
 
-/** The line of a failed call for the log of all calls: stack and details are in that of the failures only. */
+/** Returns the line of a failed call for the log of all calls: only the log of failures has stack and details. */
 export function withoutDetails(line: string): string {
   if (!line.includes('"stack":') && !line.includes('"details":')) return line
   const call = JSON.parse(line) as { error?: { readonly code: string; readonly message: string } }
   if (call.error === undefined) return line
-  // Assigned, so that it stays where it was among the fields.
+  // Assigned, so that it keeps its position among the fields.
   call.error = { code: call.error.code, message: call.error.message }
   return `${JSON.stringify(call)}\n`
 }
 
 /**
- * One line for a call: the facts of its start, then those of its end. Both are JSON already, so their texts are joined;
- * only what does not begin as we write it, or repeats facts, is parsed.
+ * Makes one line for a call: the facts of its start, then those of its end. Both are JSON already, so their texts are
+ * joined; only what does not begin as we write it, or repeats facts, is parsed.
  */
 export function joinCall(
   started: string | undefined,
@@ -202,7 +202,7 @@ export function joinCall(
   return `{"seq":${seq},"time":"${time}",${call}${facts}${body.slice(end)}\n`
 }
 
-/** Where the facts begin behind type, call and tool; -1 when the text does not begin with these. */
+/** Returns where the facts begin after type, call and tool, or -1 if the text does not begin with these. */
 function factsStart(text: string, type: string, { callId, tool }: CallEnded | CallInterrupted): number {
   const call = TYPE.length + type.length + CALL.length
   const name = call + callId.length + TOOL.length

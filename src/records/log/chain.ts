@@ -20,13 +20,13 @@ export function linkLine(last: ChainLink, time: string, body: string): ChainLink
   return { seq, hash, line: `${sealed},"hash":"${hash}"}\n` }
 }
 
-/** A line as the chain sees it. */
+/** The fields of a line that the chain consists of. */
 export interface LineFacts extends ChainLink {
   readonly prev: string
   readonly time: string
   readonly type: string
   readonly callId: string | undefined
-  /** The line's own hash fits its content. */
+  /** Whether the hash of the line matches its content. */
   readonly intact: boolean
 }
 
@@ -36,7 +36,7 @@ const TAIL = /^,"prev":"([0-9a-f]{64})","hash":"([0-9a-f]{64})"\}$/
 const TAIL_BYTES = 149
 const HASH_BYTES = 75
 
-/** Reads a line without parsing it (a run can have a million); undefined when it is no line of ours. */
+/** Reads a line without parsing it (a run can have a million). Returns `undefined` if it is not a line of ours. */
 export function inspectLine(line: Buffer): LineFacts | undefined {
   const head = HEAD.exec(line.toString('latin1', 0, HEAD_BYTES))
   const tail = TAIL.exec(line.toString('latin1', Math.max(0, line.length - TAIL_BYTES)))
@@ -46,7 +46,7 @@ export function inspectLine(line: Buffer): LineFacts | undefined {
   return { seq: Number(head[1]), time: head[2]!, type: head[3]!, callId: head[4], prev: tail[1]!, hash, intact }
 }
 
-/** The event's own JSON, as it was handed to `linkLine`. */
+/** Returns the JSON of the event, as it was passed to `linkLine`. */
 export function bodyOf(line: Buffer): string {
   const text = line.toString('utf8', 0, line.length - TAIL_BYTES)
   return `{${text.slice(text.indexOf('"type":'))}}`
@@ -54,26 +54,26 @@ export function bodyOf(line: Buffer): string {
 
 /** Something that `verifyRun` found. */
 export interface AuditFinding {
-  /** Line of events.jsonl, from 1; 0 when it is not about one line. */
+  /** Line of events.jsonl, from 1; 0 if it is not about one line. */
   readonly line: number
-  /** The event it is about; the last one when it is about none. */
+  /** The event that it is about, or the last one. */
   readonly seq: number
   readonly problem: string
 }
 
 const MAX_FINDINGS = 100
 
-/** What is wrong with a run, and what is only worth knowing; at most 100 of each. */
+/** The problems of a run, and remarks on it; at most 100 of each. */
 export class AuditFindings {
   readonly problems: AuditFinding[] = []
   readonly remarks: AuditFinding[] = []
 
-  /** Something is not as it was written. */
+  /** Reports something that is not as it was written. */
   report(problem: string, { line = 0, seq }: { readonly line?: number; readonly seq: number }): void {
     if (this.problems.length < MAX_FINDINGS) this.problems.push({ line, seq, problem })
   }
 
-  /** Something that a crash explains. */
+  /** Reports something that a crash explains. */
   remark(problem: string, seq: number): void {
     if (this.remarks.length < MAX_FINDINGS) this.remarks.push({ line: 0, seq, problem })
   }
@@ -86,17 +86,17 @@ export interface CheckedEvent {
   readonly event: EventBody
 }
 
-/** A line that somebody outside of the run's folder says it had. */
+/** A line of the run that is known from outside its folder. */
 export interface KnownHead {
   readonly seq: number
   readonly hash: string
-  /** Who says so: `the store`, `run x`. */
+  /** Where it is known from: `the store`, `run x`. */
   readonly source: string
 }
 
 const PARSED = new Set(['run-opened', 'call-started', 'call-ended', 'call-interrupted'])
 
-/** Checks the lines of events.jsonl one by one: each whole, each behind the one before, all of this run. */
+/** Checks the lines of events.jsonl one by one: each is intact, follows the one before it and belongs to this run. */
 export class ChainCheck {
   readonly #findings: AuditFindings
   readonly #run: string
@@ -105,9 +105,9 @@ export class ChainCheck {
   lines = 0
   calls = 0
   interrupted = 0
-  /** Once a line is not what it was, what follows cannot be told from it. */
+  /** Set once a line is not as it was written: what follows it cannot be verified. */
   isBroken = false
-  /** Whether the hub that opened the run last keeps its heads in a store; unknown in runs from before heads were kept. */
+  /** Where the hub that opened the run last keeps its heads; `undefined` in runs older than heads. */
   keepsHeads: 'store' | 'files' | undefined
   last: { readonly seq: number; readonly hash: string; readonly type: string } = { seq: 0, hash: FIRST_PREV, type: '' }
 
@@ -125,7 +125,7 @@ export class ChainCheck {
     for (const one of known) this.#known.set(one.seq, [...(this.#known.get(one.seq) ?? []), one])
   }
 
-  /** Takes the next line; returns its event when that opens the run or is about a call. */
+  /** Checks the next line. Returns its event if it is about a call. */
   add(line: Line): CheckedEvent | undefined {
     this.lines++
     const facts = inspectLine(line.bytes)
@@ -165,13 +165,13 @@ export class ChainCheck {
     else if (this.calls !== head.calls) this.report(`ends ${this.calls} calls, but head.json says ${head.calls}`, seq)
   }
 
-  /** A forger can seal anything, so also a whole line is looked at. */
+  /** Anybody can compute a hash, so the content of an intact line is checked, too. */
   #parse(facts: LineFacts, line: Line): CheckedEvent | undefined {
     const body = bodyOf(line.bytes)
     const event = parse(body)
     if (event?.type === 'run-opened') {
       if (event.run !== this.#run) this.report(`is of the run ${shown(event.run)}, not of ${this.#run}`, facts.seq)
-      // The first line tells whether the hub knew of heads at all.
+      // The first line shows whether the hub kept heads at all.
       if (event.heads === 'store') this.keepsHeads = 'store'
       else if (event.after !== undefined || this.keepsHeads) this.keepsHeads = 'files'
       return undefined

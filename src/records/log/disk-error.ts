@@ -17,9 +17,12 @@ const WRONG_PLACE = new Set([
   'ENOENT',
 ])
 
-/** Says what the disk refused, and what the owner can do; the path itself is for the audit only. */
+/**
+ * Makes an error of a failed disk operation, with what the owner can do. The path is only in its details, for the
+ * audit.
+ */
 export function diskError(doing: string, path: string, cause: unknown): ToolError {
-  // Somebody has said it better already.
+  // It is explained already.
   if (ToolError.is(cause)) return cause
   const code = errnoOf(cause)
   const options = { cause, details: { path, errno: code } }
@@ -41,10 +44,10 @@ export function diskError(doing: string, path: string, cause: unknown): ToolErro
   })
 }
 
-/** More than a line has: a disk that takes it takes the next records, too. */
+/** Longer than a line: a disk that takes this takes the next records, too. */
 const PROBE_BYTES = 65_536
 
-/** Writes a file to the folder of the records and takes it away again; rejects with what the disk says. */
+/** Writes a file to the folder of the records and removes it. Rejects if the disk refuses. */
 export async function checkRecords(folder: string): Promise<void> {
   const path = join(folder, `.check-${randomBytes(8).toString('hex')}`)
   try {

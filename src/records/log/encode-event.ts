@@ -17,13 +17,13 @@ const UNREADABLE = '[unreadable]'
 export const MAX_ARGS_CHARS = 2_048
 
 /**
- * The JSON of an event as it goes into its line. Arguments over 2 KB are left out, with their size in their place.
- * Never throws; undefined for what does not even tell its type.
+ * Returns the JSON of an event for its line. Arguments over 2 KB are replaced by their size.
+ * Never throws. Returns `undefined` for an event without a type.
  */
 export function encodeEvent(event: EventBody): string | undefined {
   const text = safeJson(event)
   if (!text.startsWith('{"type":"')) return undefined
-  // All of it is small, so the arguments are: the ordinary call pays for one stringify and one comparison.
+  // If the event is small, so are its arguments: an ordinary call costs one stringify and one comparison.
   if (text.length <= MAX_ARGS_CHARS || !('args' in event) || event.args === undefined) return text
   const size = sizeOf(event.args)
   if (size !== undefined && size <= MAX_ARGS_CHARS) return text
@@ -34,13 +34,13 @@ function sizeOf(value: unknown): number | undefined {
   try {
     return Buffer.byteLength(JSON.stringify(value) ?? '')
   } catch {
-    // Cycles and the like have no size; the record then says only that there were arguments, by their hash.
+    // Cyclic arguments have no size; the record then has only their hash.
     return undefined
   }
 }
 
 /**
- * JSON of anything, whatever a tool put into it: cycles, BigInt, values nested 5,000 deep, getters that throw, and
+ * Writes any value as JSON, whatever a tool put into it: cycles, BigInt, 5,000 levels, getters that throw, and
  * texts of any size. Ordinary values are written as `JSON.stringify` does; what it refuses, or what is longer than
  * `maxChars`, is written cut down. Never throws.
  */
@@ -58,7 +58,7 @@ export function safeJson(value: unknown, maxChars = MAX_CHARS): string {
   }
 }
 
-/** Each field of the outermost object has its own room, so that a huge one does not push out the others. */
+/** Each field of the outermost object has its own limit, so that a huge one does not displace the others. */
 function cutFields(value: unknown): unknown {
   try {
     if (!isPlainObject(value)) return cut(value, { chars: FIELD_CHARS }, [])
@@ -72,7 +72,7 @@ function cutFields(value: unknown): unknown {
   }
 }
 
-/** What is left of the room for one field. */
+/** What is left of the limit of one field. */
 interface Room {
   chars: number
 }
@@ -88,7 +88,7 @@ function cut(value: unknown, room: Room, ancestors: readonly object[]): unknown 
   try {
     return cutObject(value, room, [...ancestors, value])
   } catch {
-    // A revoked proxy, for example: it says nothing about itself.
+    // A revoked proxy, for example.
     return take(UNREADABLE, room)
   }
 }

@@ -14,7 +14,7 @@ import type {
 export interface CallFacts {
   /** Who calls, as the caller says. */
   readonly caller: string
-  /** Who it is for certain, where somebody at the door has found that out. */
+  /** The authenticated caller, if there is one. */
   readonly principal?: string
   /** The name that the caller used, where it is not the canonical one. */
   readonly wire?: string
@@ -58,7 +58,7 @@ export interface CallFacts {
 export interface RecordedError {
   /** The code of the error table. */
   readonly code: ErrorCode
-  /** What the caller was told, redacted. */
+  /** The message that the caller got, redacted. */
   readonly message: string
   /** Where it was thrown; only for defects. */
   readonly stack?: string
@@ -105,9 +105,9 @@ export interface CallEnded extends OfCall, Partial<CallFacts> {
   readonly cached?: true
   /** Where the content comes from, when that matters. */
   readonly labels?: readonly Label[]
-  /** The tool ignored its signal and was left behind; `call-late` tells its real end. */
+  /** The tool ignored its signal and was abandoned; `call-late` records its real end. */
   readonly abandoned?: true
-  /** What the caller was told beside the result: a budget nearly used up, a failure that repeats. */
+  /** Notices that the caller got with the result: a budget nearly used up, a repeated failure. */
   readonly notices?: readonly string[]
   /** Why it failed; absent when it did not. */
   readonly error?: RecordedError

@@ -8,7 +8,7 @@ import { openOurs, readRegular } from '../../system/index.ts'
 import type { ChainLink } from './chain.ts'
 import type { RunHead } from './events.ts'
 
-/** What a run leaves when it is closed in good order: where it ended, so that the next open need not read it all. */
+/** Written when a run is closed in good order: where it ended, so that the next open need not read all of it. */
 export interface Head {
   readonly run: string
   readonly seq: number
@@ -25,7 +25,7 @@ export interface Head {
 
 const MAX_BYTES = 4_096
 
-/** The head of a run; undefined when it has none, `broken` when it cannot be understood. */
+/** Reads the head of a run. Returns `undefined` if it has none, `broken` if it is invalid. */
 export async function readHead(folder: string): Promise<Head | 'broken' | undefined> {
   try {
     return parseHead(await readRegular(headPath(folder), MAX_BYTES))
@@ -36,7 +36,10 @@ export async function readHead(folder: string): Promise<Head | 'broken' | undefi
   }
 }
 
-/** The same for opening a run; a broken head is as good as none there, one that others could write is refused. */
+/**
+ * Like `readHead`, for opening a run: a broken head counts as none. Throws for one that another user could have
+ * written.
+ */
 export function readHeadSync(folder: string): Head | undefined {
   const text = readOursSync(headPath(folder))
   const head = text === undefined ? undefined : parseHead(text)
@@ -48,12 +51,14 @@ export function writeHead(folder: string, head: Head): Promise<void> {
   return replaceFile(headPath(folder), `${JSON.stringify(head)}\n`)
 }
 
-/** The head of the run below `root` that was closed last; undefined when there is none, or it cannot be understood. */
+/**
+ * Reads the head of the run below `root` that was closed last. Returns `undefined` if there is none or it is invalid.
+ */
 export function readLastHeadSync(root: string): RunHead | undefined {
   return parseRunHead(readOursSync(lastHeadPath(root)) ?? '')
 }
 
-/** The same for verifying: `broken` when it cannot be understood. */
+/** Like `readLastHeadSync`, for verification: returns `broken` if it is invalid. */
 export async function readLastHead(root: string): Promise<RunHead | 'broken' | undefined> {
   try {
     return parseRunHead(await readRegular(lastHeadPath(root), MAX_BYTES)) ?? 'broken'
@@ -64,12 +69,12 @@ export async function readLastHead(root: string): Promise<RunHead | 'broken' | u
   }
 }
 
-/** Writes down which run below `root` was closed last, for the first line of the next one. */
+/** Writes which run below `root` was closed last, for the first line of the next one. */
 export function writeLastHead(root: string, { run, seq, hash }: RunHead): Promise<void> {
   return replaceFile(lastHeadPath(root), `${JSON.stringify({ run, seq, hash })}\n`)
 }
 
-/** The head that a JSON value names; undefined when it is none. */
+/** Returns the head that a JSON value is, or `undefined`. */
 export function asRunHead(value: unknown): RunHead | undefined {
   const head = value as Partial<RunHead> | null | undefined
   const isHead =
@@ -93,7 +98,7 @@ function readOursSync(path: string): string | undefined {
 }
 
 async function replaceFile(path: string, text: string): Promise<void> {
-  // A name that nobody can have prepared, and `x`: never through a link.
+  // An unpredictable name, and `x`: never through a link.
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`
   try {
     const file = await open(draft, 'wx', 0o600)
@@ -140,7 +145,7 @@ function parseHead(text: string): Head | 'broken' {
   }
 }
 
-/** A run that grows has its head in the store after this time at the latest. */
+/** The head of a growing run is in the store after this time at the latest. */
 const KEEP_MS = 2_000
 
 /** The run whose heads are kept. */
@@ -157,7 +162,7 @@ interface KeptRun {
   readonly onProblem?: (error: ToolError) => void
 }
 
-/** Keeps the head of an open run in the store: two seconds after a line at the latest, and when the run is closed. */
+/** Writes the head of an open run to the store: two seconds after a line at the latest, and when the run is closed. */
 export class HeadKeeper {
   readonly #heads: Pick<HeadStore, 'put'>
   readonly #run: KeptRun
@@ -172,20 +177,20 @@ export class HeadKeeper {
     this.#run = run
   }
 
-  /** The run has grown. This is in the way of every call: it sets a timer or does nothing. */
+  /** Call this when the run has grown. It runs in every call, so it only sets a timer or does nothing. */
   request(): void {
     if (this.#cancel || this.#isClosed) return
     this.#cancel = this.#run.clock.after(KEEP_MS, this.#timer, { background: true })
   }
 
-  /** Keeps the head of a run that is closed. Never rejects: the record is whole all the same. */
+  /** Writes the head of a run that is closed. Never rejects: the record itself is complete. */
   async close(): Promise<void> {
     this.stop()
     await this.#keeping
     await this.#keep()
   }
 
-  /** No more timers. */
+  /** Cancels the timer. */
   stop(): void {
     this.#isClosed = true
     this.#cancel?.()

@@ -5,15 +5,15 @@ import { openRegular } from '../../system/index.ts'
 /** A complete line of a file, without its newline. */
 export interface Line {
   readonly bytes: Buffer
-  /** Where the line ends in the file, behind its newline. */
+  /** Where the line ends in the file, after its newline. */
   readonly end: number
 }
 
 const CHUNK_BYTES = 256 * 1024
-/** Nothing we write is this long; a file without newlines must not fill the memory. */
+/** Longer than any line we write; a file without newlines must not fill the memory. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024
 
-/** The complete lines of an open file, a chunk at a time, so that memory stays bounded; for opening a run. */
+/** Yields the complete lines of an open file, in bounded memory; for opening a run. */
 export function* readLinesSync(fd: number, from = 0): Generator<Line> {
   const cutter = new LineCutter(from)
   for (let position = from; ; ) {
@@ -25,7 +25,7 @@ export function* readLinesSync(fd: number, from = 0): Generator<Line> {
   }
 }
 
-/** The complete lines of a file, a chunk's worth at a time. */
+/** Yields the complete lines of a file, one chunk at a time. */
 export async function* readRecordLines(path: string, from = 0): AsyncGenerator<Line[]> {
   const reader = await LineReader.open(path, from)
   try {
@@ -35,7 +35,7 @@ export async function* readRecordLines(path: string, from = 0): AsyncGenerator<L
   }
 }
 
-/** Reads a file that may grow: the complete lines, a chunk's worth at a time, and what follows the last of them. */
+/** Reads a file that may grow: its complete lines, one chunk at a time, and the text after the last of them. */
 export class LineReader {
   readonly #file: FileHandle
   readonly #cutter: LineCutter
@@ -49,13 +49,13 @@ export class LineReader {
     this.#end = end
   }
 
-  /** Opens a file; `asOfNow` leaves out what is appended later. */
+  /** Opens a file; with `asOfNow`, what is appended later is not read. */
   static async open(path: string, from = 0, { asOfNow = false } = {}): Promise<LineReader> {
     const file = await openRegular(path)
     return new LineReader(file, from, asOfNow ? (await file.stat()).size : Number.POSITIVE_INFINITY)
   }
 
-  /** The lines that the next chunk completes, maybe none; undefined at the end. */
+  /** Returns the lines that the next chunk completes, possibly none, or `undefined` at the end. */
   async next(): Promise<Line[] | undefined> {
     const most = Math.min(CHUNK_BYTES, this.#end - this.#position)
     if (most <= 0) return undefined
@@ -65,7 +65,7 @@ export class LineReader {
     return this.#cutter.cut(buffer.subarray(0, bytesRead))
   }
 
-  /** The beginning of a line that has no end. */
+  /** The text after the last newline. */
   get rest(): Buffer {
     return this.#cutter.rest
   }

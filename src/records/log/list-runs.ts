@@ -21,7 +21,7 @@ export interface RunInfo {
   readonly failures: number
 }
 
-/** The runs below a folder, oldest first. Closed ones are recognized by their head; only the others are read. */
+/** Lists the runs below a folder, oldest first. Closed ones have a head; only the others are read. */
 export async function listRuns(root: string): Promise<RunInfo[]> {
   const runs: RunInfo[] = []
   for (const id of await namesIn(root)) {
@@ -41,7 +41,7 @@ async function namesIn(root: string): Promise<string[]> {
   }
 }
 
-/** Undefined for a folder that is not a run: it has no events, or a link or a pipe in their place. */
+/** Returns `undefined` for a folder that is not a run: it has no events, or a link or a pipe in their place. */
 async function infoOf(folder: string, id: string): Promise<RunInfo | undefined> {
   try {
     const { size } = await stat(join(folder, 'events.jsonl'))
@@ -62,7 +62,7 @@ function fieldsOf({ started, ended, calls, failures }: Counts): Counts {
   return { started, ended, calls, failures }
 }
 
-/** Reads on from where the head, if there is one, stopped. */
+/** Reads from where the head, if there is one, stopped. */
 async function count(folder: string, head: Head | undefined): Promise<Counts> {
   let { started, ended, calls, failures } = head ?? { started: '', ended: '', calls: 0, failures: 0 }
   for await (const lines of readRecordLines(join(folder, 'events.jsonl'), head?.bytes)) {

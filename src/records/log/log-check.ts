@@ -4,7 +4,7 @@ import { seqOf } from './call-log.ts'
 import type { AuditFindings } from './chain.ts'
 import { type Line, LineReader } from './lines.ts'
 
-/** Compares a log, as it is when this is opened, with the lines that the events give. */
+/** Compares a log, as it is at the time of opening, with the lines derived from the events. */
 export class LogCheck {
   readonly #name: string
   readonly #findings: AuditFindings
@@ -12,7 +12,7 @@ export class LogCheck {
   #lines: Line[] = []
   #next = 0
   #number = 0
-  /** The first line that the events give and the log has not got to. */
+  /** The first line derived from the events that the log lacks at its end. */
   #missing: { readonly seq: number; readonly line: string } | undefined
 
   private constructor(name: string, findings: AuditFindings, reader: LineReader | undefined) {
@@ -21,7 +21,9 @@ export class LogCheck {
     this.#reader = reader
   }
 
-  /** Opens a log. Before the events: in a run that continues, the log must not get ahead of what is read of them. */
+  /**
+   * Opens a log. Open it before the events: in a growing run, the log must not be ahead of the events that are read.
+   */
   static async open(path: string, name: string, findings: AuditFindings): Promise<LogCheck> {
     try {
       return new LogCheck(name, findings, await LineReader.open(path, 0, { asOfNow: true }))
@@ -32,7 +34,7 @@ export class LogCheck {
     }
   }
 
-  /** Takes the next line that the events give, newline included. */
+  /** Compares the next line derived from the events, newline included. */
   async expect(seq: number, line: string): Promise<void> {
     for (let found = await this.#peek(); found; found = await this.#peek()) {
       const foundSeq = seqOf(found.bytes)
@@ -52,7 +54,9 @@ export class LogCheck {
     this.#missing ??= { seq, line }
   }
 
-  /** Ends the comparison. The log must reach `complete`; it may lag behind from there to `last`, but never exceed it. */
+  /**
+   * Ends the comparison. The log must reach `complete`, may lag behind from there to `last`, and must not exceed it.
+   */
   async end({ complete, last }: { readonly complete: number; readonly last: number }): Promise<void> {
     for (let found = await this.#peek(); found; found = await this.#peek()) {
       this.#next++
@@ -71,7 +75,7 @@ export class LogCheck {
     this.#checkRest(last)
   }
 
-  /** Looks only for events that are gone: where the chain is broken, its events cannot be compared. */
+  /** Ends the comparison of a broken chain, whose events cannot be compared: looks only for events that are gone. */
   async endOfBroken(last: number): Promise<void> {
     for (let found = await this.#peek(); found; found = await this.#peek()) {
       this.#next++
@@ -86,7 +90,7 @@ export class LogCheck {
     await this.#reader?.close()
   }
 
-  /** Half a line is what a crash leaves, when it is half of the line that comes next. */
+  /** A crash leaves half a line, which is then half of the line that comes next. */
   #checkRest(last: number): void {
     const rest = this.#reader?.rest
     if (!rest || rest.length === 0) return

@@ -13,18 +13,21 @@ import type { EventBody } from './events.ts'
 import type { Head } from './head.ts'
 import { readLinesSync } from './lines.ts'
 
-/** What an open run holds of the system. */
+/** The open files and the lock of a run. */
 export interface RunFiles {
   readonly lock: Lock
   readonly events: AppendFile
   readonly log: CallLog
 }
 
-/** Where the record itself lies. What tools write to, workspace and deliverables, is theirs. */
+/** Folders of the record itself. Tools write to workspace and deliverables. */
 const OUR_FOLDERS = ['logs', 'archive', 'artifacts', 'undo'] as const
 const TOOL_FOLDERS = ['workspace', 'deliverables'] as const
 
-/** Makes the folders of a run, locks it and opens its files: all of them or none. What others could change is refused. */
+/**
+ * Creates the folders of a run, locks it and opens its files: all or none. Throws for files that another user could
+ * change.
+ */
 export function openRunFiles(
   folder: string,
   what: string,
@@ -50,7 +53,7 @@ export function openRunFiles(
 }
 
 function makeFolders(folder: string): void {
-  // The user whom root leaves the workspace to passes through here; nobody else can read or list anything.
+  // Run by root, the user of the workspace must be able to pass through; nobody else can read or list anything.
   mkdirSync(folder, { recursive: true, mode: process.geteuid?.() === 0 ? 0o711 : 0o700 })
   assertOurFolder(folder, basename(folder))
   for (const name of OUR_FOLDERS) {
@@ -68,27 +71,29 @@ function makeFolder(path: string): void {
   }
 }
 
-/** Gives everything back; the lock last. */
+/** Closes all files, and then releases the lock. */
 export function closeRunFiles({ lock, events, log }: RunFiles): void {
   log.close()
   events.close()
   lock.release()
 }
 
-/** Where a run that was opened again continues, and what had happened to it. */
+/** Where a run that is opened again continues, and what happened to it. */
 interface Recovery {
   readonly last: ChainLink
-  /** When the run began; undefined for a new one. */
+  /** When the run began; `undefined` for a new one. */
   readonly started: string | undefined
-  /** Half a line that a crash had left, now in a file of its own. */
+  /** Half a line that a crash left, now in a file of its own. */
   readonly torn?: { readonly bytes: number; readonly file: string }
-  /** Events that the head or the logs know of and that are no longer there. */
+  /** How many events are missing that the head or the logs prove. */
   readonly missing: number
 }
 
 const LOGGED = new Set(['call-started', 'call-ended', 'call-interrupted'])
 
-/** Finds the end of a run's events. A run that was closed in good order is not read; any other one is, from its last head. */
+/**
+ * Finds the end of a run's events. A run that was closed in good order is not read; any other is, from its last head.
+ */
 export function recover(folder: string, events: AppendFile, log: CallLog, head: Head | undefined): Recovery {
   const isTrusted = head !== undefined && fitsHead(events, log, head)
   if (isTrusted) {
@@ -106,7 +111,8 @@ function scan(folder: string, events: AppendFile, log: CallLog, head: Head | und
   log.prepareRepair()
   if (events.bytes > 0) sweepArtifactDrafts(join(folder, 'artifacts'))
   for (const line of readLinesSync(events.fd, from)) {
-    // Blocks that a power loss left unwritten are zeros, and JSON has none. Other broken lines stay: verifyRun shows them.
+    // Blocks that a loss of power left unwritten are zeros, which JSON has none of. Other broken lines stay for
+    // verifyRun.
     if (line.bytes.includes(0)) continue
     end = line.end
     const facts = inspectLine(line.bytes)
@@ -125,7 +131,7 @@ function replay(log: CallLog, line: Buffer, { seq, time }: { readonly seq: numbe
   log.add(JSON.parse(body) as EventBody, { seq, time, body })
 }
 
-/** Moves what follows `end` out of the chain, into the archive: it may still tell a person something. */
+/** Moves what follows `end` out of the chain into the archive, for a person to look at. */
 function setAside(folder: string, events: AppendFile, end: number, seq: number): Recovery['torn'] {
   const bytes = events.bytes - end
   if (bytes === 0) return undefined
@@ -146,7 +152,7 @@ function setAside(folder: string, events: AppendFile, end: number, seq: number):
   return { bytes, file }
 }
 
-/** The files are at least as long as they were, and the line that the head names is where it was. */
+/** Whether the files are at least as long as they were, and the line that the head names is where it was. */
 function fitsHead(events: AppendFile, log: CallLog, head: Head): boolean {
   const { tools, errors } = log.bytes
   if (events.bytes < head.bytes || tools < head.toolsBytes || errors < head.errorsBytes) return false

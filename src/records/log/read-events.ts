@@ -6,8 +6,8 @@ import type { CallEnded, CallInterrupted, RecordEvent } from './events.ts'
 import { type Line, readRecordLines } from './lines.ts'
 
 /**
- * The events of a run in order, from the one with the seq `from` on. What cannot be parsed is left out: `verifyRun`
- * tells about it. Memory stays bounded, however long the run.
+ * Yields the events of a run in order, from the seq `from` on. Lines that cannot be parsed are left out: `verifyRun`
+ * reports them. Memory stays bounded, however long the run.
  */
 export async function* readEvents(
   folder: string,
@@ -22,7 +22,7 @@ export async function* readEvents(
   }
 }
 
-/** The lines of a run's events from a position in the file on. */
+/** Yields the lines of a run's events from a position in the file on. Throws NOT_FOUND if there is no such run. */
 export async function* eventLines(folder: string, position = 0): AsyncGenerator<Line[]> {
   try {
     yield* readRecordLines(join(folder, 'events.jsonl'), position)
@@ -35,7 +35,7 @@ export async function* eventLines(folder: string, position = 0): AsyncGenerator<
   }
 }
 
-/** The event of a line; undefined when it is none. */
+/** Returns the event of a line, or `undefined` if it is not an event. */
 export function parseEvent(line: Line): RecordEvent | undefined {
   try {
     const event = JSON.parse(line.bytes.toString('utf8')) as Partial<RecordEvent> | null
@@ -55,7 +55,9 @@ interface TailOptions {
   readonly clock?: Clock
 }
 
-/** The events of a run as they are written, until the run is closed or the signal aborts. Any process can watch. */
+/**
+ * Yields the events of a run as they are written, until the run is closed or the signal aborts. Works in any process.
+ */
 export async function* tailEvents(folder: string, options: TailOptions = {}): AsyncGenerator<RecordEvent> {
   const { from = 1, signal, clock = systemClock } = options
   let position = 0
@@ -71,13 +73,13 @@ export async function* tailEvents(folder: string, options: TailOptions = {}): As
         if (signal?.aborted) return
       }
     }
-    // Only at the end of the file: a run that was closed can have been opened again.
+    // Only at the end of the file: a closed run may have been opened again.
     if (isClosed) return
     await pause(clock, signal)
   }
 }
 
-/** Looks again after a while; watching a file is not reliable on every system, and a look costs next to nothing. */
+/** Polls: watching a file is not reliable on every system, and a look costs next to nothing. */
 function pause(clock: Clock, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const stop = () => {
@@ -95,8 +97,8 @@ const HEAD_BYTES = 128
 const MAX_TEXT_CHARS = 500
 
 /**
- * The calls of a run that have ended, oldest first: the first after a line, or else the last before one. Nothing for a run
- * without a record. Lines that are not asked for are not parsed.
+ * Returns the ended calls of a run, oldest first: the first after a line, or else the last before one. Returns none for
+ * a run without a record. Lines outside the page are not parsed.
  */
 export async function pastCalls(
   folder: string,
@@ -111,7 +113,7 @@ export async function pastCalls(
       const seq = Number(head[1])
       if (after !== undefined && seq <= after) continue
       if (seq >= before || isEnough()) break reading
-      // A copy: a line is a part of all that was read with it.
+      // A copy: the line is a view of the whole chunk that was read with it.
       kept.push(Buffer.from(bytes))
       if (kept.length > limit) kept.shift()
     }
@@ -130,7 +132,7 @@ async function* recorded(folder: string): AsyncGenerator<Line[]> {
   }
 }
 
-/** Records are files, which others may have written to: only texts, and none without bound. */
+/** Records are files that others may have written to: take only strings, and shorten them. */
 function toPastCall(event: RecordEvent & (CallEnded | CallInterrupted)): PastCall {
   const { seq, time, callId, tool, status } = event
   const { summary, labels }: Partial<CallEnded> = event.type === 'call-ended' ? event : {}

@@ -30,7 +30,10 @@ export function openArchives(root: string): RunArchives {
   }
 }
 
-/** What the lines of a file hold; nothing when it is not there. A line that does not fit, such as one that a crash has torn, is passed over. */
+/**
+ * What the lines of a file hold; nothing when it is not there. A line that does not fit, such as one that a crash has
+ * torn, is passed over.
+ */
 export async function readValues<T>(path: string, schema: z.ZodType<T>): Promise<T[]> {
   const values: T[] = []
   try {

@@ -23,7 +23,7 @@ export interface RecordedLine {
   readonly time: string
   /** What happened, with secrets removed. */
   readonly event: EventBody
-  /** Size of the run's record up to and with this line. */
+  /** Size of the run's record including this line. */
   readonly bytes: number
 }
 
@@ -31,9 +31,9 @@ export interface RecordedLine {
 export interface RunRecordsOptions {
   readonly durability: Durability
   readonly clock: Clock
-  /** Is notified of every line that is appended. */
+  /** Called with every line that is appended. */
   readonly onAppend?: (line: RecordedLine) => void
-  /** Hears when the disk begins to refuse, and when events are lost. */
+  /** Called when the disk begins to refuse writes, and when events are lost. */
   readonly onProblem?: (error: ToolError) => void
   /** Where the head of the run is kept outside of its folder. */
   readonly heads?: Pick<HeadStore, 'put'>
@@ -42,8 +42,8 @@ export interface RunRecordsOptions {
 }
 
 /**
- * The record of one run, in its folder: events.jsonl is the truth, a chain of lines each sealed by a hash that covers
- * the one before; the logs are derived from it.
+ * The record of one run, in its folder: events.jsonl is the source of truth, a chain of lines each with a hash that
+ * covers the one before; the logs are derived from it.
  */
 export class RunRecords {
   readonly run: string
@@ -60,7 +60,7 @@ export class RunRecords {
   readonly #keeper: HeadKeeper | undefined
   readonly #started: string
   #last: ChainLink
-  /** Of the file, once everything that waits is written. */
+  /** Size of the file once all waiting lines are written. */
   #bytes: number
   #now = Number.NaN
   #time = ''
@@ -68,7 +68,7 @@ export class RunRecords {
   #foldersSynced: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
-  /** Opens a run, new or not. Throws when it cannot be recorded: a hub without its record must not start. */
+  /** Opens a new or existing run. Throws if it cannot be recorded: a hub without its record must not start. */
   static open(root: string, run: string, options: RunRecordsOptions): RunRecords {
     assertRunId(run)
     const folder = join(resolve(root), run)
@@ -122,7 +122,7 @@ export class RunRecords {
     this.#keeper?.request()
     this.#started = recovery.started ?? this.#time
     if (recovery.torn) this.append({ type: 'line-torn', ...recovery.torn })
-    // A run that was removed and begins anew has an older head of the same name: its first line names that one.
+    // A run that was removed and started again has an older head of the same name: its first line names that one.
     const known = recovery.last.seq > 0 && lastHead?.run === run ? lastHead.seq : 0
     const missing = Math.max(recovery.missing, known - recovery.last.seq)
     if (missing > 0) this.append({ type: 'records-lost', events: missing })
@@ -133,13 +133,16 @@ export class RunRecords {
     throw refused
   }
 
-  /** Why the disk refuses. Until it takes lines again, calls with effects must be denied: nobody could prove them. */
+  /**
+   * Why the disk refuses writes. Until it takes lines again, calls with side effects must be denied: there would be no
+   * proof.
+   */
   get problem(): ToolError | undefined {
-    // The disk may have room again: then nobody has to wait for the next try.
+    // The disk may have space again: then nobody has to wait for the next try.
     return this.#events.problem && this.#events.flush()
   }
 
-  /** Adds an event to the chain; it is written soon. Never throws, whatever a tool has put into the event. */
+  /** Adds an event to the chain, to be written soon. Never throws, whatever a tool has put into the event. */
   append(event: EventBody): void {
     if (this.#closing || this.#events.isFull) {
       this.#lose(event)
@@ -171,21 +174,23 @@ export class RunRecords {
   }
 
   /**
-   * Resolves, or returns undefined immediately, when everything appended so far is in the file, where kill -9 cannot take
-   * it away. Rejects with the problem when the disk refuses; the lines are kept and tried again.
+   * Resolves, or returns `undefined` immediately, when everything appended so far is in the file, where it survives
+   * kill -9. Rejects with the problem if the disk refuses; the lines are kept and tried again.
    */
   written(callsInFlight = this.#log.lines.open.size): Promise<void> | undefined {
     if (this.#options.durability === 'full') return this.synced()
     return this.#schedule.written(callsInFlight)
   }
 
-  /** Resolves when everything appended so far survives a power loss; rejects with the problem when the disk refuses. */
+  /**
+   * Resolves when everything appended so far survives a loss of power. Rejects with the problem if the disk refuses.
+   */
   async synced(): Promise<void> {
     this.#foldersSynced ??= this.#syncFolders()
     await Promise.all([this.#foldersSynced, this.#events.synced()])
   }
 
-  /** Keeps something large under its hash. */
+  /** Stores large content under its hash. */
   putArtifact(
     content: string | Uint8Array,
     options?: { readonly name?: string; readonly mediaType?: string },
@@ -193,29 +198,29 @@ export class RunRecords {
     return this.#artifacts.put(content, options)
   }
 
-  /** Keeps something of unknown size under its hash, piece by piece. Finish or discard it. */
+  /** Stores content of unknown size under its hash, piece by piece. Finish or discard the writer. */
   openArtifact(): ArtifactWriter {
     return this.#artifacts.open()
   }
 
-  /** The content of `artifact:<sha256>`. */
+  /** Returns the content of `artifact:<sha256>`. */
   readArtifact(ref: string): Promise<Uint8Array> {
     return this.#artifacts.read(ref)
   }
 
-  /** Closes the descriptors of a run that nobody uses. The lock and the chain stay; the next event opens the files again. */
+  /** Closes the descriptors of an unused run. The lock and the chain stay; the next event opens the files again. */
   release(): void {
     if (this.#closing || this.#log.lines.open.size > 0) return
     this.#log.release()
     this.#events.release()
   }
 
-  /** The run was released, and somebody has removed its record since. */
+  /** Whether the record was removed after the run was released. */
   get isGone(): boolean {
     return this.#events.isGone
   }
 
-  /** Ends the run in good order. Rejects when the disk did not take everything; the run is released all the same. */
+  /** Closes the run in good order. Rejects if the disk did not take everything; the run is released anyway. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -257,7 +262,7 @@ export class RunRecords {
     }
   }
 
-  /** Once a run, and again only when the disk refused. */
+  /** Once per run, and again only after the disk refused. */
   async #syncFolders(): Promise<void> {
     try {
       await Promise.all([syncFolder(this.folder), syncFolder(dirname(this.folder))])

@@ -9,13 +9,13 @@ import { asRunHead, readLastHead } from './head.ts'
 import { readRecordLines } from './lines.ts'
 import { type VerifyReport, verifyRun } from './verify-run.ts'
 
-/** What the first line of a run says of the run before it: its head, or that there was none. By folder of the run. */
+/** The head of the run before, or that there was none, as the first line of a run says. By folder of the run. */
 export type FirstLines = Map<string, RunHead | 'none'>
 
-/** Where the heads of runs are looked up; a store that is not there has none. */
+/** Where the heads of runs are looked up. */
 type KeptHeads = Pick<HeadStore, 'list'>
 
-/** Compares the runs below a folder with what the store, their successors and `last-head.json` say of them. */
+/** Compares the runs below a folder with what the store, later runs and `last-head.json` say about them. */
 export class FolderCheck {
   readonly #root: string
   readonly #store: KeptHeads | undefined
@@ -40,7 +40,7 @@ export class FolderCheck {
   }
 
   /**
-   * Reads what is known of the runs. `firstLines` remembers those that were read: a first line never changes, and one
+   * Reads what is known about the runs. `firstLines` caches the first lines: a first line never changes, and one
    * that was changed is found when its own run is verified.
    */
   static async open(
@@ -48,7 +48,7 @@ export class FolderCheck {
     store: KeptHeads | undefined,
     firstLines: FirstLines = new Map(),
   ): Promise<FolderCheck> {
-    // Before the runs are looked at: those that go on only get longer.
+    // Before the runs are read: open ones only get longer.
     const stored = (await store?.list()) ?? []
     const folder = resolve(root)
     const last = await readLastHead(folder)
@@ -69,7 +69,7 @@ export class FolderCheck {
     return new FolderCheck(folder, { store, names, known, problem })
   }
 
-  /** What the record of one run says, and what others say of it. */
+  /** Verifies the record of one run, also against what is known about it elsewhere. */
   async verify(run: string): Promise<VerifyReport> {
     if (!this.#names.has(run)) return this.#gone(run)
     const store = this.#store
@@ -79,7 +79,7 @@ export class FolderCheck {
     })
   }
 
-  /** A report for every run that others name and that is not there, and for what is wrong with the folder itself. */
+  /** Returns a report for every known run that is missing, and for problems of the folder itself. */
   missing(): VerifyReport[] {
     const reports = [...this.#known.keys()].filter((run) => !this.#names.has(run)).map((run) => this.#gone(run))
     return this.#problem === undefined ? reports : [...reports, broken('last-head.json', this.#problem, 0)]
@@ -111,7 +111,7 @@ async function namesIn(root: string): Promise<ReadonlySet<string>> {
   }
 }
 
-/** The head that the first line of a run names; what cannot be read is found when that run is verified. */
+/** Returns the head that the first line of a run names. Unreadable lines are found when that run is verified. */
 async function headBefore(folder: string): Promise<RunHead | 'none' | undefined> {
   try {
     for await (const [line] of readRecordLines(join(folder, 'events.jsonl'))) {
@@ -121,7 +121,7 @@ async function headBefore(folder: string): Promise<RunHead | 'none' | undefined>
       return asRunHead((JSON.parse(bodyOf(line.bytes)) as RunOpened).after) ?? 'none'
     }
   } catch {
-    // A link, a missing file or a line that is not JSON: the report of that run tells of it.
+    // A link, a missing file or a line that is not JSON: the report of that run names it.
   }
   return undefined
 }

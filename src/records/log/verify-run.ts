@@ -12,13 +12,13 @@ import { type Head, readHead } from './head.ts'
 import { LineReader } from './lines.ts'
 import { LogCheck } from './log-check.ts'
 
-/** What `audit verify` says of a run. */
+/** The result of `audit verify` for one run. */
 export interface VerifyReport {
   /** The state is `intact` or `open`. */
   readonly ok: boolean
   readonly run: string
   /**
-   * `intact`: nothing was changed, and its end is proven. `open`: the same up to here, a living process writes on.
+   * `intact`: nothing was changed, and its end is proven. `open`: the same so far, and a process is still writing.
    * `unproven`: nothing was changed in what is there, but nothing proves that this is all. `broken`: see `problems`.
    */
   readonly state: 'intact' | 'open' | 'unproven' | 'broken'
@@ -31,21 +31,21 @@ export interface VerifyReport {
   readonly remarks: readonly AuditFinding[]
 }
 
-/** What is known of a run outside of its folder. */
+/** What is known about a run outside its folder. */
 export interface VerifyOptions {
   /** Lines that it must have. */
   readonly known?: readonly KnownHead[]
-  /** The last event that the store knows of, 0 when it knows none; not asked for unless given. */
+  /** Returns the last event in the store, or 0 if there is none. */
   readonly lastInStore?: () => Promise<number>
 }
 
-/** A call that started is remembered until its end; a run with more than this waiting is not one of ours. */
+/** A call that started is remembered until its end; a run with more open calls than this is not one of ours. */
 const MAX_OPEN_CALLS = 100_000
 
 /**
  * Finds any changed, removed, inserted or reordered line of a run, logs and artifacts that are not what the events
- * say, lines that others know of and that are not there, and an end that nothing proves. The logs of a run that is open or that crashed
- * may lag behind, and its last line may be torn. Memory stays bounded, however long the run.
+ * say, lines known elsewhere that are missing, and an end that nothing proves. The logs of a run that is open or
+ * crashed may lag behind, and its last line may be torn. Memory stays bounded, however long the run.
  */
 export async function verifyRun(folder: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const check = new RunCheck(resolve(folder), options)
@@ -111,7 +111,7 @@ class RunCheck {
     return { ok, run: basename(this.#folder), state, lines, calls, interrupted, problems, remarks }
   }
 
-  /** Whether the store knows the end of a closed run as well. Asked last: it was written before the run was released. */
+  /** Whether the store knows the end of a closed run, too. Read last: it was written before the run was released. */
   async #isKnown({ keepsHeads, last: { seq } }: ChainCheck): Promise<boolean> {
     const { lastInStore } = this.#options
     if (!lastInStore) return true
@@ -130,7 +130,7 @@ class RunCheck {
     return false
   }
 
-  /** Checks all lines; returns how many bytes follow the last whole one. */
+  /** Checks all lines. Returns how many bytes follow the last complete one. */
   async #readEvents(chain: ChainCheck, tools: LogCheck, errors: LogCheck): Promise<number> {
     const reader = await this.#openEvents()
     if (!reader) return 0
@@ -205,8 +205,8 @@ class RunCheck {
   }
 
   /**
-   * Whether the folder holds nothing that a record leaves, and nothing is known of the run elsewhere: a process that was
-   * killed, lost its power or met a full disk before the first line made the folder.
+   * Whether the folder has no trace of a record, and nothing is known about the run elsewhere: a process that was
+   * killed, lost power or met a full disk before the first line created the folder.
    */
   async #isUnused(head: Head | 'broken' | undefined): Promise<boolean> {
     const { known = [], lastInStore } = this.#options
@@ -221,7 +221,7 @@ class RunCheck {
     return isLocked(join(this.#folder, 'lock'))
   }
 
-  /** Whether a process has ended without releasing the run. */
+  /** Whether a process ended without releasing the run. */
   async #hasLock(): Promise<boolean> {
     return (await namesIn(this.#folder)).includes('lock')
   }
@@ -232,7 +232,7 @@ class RunCheck {
 
   async #openEvents(): Promise<LineReader | undefined> {
     try {
-      // A run that continues may write faster than it is read here.
+      // An open run may write faster than it is read here.
       return await LineReader.open(join(this.#folder, 'events.jsonl'), 0, { asOfNow: true })
     } catch (error) {
       if (!ToolError.is(error) && errnoOf(error) !== 'ENOENT') throw error

@@ -4,8 +4,8 @@ import type { AppendFile } from './append-file.ts'
 const BEHIND_MS = 100
 const RETRY_MS = 1_000
 /**
- * With so few calls in flight an end is written immediately: measured, that takes 2 us and waiting for the tick 4. With
- * more of them all ends of a tick share one write, which saves each call its 2 us.
+ * With so few calls in flight an end is written immediately: that takes 2 us, waiting for the tick 4 us (measured).
+ * With more calls, all ends of a tick share one write, which saves each call 2 us.
  */
 const FEW_CALLS = 4
 
@@ -29,14 +29,16 @@ export class WriteSchedule {
     this.#options = options
   }
 
-  /** Lines wait: write them soon, whether or not somebody asks. */
+  /** Requests that waiting lines are written soon. */
   request(): void {
     if (this.#file.isDue) this.#flush()
     else if (this.#options.durability === 'behind') this.#after(BEHIND_MS)
     else this.#requestTick()
   }
 
-  /** Undefined when all lines are in the file, or nobody is to wait for them. */
+  /**
+   * Resolves when all lines are in the file. Returns `undefined` if they are already, or nobody should wait for them.
+   */
   written(callsInFlight: number): Promise<void> | undefined {
     if (this.#options.durability === 'behind' || !this.#file.hasWaiting) return undefined
     if (callsInFlight <= FEW_CALLS) {
@@ -48,7 +50,7 @@ export class WriteSchedule {
     return this.#waiting.promise
   }
 
-  /** No more timers. */
+  /** Cancels the timer. */
   stop(): void {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined

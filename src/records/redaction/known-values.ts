@@ -1,21 +1,21 @@
 import { base64Cores, FoldedValues, hexWriting, plainWriting } from './folded-values.ts'
 import { anyOf, redactionMark } from './text.ts'
 
-/** Shorter values would hit ordinary text. */
+/** Shorter values would match ordinary text. */
 const MIN_VALUE_LENGTH = 8
-/** Less of a value that is cut in two tells nothing of it. */
+/** A shorter piece of a value reveals nothing. */
 const MIN_PIECE_LENGTH = 4
 
-/** What stands in the place of some characters. */
+/** Returns the mark in place of hidden characters. */
 type MarkOf = (hidden: string) => string
 
 const plainMark: MarkOf = () => redactionMark('secret')
 
-/** The values of secrets that the owner knows, in the forms they take inside of URLs, JSON, headers and dumps. */
+/** The values of secrets that the owner named, in the forms that they have in URLs, JSON, headers and dumps. */
 export class KnownValues {
-  /** The longest first. */
+  /** All forms, the longest first. */
   readonly forms: readonly string[]
-  /** The values where they are encoded at another offset, escaped, or broken by line breaks and unseen characters. */
+  /** Finds values that are encoded at another offset, escaped, or broken by line breaks and invisible characters. */
   readonly folded: readonly FoldedValues[]
   readonly #pattern: RegExp
   readonly #values: readonly string[]
@@ -31,7 +31,7 @@ export class KnownValues {
     this.folded = [new FoldedValues(plain, writing), new FoldedValues(hex, hexWriting(writing))]
   }
 
-  /** Undefined when there is none that could be told from ordinary text. */
+  /** Returns `undefined` if every value is too short to distinguish from ordinary text. */
   static of(values: readonly string[]): KnownValues | undefined {
     const long = values.filter(({ length }) => length >= MIN_VALUE_LENGTH)
     const forms = new Set<string>()
@@ -46,25 +46,25 @@ export class KnownValues {
     return forms.size === 0 ? undefined : new KnownValues(long, forms, false)
   }
 
-  /** The same values as they stand in bytes that are read as Latin-1. */
+  /** Returns the same values for bytes that are read as Latin-1. */
   asLatin1(): KnownValues {
     const forms = new Set(this.forms.map((form) => Buffer.from(form).toString('latin1')))
     return new KnownValues(this.#values, forms, true)
   }
 
-  /** Takes the values out, and what is left of one at the ends of a text that was cut somewhere before it came here. */
+  /** Hides the values, and the rest of one at either end of a text that was cut before. */
   hide(text: string, markOf = plainMark): string {
     return this.folded.reduce((hidden, values) => values.hide(hidden, markOf), this.hideForms(text, markOf))
   }
 
-  /** The same where a value is whole and as it is, or in one of the common encodings. */
+  /** Like `hide`, only for values as they are or in one of the common encodings. */
   hideForms(text: string, markOf = plainMark): string {
     if (text.length < MIN_VALUE_LENGTH) return text
     const output = text.replace(this.#pattern, markOf)
     return hideEnds(output, this.cutAtStart(output), this.cutAtEnd(output), markOf)
   }
 
-  /** The same for a part of a line: also of a value that goes across parts, no piece is left. */
+  /** Like `hide`, for a part of a line: also hides the pieces of a value that spans several parts. */
   hideWithin(line: string, part: string, markOf = plainMark): string {
     const forms = this.forms.filter((form) => line.includes(form))
     if (part.length >= MIN_PIECE_LENGTH && forms.some((form) => form.includes(part))) return markOf(part)
@@ -74,26 +74,26 @@ export class KnownValues {
     return hideEnds(output, from, to, markOf)
   }
 
-  /** The same for the end of a text whose beginning is elsewhere. */
+  /** Like `hide`, for the end of a text whose beginning is elsewhere. */
   hideEnd(text: string): string {
     const output = text.replace(this.#pattern, redactionMark('secret'))
     const to = this.cutAtEnd(output)
     return to === output.length ? output : output.slice(0, to) + redactionMark('secret')
   }
 
-  /** The next of them at or behind an index. */
+  /** Finds the next value at or after an index. */
   next(text: string, from: number): { readonly index: number; readonly end: number } | undefined {
     this.#pattern.lastIndex = from
     const match = this.#pattern.exec(text)
     return match ? { index: match.index, end: match.index + match[0].length } : undefined
   }
 
-  /** Where the end of a value ends that the text begins with; 0 unless it does. */
+  /** Returns the length of the end of a value that the text begins with, or 0. */
   cutAtStart(text: string): number {
     const head = text.slice(0, MIN_VALUE_LENGTH)
     let from = 0
     for (const form of this.forms) {
-      // Hardly ever true, and then it is worth to look for how much of it there is.
+      // Rarely true; then it is worth finding out how much of it there is.
       if (!form.includes(head)) continue
       for (let length = form.length - 1; length >= MIN_VALUE_LENGTH; length--) {
         if (text.startsWith(form.slice(-length))) from = Math.max(from, length)
@@ -102,7 +102,7 @@ export class KnownValues {
     return from
   }
 
-  /** Where the beginning of a value begins that the text ends with; its length unless it does. */
+  /** Returns the index of the beginning of a value that the text ends with, or the length of the text. */
   cutAtEnd(text: string): number {
     const tail = text.slice(-MIN_VALUE_LENGTH)
     let to = text.length
@@ -116,7 +116,7 @@ export class KnownValues {
   }
 }
 
-/** In HTML and XML. */
+/** Escapes a value for HTML and XML. */
 function inHtml(value: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
   return value.replace(/[&<>"']/g, (character) => entities[character]!)
@@ -129,7 +129,7 @@ function hideEnds(text: string, from: number, to: number, markOf: MarkOf): strin
   return `${start === '' ? '' : markOf(start)}${middle}${end === '' ? '' : markOf(end)}`
 }
 
-/** How many characters the one ends with and the other begins with; 0 when they are few. */
+/** Returns how many characters one text ends with and the other begins with; 0 if they are few. */
 function overlap(before: string, after: string): number {
   let length = Math.min(before.length, after.length)
   while (length >= MIN_PIECE_LENGTH && !after.startsWith(before.slice(-length))) length--

@@ -5,43 +5,43 @@ import { ShapeStage } from './shape-stage.ts'
 import { FoldedStage, KeyBlockStage, KnownStage, type Stage } from './stages.ts'
 import { redactionMark } from './text.ts'
 
-/** What stands where a secret stood: `[redacted:github-token]`. */
+/** The mark in place of a secret: `[redacted:github-token]`. */
 export const REDACTION_MARK = /\[redacted:[a-z-]{1,40}\]/
 
-/** Takes secrets out of what is written or returned. */
+/** Removes secrets from what is written or returned. */
 export interface Redactor {
   /**
-   * The same value when it is plain data and holds no secret, otherwise a copy without them. What has a `toJSON`
+   * Returns the same value if it is plain data without secrets, otherwise a copy without them. A value with a `toJSON`
    * becomes what that returns, an error its name and message. Never throws.
    */
   value<T>(value: T): T
   text(text: string): string
-  /** The same for one ask, for anyone who decides on the call: nothing is hidden that could be code. */
+  /** Returns a redactor for an approver of one call: it hides nothing that could be code. */
   forDecision(options?: { readonly runsCode?: boolean }): DecisionRedactor
-  /** The same for bytes that come piece by piece, such as the output of a command. */
+  /** Returns a redactor for bytes that come piece by piece, such as the output of a command. */
   stream(): RedactStream
-  /** Takes further values for secrets from now on. */
+  /** Treats further values as secrets from now on. */
   hide(values: readonly string[]): void
-  /** True for a text that holds a mark: it is not the real content and must not be written back. */
+  /** Whether a text contains a mark: it is not the real content and must not be written back. */
   isMark(text: string): boolean
 }
 
 /** What the owner knows to be secret. */
 interface RedactorOptions {
   readonly keys?: readonly string[]
-  /** Values of secrets; shorter than 8 characters they would hit ordinary text, and are ignored. */
+  /** Values of secrets. Those shorter than 8 characters would match ordinary text, and are ignored. */
   readonly values?: readonly string[]
 }
 
 const LONG_TEXT = 1_000
 
-/** Makes a redactor: by key, by known value, and by the shape of well-known secrets. */
+/** Creates a redactor: by key, by known value, and by the shape of well-known secrets. */
 export function createRedactor({ keys, values = [] }: RedactorOptions = {}): Redactor {
   const all = [...values]
   let known = KnownValues.of(all)
   let knownBytes: KnownValues | undefined
 
-  // A long text comes by several times on its way: in the data, in what the model sees, in the artifact.
+  // A long text is redacted several times: in the data, in what the model sees, in the artifact.
   let lastClean = ''
 
   function text(input: string): string {
@@ -79,9 +79,9 @@ export function createRedactor({ keys, values = [] }: RedactorOptions = {}): Red
 }
 
 /**
- * Takes secrets out of bytes that come piece by piece, wherever the pieces are cut: all pieces together give what the
- * redaction of the whole gives. Bytes are read as Latin-1, so that those that are no text pass unchanged. What it gives
- * back may be what it was given.
+ * Removes secrets from bytes that come piece by piece, wherever the pieces are cut: together they are what redaction of
+ * the whole would be. Bytes are read as Latin-1, so that those that are not text pass unchanged. What it returns may be
+ * the same bytes.
  */
 class RedactStream {
   readonly #stages: readonly Stage[]
@@ -91,7 +91,7 @@ class RedactStream {
     this.#stages = [...hiding, new KeyBlockStage(), new ShapeStage()]
   }
 
-  /** What is certain now. The last word waits for its end, as it may be the beginning of a secret. */
+  /** Returns what is certain now. The last word is held until its end, because it may be the beginning of a secret. */
   push(bytes: Uint8Array): Uint8Array {
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const input = buffer.toString('latin1')
@@ -101,14 +101,15 @@ class RedactStream {
   }
 
   /**
-   * What waits and does not look like a secret, for when nothing came for a while: a prompt, a row of dots. At most the
-   * first three characters of a known value go out so, and of a shape only what is no secret yet: `sk`, `-----BEGIN`.
+   * Returns held text that does not look like a secret, after a pause in the stream: a prompt, a row of dots. At most
+   * the first three characters of a known value are released, and of a shape only what is not secret yet: `sk`,
+   * `-----BEGIN`.
    */
   flush(): Uint8Array {
     return this.#drain((stage) => stage.flush())
   }
 
-  /** What is left; the beginning of a known value that was cut off is hidden. */
+  /** Returns the rest; the beginning of a known value that was cut off is hidden. */
   end(): Uint8Array {
     return this.#drain((stage) => stage.end())
   }
@@ -120,23 +121,23 @@ class RedactStream {
   }
 }
 
-/** What ends one command and begins another, or makes a word more than a word. */
+/** Characters that separate commands, or that a shell interprets. */
 const SYNTAX = /[\s;|&$()<>`"'\\{}]/
-/** More than a secret has; nobody guesses what so much of a call says. */
+/** Longer than a secret: nobody could guess what is hidden. */
 const MANY_CHARS = 4_000
-/** A password or token; no words, no path, and nothing that a shell would read as more than a word. */
+/** A password or token: no words, no path, and nothing that a shell would interpret. */
 const OPAQUE = /^(?=.*\d)[\w.~+=:@%,-]{8,200}$/
 
 /** What a redactor knows, and whether the call runs code. */
 interface Rules {
   readonly known: KnownValues | undefined
   readonly lookAtKey: (key: string) => KeyKind
-  /** Then a variable may be code, whatever its name says. */
+  /** If so, a variable may be code, whatever its name. */
   readonly runsCode: boolean
 }
 
 /**
- * Takes secrets out of what a person sees who decides on a call, and keeps account of what that person does not see.
+ * Removes secrets from what an approver sees of a call, and counts what the approver does not see.
  * Shapes hide single words only: somebody else wrote the call, and could hide a command in what looks like a secret.
  */
 export class DecisionRedactor {
@@ -153,7 +154,7 @@ export class DecisionRedactor {
     return this.#hideShapes(known ? known.hide(text, this.#markOf) : text)
   }
 
-  /** The text of a part of a line. */
+  /** Redacts a part of a line. */
   part(line: string, text: string): string {
     const { known } = this.#rules
     return this.#hideShapes(known ? known.hideWithin(line, text, this.#markOf) : text)
@@ -170,7 +171,7 @@ export class DecisionRedactor {
     return new RedactionWalk({ lookAtKey, text, mark: redactionMark, mayHide }).visit(value, 0) as T
   }
 
-  /** What to say when more is hidden than a few words of which it is plain where they stand. */
+  /** Returns a warning if more is hidden than a few words in plain positions. */
   warning(): string | undefined {
     if (!this.#isDoubtful && this.#hiddenChars <= MANY_CHARS) return undefined
     return `WARNING: ${this.#hiddenChars} characters of this call are not shown, because they look like secrets or are known ones; where a mark stands alone on its line or in place of a command, they could be run.`
@@ -188,7 +189,7 @@ export class DecisionRedactor {
     if (!mayHoldSecret(text)) return text
     return redactShown(text, (kind, chars) => {
       this.#count(chars)
-      // Its words stand on lines of their own, as commands do.
+      // Its words are on lines of their own, as commands are.
       if (kind === 'private-key') this.#isDoubtful = true
     })
   }

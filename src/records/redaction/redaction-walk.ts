@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../lib/index.ts'
 
-/** What a walk hides, and what it puts in its place. */
+/** What a walk hides, and what replaces it. */
 export interface RedactionRules {
   readonly lookAtKey: (key: string) => KeyKind
   readonly text: (text: string) => string
@@ -10,9 +10,11 @@ export interface RedactionRules {
 }
 
 const MAX_DEPTH = 100
-/** From here on visited objects are remembered: cycles and shared parts then cost no more than their size. */
+/**
+ * From this depth on visited objects are remembered, so that cycles and shared objects cost no more than their size.
+ */
 const FEW_NODES = 500
-/** A `toJSON` may make new objects without end. */
+/** A `toJSON` may return new objects endlessly. */
 const MAX_CONVERSIONS = 100_000
 
 /** One pass over a value. Copies only the branch in which something changed. */
@@ -47,7 +49,7 @@ export class RedactionWalk {
       }
       return this.#visitInstance(value, depth)
     } catch {
-      // A getter or a proxy that throws: what cannot be looked at is not shown.
+      // A getter or a proxy that throws: what cannot be read is not shown.
       return this.#rules.mark('unreadable')
     }
   }
@@ -99,7 +101,7 @@ export class RedactionWalk {
     return field.every(isShown) ? field : field.map((item) => (isShown(item) ? item : mark))
   }
 
-  /** What is no plain data is looked at in the form in which it will be written. */
+  /** A value that is not plain data is redacted in the form in which it will be written. */
   #visitInstance(value: object, depth: number): unknown {
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return this.#visitBytes(value)
     if (isDate(value)) return value
@@ -123,7 +125,7 @@ export class RedactionWalk {
   #convert(value: { toJSON(key: string): unknown }, depth: number): unknown {
     if (++this.#conversions > MAX_CONVERSIONS) return this.#rules.mark('too-large')
     const converted = value.toJSON('')
-    // Who returns itself means its fields. Its method must not come along: it could return the original again.
+    // One that returns itself means its fields. Its method is left out: it could return the original again.
     return this.visit(converted === value ? { ...value, toJSON: undefined } : converted, depth + 1)
   }
 
@@ -151,7 +153,7 @@ function hasToJson(value: object): value is { toJSON(key: string): unknown } {
   return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function'
 }
 
-/** A date with nothing of its own is written as a time. */
+/** A date without own fields is written as a time. */
 function isDate(value: object): boolean {
   return Object.getPrototypeOf(value) === Date.prototype && Reflect.ownKeys(value).length === 0
 }
@@ -206,10 +208,12 @@ const ENVIRONMENT_TOKEN = /^[A-Z][A-Z0-9_]*_TOKEN$/
 const MAX_REMEMBERED = 1_000
 const MAX_KEY_LENGTH = 128
 
-/** What a key says: nothing, that its value is a secret, or a secret itself. */
+/** What a key is: ordinary, the name of a secret, or a secret itself. */
 export type KeyKind = 'ordinary' | 'names-secret' | 'is-secret'
 
-/** Makes the look at a key; `keys` name secrets beside the known ones, `redact` takes secrets out of a text. */
+/**
+ * Creates the function that classifies keys; `keys` are further names of secrets, `redact` removes secrets from a text.
+ */
 export function lookAtKeys(
   keys: readonly string[] | undefined,
   redact: (text: string) => string,
@@ -222,7 +226,7 @@ export function lookAtKeys(
     if (redact(key) !== key) return 'is-secret'
     if (key.length > MAX_KEY_LENGTH) return 'ordinary'
     const kind = namesSecret(key, names) ? 'names-secret' : 'ordinary'
-    // Keys come from models too, so what is remembered is bounded.
+    // Keys come from models, too, so the cache is bounded.
     if (kinds.size < MAX_REMEMBERED) kinds.set(key, kind)
     return kind
   }

@@ -87,7 +87,9 @@ interface SecretShape {
 /** A secret has digits, or is too long for a word. */
 const isRandom = (text: string): boolean => /\d/.test(text) || text.length > 40
 
-/** 43 random characters have three of each, but for one in ten million; long names of functions and files seldom have. */
+/**
+ * 43 random characters have three of each, but for one in ten million; long names of functions and files seldom have.
+ */
 const isOwnToken = (text: string): boolean =>
   /(?:[A-Z][^A-Z]*){3}/.test(text) && /(?:[a-z][^a-z]*){3}/.test(text.slice(3))
 

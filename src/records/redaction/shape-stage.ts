@@ -57,7 +57,9 @@ export class ShapeStage implements Stage {
     return this.#redact(this.#held, this.#held.length)
   }
 
-  /** Lets the last word go as far as it does not look like a secret, for it is too long or nothing comes for a while. */
+  /**
+   * Lets the last word go as far as it does not look like a secret, for it is too long or nothing comes for a while.
+   */
   #release(text: string): string {
     const beginning = beginningOfShape(text, Math.max(0, text.length - MAX_WORD_LENGTH))
     if (beginning !== undefined) {
@@ -72,7 +74,9 @@ export class ShapeStage implements Stage {
     return output
   }
 
-  /** What a secret may begin with is found again when it continues, though it went out; with the character before it. */
+  /**
+   * What a secret may begin with is found again when it continues, though it went out; with the character before it.
+   */
   #keep(text: string, from: number, shown: number): void {
     const start = Math.max(0, from - 1)
     this.#held = from > 0 ? likenessOf(text[start]!) + text.slice(from) : text
@@ -103,7 +107,10 @@ function likenessOf(character: string): string {
   return /[\w-]/.test(character) ? '_' : character
 }
 
-/** Takes shapes out of a text of Latin-1 by looking closer only where something hints at one: the same text where nothing does. */
+/**
+ * Takes shapes out of a text of Latin-1 by looking closer only where something hints at one: the same text where
+ * nothing does.
+ */
 export function redactAroundHints(text: string): string {
   let output = ''
   let done = 0
@@ -162,7 +169,9 @@ export function afterSeparator(text: string, index: number, least = 0): number {
   return start
 }
 
-/** Where a secret seems to begin that the text ends with, or ends in the middle of; looks no further back than `least`. */
+/**
+ * Where a secret seems to begin that the text ends with, or ends in the middle of; looks no further back than `least`.
+ */
 export function beginningOfShape(text: string, least: number): number | undefined {
   const found = [CREDENTIALS, URL, QUERY].map((pattern) => indexFrom(pattern, text, least))
   found.push(indexFrom(WORD, text, Math.max(least, startOfTokenCharacters(text, least))))

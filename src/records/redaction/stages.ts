@@ -3,20 +3,20 @@ import { KEY_BLOCK, KEY_PIECES } from './key-block.ts'
 import type { KnownValues } from './known-values.ts'
 import { redactionMark, SkipSearch } from './text.ts'
 
-/** One step of a stream's way: takes something out of a text that comes piece by piece. */
+/** One stage of a stream: removes something from a text that comes piece by piece. */
 export interface Stage {
-  /** What of all text so far is certain now; what may be the beginning of a secret waits. */
+  /** Returns the text that is certain now; what may be the beginning of a secret is held. */
   push(text: string): string
-  /** Nothing more came for a while: what waits goes out, too, unless it looks like a secret. */
+  /** After a pause in the stream: returns what is held unless it looks like a secret. */
   flush(): string
-  /** Nothing more comes at all. */
+  /** Ends the stream: returns the rest. */
   end(): string
 }
 
-/** So few characters tell nothing of a value, and a prompt may end like this. */
+/** So few characters reveal nothing of a value, and a prompt may end like this. */
 const MAX_SHOWN = 3
 
-/** Takes known values out of a stream; what it ends with may be the beginning of one, and waits. */
+/** Removes known values from a stream; the beginning of one at its end is held. */
 export class KnownStage implements Stage {
   readonly #known: KnownValues
   readonly #search: SkipSearch
@@ -73,11 +73,11 @@ export class KnownStage implements Stage {
   }
 
   #next(text: string, from: number): { readonly index: number; readonly end: number } | undefined {
-    // Much faster than to match them all, and hardly any output holds one.
+    // Much faster than matching them all, and hardly any output contains one.
     return from > 0 || this.#search.isIn(text) ? this.#known.next(text, from) : undefined
   }
 
-  /** The first index from which on the text is the beginning of a value; its length when it ends otherwise. */
+  /** Returns the first index from which the rest of the text is the beginning of a value, or the length of the text. */
   #beginningOfValue(text: string, from: number): number {
     let start = text.length
     for (const form of this.#known.forms) {
@@ -92,16 +92,16 @@ export class KnownStage implements Stage {
 
 const MAX_MARK_LENGTH = 80
 const BEGINNING_OF_BEGIN = /-{1,5}(?:B|BE|BEG|BEGI|BEGIN(?: [A-Z0-9 ]{0,60}-{0,4})?)?$/
-/** How a mark ends, another one can begin. */
+/** The end of one mark can be the beginning of another. */
 const DASHES = 5
 
-/** Takes private keys of many lines out of a stream, as `KEY_BLOCK` does out of a text. */
+/** Removes private keys of many lines from a stream, as `KEY_BLOCK` does from a text. */
 export class KeyBlockStage implements Stage {
   #held = ''
   #shown = 0
-  /** Within a key, behind one of its words: more of that word may follow. */
+  /** Whether the stream is in a key, after one of its words: more of that word may follow. */
   #isInside = false
-  /** What is held begins as a key does, and may be one. */
+  /** Whether the held text begins like a key, and may be one. */
   #isUndecided = false
 
   push(input: string): string {
@@ -142,7 +142,7 @@ export class KeyBlockStage implements Stage {
     }
   }
 
-  /** How a key begins is no secret. */
+  /** The beginning of a key is not secret. */
   flush(): string {
     return this.#isInside || this.#isUndecided ? '' : this.#release()
   }
@@ -170,7 +170,7 @@ export class KeyBlockStage implements Stage {
   }
 }
 
-/** What follows the words of a key and its end; inside as long as more text could be more of it. */
+/** Returns what follows the words and the end of a key; still inside while more text could be more of it. */
 function behindBody(text: string): { readonly text: string; readonly isInside: boolean } {
   const { moreOfWord, nextWord, mayGoOn, end } = KEY_PIECES
   nextWord.lastIndex = moreOfWord.exec(text)![0].length
@@ -181,7 +181,9 @@ function behindBody(text: string): { readonly text: string; readonly isInside: b
   return { text: rest.slice(end.exec(rest)?.[0].length ?? 0), isInside: false }
 }
 
-/** Takes values out of a stream that are encoded or broken; what it ends with may be the beginning of one, and waits. */
+/**
+ * Removes encoded or broken values from a stream; the beginning of one at its end is held.
+ */
 export class FoldedStage implements Stage {
   readonly #values: FoldedValues
   #held = ''

@@ -1,23 +1,23 @@
-/** What stands where a secret stood: `[redacted:github-token]`. */
+/** Returns the mark in place of a secret: `[redacted:github-token]`. */
 export function redactionMark(kind: string): string {
   return `[redacted:${kind}]`
 }
 
-/** A pattern that finds every one of some texts; of those that begin together, the one that stands first. */
+/** Returns a pattern that finds each of some texts; of those that begin alike, the one listed first. */
 export function anyOf(texts: readonly string[]): RegExp {
   return new RegExp(texts.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g')
 }
 
-/** Pairs of bytes that the words have none of are passed by this many bytes at a time; more gains little. */
+/** How far the search skips at most when a pair of bytes occurs in no word; more gains little. */
 const MAX_SKIPPED = 32
 
 /**
- * Tells whether a text of Latin-1 holds one of some words, at 2 GB/s and more however many there are: it looks at
- * pairs of bytes only, as far apart as the shortest word allows (the algorithm of Wu and Manber).
+ * Finds out whether a text of Latin-1 contains one of some words, at 2 GB/s and more however many there are: it looks
+ * at pairs of bytes only, as far apart as the shortest word allows (the algorithm of Wu and Manber).
  */
 export class SkipSearch {
   readonly #width: number
-  /** By pair: how far the window can move on; 0 where a word may stand. */
+  /** By pair: how far the window can move; 0 where a word may be. */
   readonly #skips: Uint8Array
   readonly #wordsByPair = new Map<number, string[]>()
 

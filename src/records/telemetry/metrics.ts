@@ -1,7 +1,7 @@
 import { lazyModule } from '../../core/index.ts'
 
 const loadPrometheusText = lazyModule(() => import('./prometheus-text.ts'))
-/** What one call adds. */
+/** What one call adds to the metrics. */
 interface CallMeasure {
   readonly tool: string
   readonly status: string
@@ -45,12 +45,12 @@ export class Metrics {
     observe(tally.bytes, call.bytes)
   }
 
-  /** A copy of all tallies. */
+  /** Returns a copy of all tallies. */
   snapshot(): { readonly inFlight: number; readonly tools: readonly ToolMetrics[] } {
     return { inFlight: this.inFlight, tools: [...this.#tools].map(([tool, tally]) => copyOf(tool, tally)) }
   }
 
-  /** The text that Prometheus scrapes. Its library is loaded with the first call. */
+  /** Returns the text that Prometheus scrapes. Its library is loaded with the first call. */
   async prometheus(): Promise<string> {
     const { prometheusText } = await loadPrometheusText()
     return prometheusText(this.snapshot())

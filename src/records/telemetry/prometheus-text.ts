@@ -1,11 +1,11 @@
 import { type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import type { Histogram, Metrics, ToolMetrics } from './metrics.ts'
 
-/** A snapshot of metrics in the text format of Prometheus. */
+/** Writes a snapshot of metrics in the text format of Prometheus. */
 export function prometheusText({ inFlight, tools }: ReturnType<Metrics['snapshot']>): Promise<string> {
   const registry = new Registry()
   const add = (type: string, name: string, help: string, values: readonly Value[]) =>
-    // The registry asks a metric for no more than its name and `get`; ours are filled directly, from our own tallies.
+    // The registry uses only `name` and `get` of a metric; its types do not say so, hence the cast.
     registry.registerMetric({
       name,
       get: async () => ({ name, help, type, values, aggregator: 'sum' }),

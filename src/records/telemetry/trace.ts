@@ -2,14 +2,14 @@ import { createRequire } from 'node:module'
 import type { Span, Tracer } from '@opentelemetry/api'
 import { messageOf } from '../../core/index.ts'
 
-/** What a span says of a call. */
+/** What a span records about a call. */
 interface TracedCall {
   readonly tool: string
   readonly callId: string
   readonly description?: string
 }
 
-/** A span that was begun and must be ended once. */
+/** A span that was started and must be ended once. */
 export interface CallSpan {
   end(result: { readonly ok: boolean; readonly code?: string }): void
 }
@@ -19,8 +19,8 @@ const API = Symbol.for('opentelemetry.js.api.1')
 const ERROR_STATUS = 2
 
 /**
- * Begins the span of a tool's execution with the attributes of the GenAI conventions. Undefined, at the price of two
- * property reads and with nothing loaded, when the host has registered no tracing SDK.
+ * Starts the span of a tool's execution, with the attributes of the GenAI conventions. Returns `undefined`, at the cost
+ * of two property reads and without loading anything, if the host has registered no tracing SDK.
  */
 export function startSpan(call: TracedCall): CallSpan | undefined {
   const registered = (globalThis as { [API]?: { readonly trace?: unknown } })[API]?.trace
@@ -61,7 +61,7 @@ function endSpan(span: Span, { ok, code }: { readonly ok: boolean; readonly code
 
 let last: { readonly provider: unknown; readonly tracer: Tracer } | undefined
 
-/** The tracer of a provider; asked for again when the host registers another one. */
+/** The tracer of a provider; read again when the host registers another one. */
 function tracerOf(provider: unknown): Tracer {
   if (last?.provider !== provider) {
     // Required, not imported: a span must begin now, and a hub without an SDK must not load the package.

@@ -9,7 +9,10 @@ import type { Line } from '../log/lines.ts'
 import { eventLines } from '../log/read-events.ts'
 import { isFileName, treeBytes } from './undo-folder.ts'
 
-/** What each change has beside its path; records can have been tampered with, and what is read here is written to disk. */
+/**
+ * The fields of each change besides its path, checked because records may have been tampered with and undo writes to
+ * disk.
+ */
 const FIELDS: Readonly<Record<KeptChange['op'], Readonly<Record<string, Field>>>> = {
   create: { after: isState },
   replace: { before: isState, after: isState },
@@ -21,7 +24,7 @@ const FIELDS: Readonly<Record<KeptChange['op'], Readonly<Record<string, Field>>>
   move: { to: isPath, digest: isText },
 }
 
-/** A change with the event that told of it. */
+/** A change with the event that recorded it. */
 export interface RecordedChange {
   readonly run: string
   readonly seq: number
@@ -31,9 +34,9 @@ export interface RecordedChange {
   readonly change: KeptChange
 }
 
-/** What a run changed, and which changes of any run it took back. */
+/** What a run changed, and which changes of any run it undid. */
 export interface RunHistory {
-  /** In the order they happened. */
+  /** In the order in which they happened. */
   readonly changes: readonly RecordedChange[]
   readonly undone: readonly { readonly run: string; readonly seq: number; readonly by: string }[]
 }
@@ -41,7 +44,7 @@ export interface RunHistory {
 const MARK = /"type":"(file-changing|change-undone)"/
 const MARK_BYTES = 120
 
-/** Reads what a run changed; any process can, also while the run continues. Refuses a record that was changed. */
+/** Reads what a run changed; works in any process, also while the run is open. Throws for a record that was changed. */
 export async function readChangeHistory(folder: string): Promise<RunHistory> {
   const history = { changes: [] as RecordedChange[], undone: [] as { run: string; seq: number; by: string }[] }
   for await (const lines of eventLines(folder)) {
@@ -85,7 +88,7 @@ function tampered(run: string): ToolError {
 
 type Field = (value: unknown) => boolean
 
-/** The change that an event tells of; undefined when it is none that we wrote. */
+/** Returns the change that an event records, or `undefined` if it is not one that we wrote. */
 export function parseChange(event: Readonly<Record<string, unknown>>): KeptChange | undefined {
   const { op, path, tree, notUndoable } = event
   if (typeof op !== 'string' || !Object.hasOwn(FIELDS, op) || !isPath(path)) return undefined
@@ -122,8 +125,8 @@ function isText(value: unknown): boolean {
 }
 
 /**
- * The content that a run kept of a file, piece by piece. Fails at its end when it is not what was kept, so anyone who
- * writes it must not let anybody see it before.
+ * Yields the content that a run kept of a file, in pieces. Throws at its end if the hash is wrong, so a caller that
+ * writes it must not publish it before.
  */
 export async function* readKept(folder: string, { sha256, bytes }: FileState): AsyncGenerator<Uint8Array> {
   const path = join(folder, 'undo', sha256)

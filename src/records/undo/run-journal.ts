@@ -4,7 +4,7 @@ import { diskError } from '../log/disk-error.ts'
 import type { EventBody } from '../log/events.ts'
 import { UndoFolder } from './undo-folder.ts'
 
-/** What a journal needs of the run it belongs to; `RunRecords` is one. */
+/** What a journal needs from the record of its run; `RunRecords` provides it. */
 export interface JournalRecords {
   readonly folder: string
   readonly problem: ToolError | undefined
@@ -16,16 +16,19 @@ export interface JournalRecords {
 export interface RunJournalOptions {
   readonly callId: string
   readonly tool: string
-  /** Most bytes that the run keeps, all of its calls together. */
+  /** Maximum number of bytes that all calls of the run keep together. */
   readonly maxBytes: number
   /** With `behind` nothing waits for the disk. */
   readonly durability?: Durability
 }
 
-/** One a run, however many calls it has: they share what is kept, and its bound. */
+/** One per run: its calls share what is kept, and the limit. */
 const folders = new WeakMap<JournalRecords, UndoFolder>()
 
-/** The journal of one call: a change is an event of the run's chain, what it replaces lies in the run's `undo/` folder. */
+/**
+ * Creates the journal of one call: a change is an event of the run's chain, what it replaces is in the run's `undo/`
+ * folder.
+ */
 export function createRunJournal(records: JournalRecords, options: RunJournalOptions): Journal {
   const { callId, tool, maxBytes, durability = 'effects' } = options
   const folder = folderOf(records)

@@ -6,15 +6,15 @@ import type { FileState, PlaceForTree } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { GroupCommit, openRegular, syncFolder } from '../../system/index.ts'
 
-/** A kept file as it was when its content was known to be right. */
+/** A kept file as it was when its content was verified. */
 interface Kept {
   readonly fingerprint: string
-  /** Under way or done: it survives a loss of power. */
+  /** Resolves when it survives a loss of power. */
   secured?: Promise<void>
 }
 
 const FULL = new Set(['ENOSPC', 'EDQUOT'])
-/** Another disk, a file of another user, too many names: a copy does as well. */
+/** Another disk, a file of another user, too many links: then it is copied. */
 const CANNOT_LINK = new Set(['EXDEV', 'EPERM', 'EMLINK', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP'])
 
 const HAS_PROC = existsSync('/proc/self/fd')
@@ -22,10 +22,10 @@ const HAS_PROC = existsSync('/proc/self/fd')
 /** The `undo/` folder of a run: replaced files by their hash, each content once, and removed trees. */
 export class UndoFolder {
   readonly path: string
-  /** What may be there: a content that was never kept is not looked for. */
+  /** Content that may be there: content that was never kept is not searched for. */
   readonly #names = new Set<string>()
   readonly #kept = new Map<string, Kept>()
-  /** Two changes that replace equal content concurrently must not both count it. */
+  /** Concurrent changes that replace equal content must not both count it. */
   readonly #underWay = new Map<string, Promise<string | undefined>>()
   readonly #sync: GroupCommit
   #measured: Promise<void> | undefined
@@ -36,7 +36,7 @@ export class UndoFolder {
     this.#sync = new GroupCommit(() => syncFolder(path))
   }
 
-  /** Keeps the content of a file; returns why it was not kept. */
+  /** Keeps the content of a file. Returns why it was not kept, or `undefined`. */
   async keepFile(source: string, state: FileState, maxBytes: number): Promise<string | undefined> {
     await this.#measure()
     const { sha256 } = state
@@ -50,7 +50,7 @@ export class UndoFolder {
     }
   }
 
-  /** Makes room for a removed tree; the caller renames it there. */
+  /** Reserves space for a removed tree; the caller renames it there. */
   async placeForTree(bytes: number, maxBytes: number): Promise<PlaceForTree> {
     await this.#measure()
     const refusal = this.#reserve(bytes, maxBytes)
@@ -105,7 +105,10 @@ export class UndoFolder {
     return undefined
   }
 
-  /** What has another name is still the live file of a change that was not made, or not yet: it can change at any time. */
+  /**
+   * A file with another link is still the live file of a change that was not made, or not yet: it can change at any
+   * time.
+   */
   async #isKept(path: string, present: Stats, { sha256, bytes }: FileState): Promise<boolean> {
     if (present.nlink > 1 || present.size !== bytes) return false
     const fingerprint = fingerprintOf(present)
@@ -125,7 +128,7 @@ export class UndoFolder {
     return undefined
   }
 
-  /** A run that was opened again has kept something already; what a crash left half-copied goes. */
+  /** A run that was opened again has kept files already; what a crash left half-copied is removed. */
   #measure(): Promise<void> {
     this.#measured ??= this.#addUp().catch((error) => {
       this.#measured = undefined
@@ -145,7 +148,7 @@ export class UndoFolder {
   }
 }
 
-/** Puts the content of a file under its name; returns why that is not what was to be kept. */
+/** Stores the content of a file under its hash. Returns why that was not possible. */
 async function storeFile(
   source: string,
   path: string,
@@ -158,7 +161,7 @@ async function storeFile(
   return copied ?? 'it was changed while it was kept'
 }
 
-/** A second name for the file, where it is the only other one: the change then takes the first, and this one stays. */
+/** Adds a second link to the file if it has only one: the change then removes the first, and this one stays. */
 async function linkAlone(source: string, path: string): Promise<Stats | undefined> {
   if ((await lstat(source)).nlink !== 1) return undefined
   try {
@@ -170,18 +173,18 @@ async function linkAlone(source: string, path: string): Promise<Stats | undefine
   }
 }
 
-/** Without /proc the source is a plain path, which may have led elsewhere: then the content tells. */
+/** Without /proc the source is a plain path, which may have led elsewhere: then the content is compared. */
 async function isTheFile(path: string, { sha256 }: FileState): Promise<boolean> {
   return HAS_PROC || (await hashOf(path)) === sha256
 }
 
-/** A copy that is there whole or not at all; undefined when the file is no longer what it was. */
+/** Copies a file completely or not at all. Returns `undefined` if the file is no longer what it was. */
 async function copyWhole(source: string, path: string, sha256: string): Promise<Stats | undefined> {
   const draft = keptDraftName(path)
   const file = await openRegular(source)
   try {
     const mode = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE
-    // Whatever a plain path leads to by then, only the content that was meant is kept.
+    // Whatever a plain path leads to by then, only the intended content is kept.
     await copyFile(HAS_PROC ? `/proc/self/fd/${file.fd}` : source, draft, mode)
     await chmod(draft, 0o600)
     if ((await hashOf(draft)) !== sha256) return undefined
@@ -230,7 +233,9 @@ const FILE = /^[0-9a-f]{64}$/
 const DRAFT = /^[0-9a-f]{64}\.[0-9a-f]{12}$/
 const TREE = /^tree-(\d{1,15})-[0-9a-f]{16}$/
 
-/** A free name for a removed tree below `undo/`; its size is part of it, so that nobody has to measure the tree again. */
+/**
+ * A free name for a removed tree below `undo/`; its size is part of it, so that nobody has to measure the tree again.
+ */
 export function treeName(bytes: number): string {
   return `tree-${bytes}-${randomBytes(8).toString('hex')}`
 }
