@@ -115,7 +115,7 @@ function checkShadow(sourced: SourcedRule, denies: readonly SourcedRule[]): Poli
   ]
 }
 
-/** Whether every demand the rule matches is surely denied; in doubt not, so that no warning is wrong. */
+/** Whether every demand that the rule matches is certainly denied; false in doubt, so that no warning is wrong. */
 function covers(deny: SourcedRule, { rule, base }: SourcedRule): boolean {
   if (deny.rule.except !== undefined || deny.about !== undefined) return false
   if (!coversSubject(readSubject(subjectOf(deny.rule), 'deny'), readSubject(subjectOf(rule), effectOf(rule))))

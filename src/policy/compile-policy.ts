@@ -5,15 +5,15 @@ import type { Pattern, TargetKind } from './target.ts'
 
 const MAX_REMEMBERED = 1_000
 
-/** All that has a say in a decision, by who says it. */
+/** The layers of a policy, by who wrote their rules. */
 export interface PolicyLayers {
-  /** Safe denials of the runtime and constraints of the sandbox: only deny rules. */
+  /** Denials of the runtime and constraints of the sandbox: only deny rules. */
   readonly always?: readonly SourcedRule[]
   /** Config and code of the owner. */
   readonly owner?: readonly SourcedRule[]
   /** Shipped rules, for demands that no rule of the owner matches. */
   readonly defaults?: readonly SourcedRule[]
-  /** Wishes of skills: listed with a decision, never part of it. */
+  /** Requests of skills: listed with a decision, never part of it. */
   readonly requests?: readonly SkillRequest[]
   /** What `~` means in patterns. */
   readonly home?: string
@@ -27,13 +27,13 @@ export interface Policy {
   readonly memory: DecisionMemory
   /** Some rule restricts some commands: what a command hides could be one of those. */
   readonly restrictsCommands: boolean
-  /** A policy that must say yes, too. */
+  /** An outer policy, which must allow the call as well. */
   readonly within?: Policy
   /** The same with one more rule of the owner, to try what it would do. */
   readonly withRule: (rule: SourcedRule) => Policy
 }
 
-/** Rules filed so that finding those about a demand hardly depends on how many there are. */
+/** Rules by subject and target, so that the cost of a decision hardly depends on how many there are. */
 export interface RuleIndex {
   readonly everything: Bucket
   readonly capabilities: ReadonlyMap<string, Bucket>
@@ -90,7 +90,7 @@ function restrictsCommands({ effect, on, except }: CompiledRule): boolean {
   return names(except) || (effect !== 'allow' && names(on))
 }
 
-/** Ordered by where rules are written, so that the order they arrive in changes nothing, not even which of two equals is named. */
+/** Sorts rules by where they are written, so that the order they are passed in changes nothing. */
 function compileLayer(rules: readonly SourcedRule[], layer: Layer, home: string | undefined): CompiledRule[] {
   return rules
     .map((rule) => ({ rule, key: JSON.stringify(rule) }))
@@ -149,7 +149,7 @@ interface DecisionMemory {
   remember(question: PolicyQuestion, decision: Decision): void
 }
 
-/** A bounded memory; the oldest answer leaves first. */
+/** A bounded memory; the oldest answer is removed first. */
 function createDecisionMemory(): DecisionMemory {
   const answers = Array.from({ length: 4 }, () => new Map<string, { question: PolicyQuestion; decision: Decision }>())
 
@@ -170,7 +170,7 @@ function slotOf({ caller, tainted }: PolicyQuestion): number {
   return (caller === 'script' ? 1 : 0) + (tainted ? 2 : 0)
 }
 
-/** A tool may be replaced under its name: then its facts differ and the old answer does not count; nor without the sandbox. */
+/** A tool may be replaced by another of the same name, and the sandbox may go away: then the old answer does not count. */
 function isSameTool(a: PolicyQuestion, b: PolicyQuestion): boolean {
   if (a.isUnsandboxed !== b.isUnsandboxed) return false
   return isSameList(a.names, b.names) && isSameList(a.groups, b.groups) && isSameList(a.capabilities, b.capabilities)

@@ -34,7 +34,7 @@ export interface CompiledRule {
   readonly effect: Effect
   readonly subject: Subject
   readonly layer: Layer
-  /** Its place in its layer. */
+  /** Its position in its layer. */
   readonly order: number
   readonly isFallback: boolean
   /** `on` counts most, then a tool, then a group or a capability, then `*`. */
@@ -104,8 +104,8 @@ export function specificityOf(subject: Subject, hasTargets: boolean): number {
 
 /**
  * A capability word always means the capability, also where a dialect (`exec`) has the same name. What restricts holds
- * whatever the case of its subject, so that no deny is dead by a capital letter; an allow of a tool or a capability is
- * exact, so that no tool gets it by a name that is nearly the same. Groups have no case: tools are put in them without.
+ * whatever the case of its subject, so that no deny fails because of a capital letter; an allow of a tool or a capability
+ * is exact, so that no tool gets it by a similar name. Groups have no case.
  */
 export function readSubject(written: string, effect: Effect): Subject {
   if (written === '*') return { kind: 'any', name: written }
@@ -121,7 +121,7 @@ function isCapability(name: string): name is Capability {
   return (CAPABILITIES as readonly string[]).includes(name)
 }
 
-/** The kinds of target a rule can meet. */
+/** The kinds of target that a rule can be about. */
 function kindsOf({ name }: Subject, about: readonly Capability[] | undefined): readonly TargetKind[] {
   if (isCapability(name)) return [TARGET_KINDS[name]]
   return about ? [...new Set(about.map((capability) => TARGET_KINDS[capability]))] : ALL_KINDS

@@ -21,7 +21,7 @@ const MAX_PART_LENGTH = 120
 const APPROVE = { key: 'policy', hint: 'Approve it when asked: no rule can allow exactly this command.' } as const
 const SPLIT = { hint: 'Run its commands one by one: more than one rule keeps it from running.' } as const
 
-/** May this command run? Every part of it is judged by itself; the strictest decides. */
+/** Decides whether a command line may run. Every part of it is judged by itself; the strictest decides. */
 export function decideCommand(policy: Policy, question: PolicyQuestion, target: string): DemandDecision {
   const reading = question.readings?.get(target) ?? readRoughly(target)
   const refusal = reading.doubts.find(({ kind }) => kind === 'refused')
@@ -36,8 +36,8 @@ export function decideCommand(policy: Policy, question: PolicyQuestion, target: 
 }
 
 /**
- * A rule that would let a dangerous command run without an approval is not proposed: one that asks is. Of other dangers
- * the proposal says what it would permit.
+ * Never proposes a rule that would let a dangerous command run without an approval: it proposes one that asks. For lesser
+ * risks the hint says what the rule would permit.
  */
 function withRisk(policy: Policy, question: PolicyQuestion, judged: readonly JudgedPart[], fix: Fix): Fix {
   const rule = fix.value as Rule | undefined
@@ -64,7 +64,7 @@ function judgeParts(policy: Policy, question: PolicyQuestion, { parts }: Command
   return parts.map((part) => judgePart(policy, question, part))
 }
 
-/** A rule is only proposed when it would do: other rules, and what it says of the other parts, may keep it from that. */
+/** Tries a proposed rule: other rules, or other parts of the line, may keep it from having an effect. */
 function tryFix(
   policy: Policy,
   question: PolicyQuestion,
@@ -104,7 +104,7 @@ function describeDecision(
   }
 }
 
-/** One for each part that is not allowed yet; none when a rule cannot say one of them. */
+/** A pattern for each part that is not allowed yet; `undefined` if one of them cannot be written as a pattern. */
 function patternsFor({ doubts }: CommandReading, judged: readonly JudgedPart[]): readonly string[] | undefined {
   const others = judged.filter(({ effect }) => effect !== 'allow')
   const patterns = others.map(({ part }) => {
@@ -115,7 +115,7 @@ function patternsFor({ doubts }: CommandReading, judged: readonly JudgedPart[]):
   return doubts.length > 0 || known.length < patterns.length ? undefined : [...new Set(known)]
 }
 
-/** What could not be read with certainty is never allowed unasked. */
+/** A line that could not be read with certainty is never allowed without an approval. */
 function askInDoubt(decision: DemandDecision, { doubts }: CommandReading): DemandDecision {
   const [doubt] = doubts
   if (doubt === undefined) return decision
@@ -151,13 +151,13 @@ function describePart({ text, where }: CommandPart): string {
   return where === undefined ? `\`${line}\`` : `\`${line}\` ${escapeLine(where)}`
 }
 
-/** A danger of a command in words, to be read after "it": "deletes files". */
+/** A risk of a command in words that follow "it": "deletes files". */
 interface CommandRisk {
   readonly risk: Risk
   readonly words: string
 }
 
-/** What people should know of one part of a command line, the most dangerous first. */
+/** The risks of one part of a command line, the most dangerous first. */
 export function risksOfPart(policy: Policy, question: PolicyQuestion, part: CommandPart): CommandRisk[] {
   const known = (part.risks ?? []).map((risk) => ({ risk, words: RISKS[risk] }))
   const kept = part.risks?.includes('deletes') ? undefined : findKeptFile(policy, question, part)

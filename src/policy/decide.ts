@@ -6,7 +6,7 @@ import { readTarget } from './match-target.ts'
 import { type Decision, type DemandDecision, type PolicyQuestion, STRICTNESS } from './question.ts'
 import { MAX_TARGET_LENGTH, TARGET_KINDS } from './target.ts'
 
-/** May this call happen? Where the policy lies within another one, both must say so. */
+/** Decides whether a call may happen. Within an outer policy the stricter of both decisions holds. */
 export function decide(policy: Policy, question: PolicyQuestion): Decision {
   const own = decideAlone(policy, question)
   return policy.within ? stricter(own, decide(policy.within, question)) : own
@@ -18,7 +18,7 @@ function stricter(own: Decision, outer: Decision): Decision {
   return { ...decision, constraints: mergeConstraints(own.constraints, outer.constraints) }
 }
 
-/** Every demand is decided by itself; the strictest decides the call. */
+/** Decides every demand of the call by itself; the strictest decision holds. */
 function decideAlone(policy: Policy, question: PolicyQuestion): Decision {
   const isRepeatable = question.targets.length === 0 && question.grants === undefined
   const known = isRepeatable ? policy.memory.recall(question) : undefined
@@ -93,7 +93,7 @@ function decideTarget(
   )
 }
 
-/** No rule makes up for a sandbox that is not there. */
+/** Without a sandbox a command is never allowed without an approval, whatever the rules say. */
 function askUnsandboxed(decision: DemandDecision): DemandDecision {
   return {
     ...decision,
@@ -121,7 +121,7 @@ function refuseGrant(question: PolicyQuestion, capability: Capability, target: s
   }
 }
 
-/** A call waits while its target is compared with every pattern about it, and so do all others. */
+/** Comparing a target with patterns blocks the event loop, so a target that is too long is refused. */
 function refuseLength(capability: Capability, target: string): DemandDecision {
   const limit = MAX_TARGET_LENGTH[TARGET_KINDS[capability]]
   return {
@@ -137,7 +137,7 @@ function refuseLength(capability: Capability, target: string): DemandDecision {
   }
 }
 
-/** What skills asked for that touches a call, a line each; information, never a grant. */
+/** The requests of skills that are about a call, one line each. They inform a person and grant nothing. */
 export function requestsFor(requests: readonly SkillRequest[], question: PolicyQuestion): string[] {
   return requests
     .filter((request) => touches(request, question))

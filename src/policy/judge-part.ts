@@ -8,20 +8,20 @@ import { readTarget } from './match-target.ts'
 import { type PolicyQuestion, STRICTNESS } from './question.ts'
 import type { PolicyTarget } from './target.ts'
 
-/** What the rules say to one part of a command line. */
+/** What the rules say about one part of a command line. */
 export interface JudgedPart extends Judgement {
   readonly part: CommandPart
   /** Why the allow that matches it does not cover it. */
   readonly doubt?: string
 }
 
-/** Programs whose first operand says what they do: a pattern names it, too. */
+/** Programs whose first operand says what they do: a pattern includes it. */
 const WITH_COMMANDS = new Set(
   'git npm pnpm yarn bun cargo go docker podman kubectl pip pip3 uv poetry deno dotnet gradle mvn bundle composer gh terraform rake'.split(
     ' ',
   ),
 )
-/** What deletes, publishes or gives rights is approved call by call. */
+/** Commands that delete, publish or give rights are approved call by call: no pattern is offered. */
 const NEVER =
   /^(?:rm|rmdir|unlink|shred|dd|truncate|mkfs\S*|chmod|chown|chgrp|sudo|su|doas|ssh|scp|rsync|curl|wget|kill|pkill|killall|npx|bunx|uvx|pipx)$|^git (?:push|reset|clean|rebase|filter-branch|update-ref|config|checkout|restore)$|^\S+ (?:publish|unpublish|login|exec|x|dlx|delete|destroy|apply)$/
 const MAX_WORDS = 3
@@ -46,7 +46,7 @@ export function judgePart(policy: Policy, question: PolicyQuestion, part: Comman
   return carried === undefined ? { ...judgement, part } : { ...judgement, effect: 'ask', part, doubt: carried }
 }
 
-/** Why an unknown program is not allowed unasked: if it runs what follows it, a rule is about that. */
+/** Why an unknown program needs an approval: it may run the words that follow it, and a rule is about those. */
 function restrictedCarried(
   policy: Policy,
   question: PolicyQuestion,
@@ -65,7 +65,7 @@ function restrictedCarried(
   return undefined
 }
 
-/** The rule with a pattern that keeps a command from running unasked, or could. */
+/** The rule with a pattern that restricts a command, or could. */
 function restrictionOn(
   policy: Policy,
   question: PolicyQuestion,
@@ -89,7 +89,7 @@ function isException({ effect, except }: CompiledRule, target: PolicyTarget): bo
   return effect === 'deny' && (except?.get('command')?.some((pattern) => pattern.matches(target, false)) ?? false)
 }
 
-/** An allow of all commands covers what is done besides, and what is hidden too unless some commands are restricted. */
+/** An allow of all commands also covers what a command reaches, and what it hides unless some commands are restricted. */
 function uncovered(
   policy: Policy,
   question: PolicyQuestion,
@@ -106,7 +106,7 @@ function uncovered(
   return doubts.find((doubt) => !rules.some((each) => isSpeltOut(doubt, target, each)))?.reason
 }
 
-/** Every rule that allows it as specifically: which of them is written first does not count. */
+/** All equally specific rules that allow it: the order in which they are written does not count. */
 function equalsOf(
   { levels }: Policy,
   question: PolicyQuestion,
@@ -130,7 +130,7 @@ function isSpeltOut({ at }: Pick<Doubt, 'at'>, target: PolicyTarget, { on }: Com
   return patterns.some((pattern) => (pattern.words ?? 0) > at && pattern.matches(target, false))
 }
 
-/** Files that tools may not read are not read by a command unasked. */
+/** A command that reads a file which tools may not read needs an approval. */
 function deniedFile(
   policy: Policy,
   question: PolicyQuestion,
@@ -141,7 +141,7 @@ function deniedFile(
   return kept && `it uses ${kept.path}, which tools may not read: ${kept.rule.text}`
 }
 
-/** The first file among those that a command names which tools may not read, and the rule that says so. */
+/** The first file of a command that tools may not read, and the rule that denies it. */
 export function findKeptFile(
   policy: Policy,
   question: PolicyQuestion,
@@ -157,7 +157,7 @@ export function findKeptFile(
   return undefined
 }
 
-/** A doubt as a sentence: what the part does, and that the rule which would allow it does not mean that. */
+/** A doubt as sentences: what the part does, and which rule does not cover it. */
 export function describeDoubt(doubt: string, rule: CompiledRule): string {
   return `${doubt}. The rule ${rule.text} does not cover that, so a person decides.`
 }
@@ -172,7 +172,7 @@ function findReadRule(level: RuleIndex, question: PolicyQuestion, target: Policy
   return found
 }
 
-/** A rule that does not match the words as far as they are known, and could match what becomes of them. */
+/** A rule that does not match the known words, but could match what they become at run time. */
 function restrictedInWorstCase(
   policy: Policy,
   question: PolicyQuestion,

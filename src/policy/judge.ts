@@ -12,10 +12,10 @@ export interface Demand {
   readonly target?: PolicyTarget
 }
 
-/** What the rules say to one demand. */
+/** What the rules say about one demand. */
 export interface Judgement {
   readonly effect: Effect
-  /** The rule that says it; none when no rule is about the demand. */
+  /** The rule that decides; `undefined` if no rule is about the demand. */
   readonly rule?: CompiledRule
   /** The rule is a default, and the owner names other targets. */
   readonly isNarrowed?: boolean
@@ -104,13 +104,13 @@ function describeDefault(question: PolicyQuestion, need: Need): DemandDecision {
   }
 }
 
-/** The rule that decides a demand, and the bounds of all rules that say the same as specifically. */
+/** The rule that decides a demand, and the constraints of all equally specific rules that match. */
 interface Choice {
   readonly rule: CompiledRule
   readonly constraints: Constraints
 }
 
-/** Any matching deny; else the most specific rule, where a tie takes the stricter. */
+/** Picks a matching deny, or else the most specific rule; of equally specific rules the stricter. */
 function pickRule(index: RuleIndex, question: PolicyQuestion, demand: Demand): Choice | undefined {
   let denial: CompiledRule | undefined
   let best: CompiledRule | undefined
@@ -133,7 +133,7 @@ function isStricter(rule: CompiledRule, than: CompiledRule): boolean {
   return rule.effect === than.effect ? comesBefore(rule, than) : rule.effect === 'ask'
 }
 
-/** Which of two that say the same is named: the one no rule can override, then the one written first. */
+/** Which of two rules with the same effect is named: the one that cannot be overridden, then the one written first. */
 function comesBefore(a: CompiledRule, b: CompiledRule): boolean {
   return a.layer === b.layer ? a.order < b.order : a.layer === 'always'
 }
@@ -169,7 +169,7 @@ export function findRules(
   for (const name of foldNames(question)) search(index.foldedNames.get(name), question, demand, found)
 }
 
-/** Whether the owner allows this subject some targets of the demand's kind, by name: then the others are not meant. */
+/** Whether the owner allows this subject some targets of the demand's kind by name, and so not the others. */
 function allowsSome(
   index: RuleIndex,
   { tool, names, groups }: PolicyQuestion,
@@ -210,7 +210,7 @@ function search(
   }
 }
 
-/** Everything about a rule but its subject and `on`. */
+/** Whether the conditions of a rule hold, apart from its subject and `on`. */
 function applies(
   { when, about, except, effect }: CompiledRule,
   question: PolicyQuestion,

@@ -1,7 +1,7 @@
 import { baseName, type CommandPart, isLike, readLoosely } from '../shell/index.ts'
 import { ANY_KEY, type BrokenPattern, type Pattern, type PolicyTarget } from './target.ts'
 
-/** Characters that mean something to a shell, or do not show: no word of a pattern has them. */
+/** Characters that have a meaning in a shell, or are invisible: no word of a pattern has them. */
 const SHELL_CHARACTERS = /[;&|<>`$(){}'"\\*?[\]~#!\p{Cf}\p{Zl}\p{Zp}\x00-\x08\x0a-\x1f\x7f-\x9f]/u
 
 const PROGRAMS =
@@ -48,12 +48,12 @@ export function readPatternPart({ words, text }: Pick<CommandPart, 'words' | 'te
   return { kind: 'command', value: text, keys, command: { words, loose } }
 }
 
-/** The same, taken for all it could be: what permits does not match it, what restricts does as soon as it could. */
+/** The same target in the worst case: patterns that permit do not match it, those that restrict do if they could. */
 export function inWorstCase(target: PolicyTarget): PolicyTarget {
   return { ...target, command: target.command && { ...target.command, isWorstCase: true } }
 }
 
-/** A pattern for this very part; none when a rule cannot say it. */
+/** A pattern for exactly this part; `undefined` if there is none. */
 export function partAsPattern({ words }: Pick<CommandPart, 'words'>): string | undefined {
   const known = words.filter((word) => word !== undefined)
   if (known.length < words.length || known.some((word) => word === '' || /[ \t]/.test(word))) return undefined

@@ -40,7 +40,7 @@ export function compilePattern(kind: TargetKind, text: string, place: PatternPla
   }
 }
 
-/** A pattern that matches this very target, for a fix to suggest; none when no rule can say it. */
+/** A pattern that matches exactly this target; `undefined` if there is none. */
 export function targetAsPattern(kind: PlainKind, value: string): string | undefined {
   if (kind === 'url') return urlAsPattern(value)
   return value === '' ? undefined : escapeGlob(value)

@@ -46,7 +46,7 @@ export function parseTargetUrl(value: string): PolicyTarget {
   return { kind: 'url', value, keys, url }
 }
 
-/** A pattern for this very URL, whatever its query. */
+/** A pattern for exactly this URL, with any query. */
 export function urlAsPattern(value: string): string | undefined {
   const url = splitUrl(value)
   return url && `${url.scheme}://${url.host}${url.port && `:${url.port}`}${escapeGlob(url.path)}`

@@ -2,7 +2,7 @@ import type { CallerKind, Capability, Constraints, Effect, Fix, ResolvedTarget }
 import type { CommandReading } from '../shell/index.ts'
 import type { Layer } from './compile-rule.ts'
 
-/** What policy is asked: may this call happen? */
+/** A call to decide on. */
 export interface PolicyQuestion {
   /** Canonical name. */
   readonly tool: string
@@ -20,7 +20,7 @@ export interface PolicyQuestion {
   readonly tainted: boolean
   /** The closed list of capabilities this call may use; they permit nothing by themselves. */
   readonly grants?: readonly Capability[]
-  /** What the commands among the targets are, by target; one that is missing is read roughly, and never allowed unasked. */
+  /** What the commands among the targets are, by target; one that is missing is read roughly, and needs an approval. */
   readonly readings?: ReadonlyMap<string, CommandReading>
   /** Commands of this call would run without a sandbox. */
   readonly isUnsandboxed?: boolean
@@ -65,5 +65,5 @@ export interface Decision extends PolicyVerdict {
   readonly requests: readonly string[]
 }
 
-/** How strict an effect is: of several, the highest decides. */
+/** How strict an effect is: of several, the strictest decides. */
 export const STRICTNESS: Readonly<Record<Effect, number>> = { allow: 0, ask: 1, deny: 2 }

@@ -16,7 +16,7 @@ interface FixNeed {
   readonly others?: readonly CompiledRule[]
 }
 
-/** What the owner would write, and where, so that this demand is allowed; honest where no rule can do it. */
+/** What the owner would write, and where, so that this demand is allowed; says so if no rule can do it. */
 export function suggestFix(
   question: PolicyQuestion,
   { capability, target, patterns, others = [] }: FixNeed,
@@ -60,7 +60,7 @@ export function suggestFix(
   }
 }
 
-/** What a rule would permit besides this very call, where that is much or cannot be taken back. */
+/** A warning about what else a rule would permit, if that is much or cannot be undone. */
 function permits({ allow, on }: Rule, capability: Capability | undefined): string {
   if (on !== undefined)
     return capability === 'danger:destructive' ? ' Tools may then overwrite or delete it without an approval.' : ''
@@ -75,7 +75,7 @@ function patternsOf(capability: Capability | undefined, target: string | undefin
   return pattern === undefined ? [] : [pattern]
 }
 
-/** A rule as one writes it. */
+/** A rule as it is written in the config. */
 export function writeRule({ allow, ask, on }: Rule): string {
   const parts = [
     allow === undefined ? `ask: ${JSON.stringify(ask)}` : `allow: ${JSON.stringify(allow)}`,

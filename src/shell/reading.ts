@@ -84,12 +84,12 @@ export function readRoughly(text: string): CommandReading {
   }
 }
 
-/** It does more than its words say. */
+/** A doubt: it does more than its words say. */
 export function reach(reason: string): Doubt {
   return { kind: 'reach', reason }
 }
 
-/** What runs is only known when it runs. */
+/** A doubt: what runs is only known at run time. */
 export function hidden(reason: string): Doubt {
   return { kind: 'hidden', reason }
 }

@@ -25,7 +25,7 @@ export type Risk = keyof typeof RISKS
 
 const ORDER = Object.keys(RISKS) as Risk[]
 
-/** Those that say that another program runs: gone where that program was found in the line and is judged by itself. */
+/** Risks of running another program: dropped if that program was found in the line and is judged by itself. */
 const OF_CODE: ReadonlySet<Risk> = new Set(['piped', 'inline', 'unknown', 'script'])
 const BY_REASON: ReadonlyMap<string, Risk> = new Map(
   (
@@ -91,7 +91,7 @@ export function rankOf(risk: Risk | undefined): number {
   return risk === undefined ? ORDER.length : ORDER.indexOf(risk)
 }
 
-/** Worth an approval each time: no rule that allows it is proposed. */
+/** Whether it needs an approval each time: no rule that allows it is proposed. */
 export function isSevere(risk: Risk): boolean {
   return rankOf(risk) < rankOf('installs')
 }

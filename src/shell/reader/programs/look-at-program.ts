@@ -30,7 +30,7 @@ export interface FoundHazard extends Hazard {
 /** One hazard is enough to ask; a hostile line could hold millions. */
 const MAX_HAZARDS = 32
 const MAX_SHOWN_LENGTH = 60
-/** Who starts a program through so many others hides it. */
+/** A program that is started through more programs than this counts as hidden. */
 const MAX_CARRIED = 4
 
 type Words = readonly (string | undefined)[]

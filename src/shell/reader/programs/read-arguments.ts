@@ -28,12 +28,12 @@ type Words = readonly (string | undefined)[]
 
 /** More flags than any program has: the rest of such a word is not read. */
 const MAX_CLUSTER_LENGTH = 64
-/** Nobody writes so many options that a table lacks. */
+/** The most options missing from the table that are read. */
 const MAX_WAYS = 32
 
 /**
- * Tells options, their values and operands apart, as the program would: in every way that it could, the likeliest first,
- * as an option that the table lacks may take the next word or not. Undefined where these would be too many.
+ * Sorts words into options, their values and operands, in every way that the program could, the likeliest first: an option
+ * that the table lacks may take the next word or not. Returns `undefined` if there are too many ways.
  */
 export function readProgramArguments(
   words: Words,
@@ -102,7 +102,7 @@ function readOneWay(words: Words, start: Start, compiled: CompiledTable, stops: 
   return { options, operands, end: index, optionsEnd }
 }
 
-/** Reads the word at an index, and its value from the next one; answers the index after both. */
+/** Reads the word at an index, and its value from the next one; returns the index after both. */
 function readOption(reading: Reading, at: number, word: string): number {
   const { words, compiled, options, fork } = reading
   const isWord = compiled.table.style === 'words'
