@@ -1,7 +1,7 @@
 import type { loadSecondParser } from '../../src/hub/second-parser.ts'
 import type { compilePolicy } from '../../src/policy/compile-policy.ts'
 import type { decide } from '../../src/policy/decide.ts'
-import type { readCommandLine } from '../../src/policy/shell/read-command-line.ts'
+import type { readCommandLine } from '../../src/shell/reader/read-command-line.ts'
 
 /** Answers allow, ask or deny. The parts come from dist/ or from src/, whichever is to be tried. */
 export function createShellJudge(
