@@ -21,8 +21,8 @@ export interface CallOptions {
   /** Calls with one key have one effect: a repeated one gets the recorded result. */
   readonly idempotencyKey?: string
   /**
-   * Names a call that may be sent again: an idempotency key is made of it for tools with effects, others are called anew.
-   * Clients that resend after a lost connection set it.
+   * Names a call that may be sent again: an idempotency key is made of it for tools with effects, others are called
+   * anew. Clients that resend after a lost connection set it.
    */
   readonly repeatKey?: string
   /**
@@ -41,13 +41,14 @@ export interface CallOptions {
   /** Steps 1 to 5 only: says what would happen, does nothing. */
   readonly dryRun?: boolean
   /**
-   * Answers what policy asks about this call and those it makes, before the hub's own `approve`. `undefined` leaves it to
-   * that one, to anyone who watches `hub.approvals`, and to the inbox; without any, the call ends with `approval_required`.
+   * Answers what policy asks about this call and those it makes, before the hub's own `approve`. `undefined` leaves it
+   * to that one, to anyone who watches `hub.approvals`, and to the inbox; without any, the call ends with
+   * `approval_required`.
    */
   readonly approve?: (request: ApprovalRequest) => ApprovalReply | undefined | Promise<ApprovalReply | undefined>
   /**
-   * `return` files what policy asks and ends the call immediately with `approval_required`: the same call, made again after
-   * the answer, uses it. Default: `wait`.
+   * `return` files what policy asks and ends the call immediately with `approval_required`: the same call, made again
+   * after the answer, uses it. Default: `wait`.
    */
   readonly onAsk?: 'wait' | 'return'
   /** Answers what the tool asks the person, instead of the hub's own `onQuestion`. */

@@ -22,7 +22,7 @@ export type Change =
   | { readonly op: 'remove-tree'; readonly path: string; readonly digest: string; readonly bytes: number }
   | { readonly op: 'move'; readonly path: string; readonly to: string; readonly digest: string }
 
-/** A change as it is kept; one without a pre-image says why it cannot be undone. */
+/** A change as it is recorded, with why it cannot be undone if that is so. */
 export type KeptChange = Change & {
   /** Name below the run's `undo/` folder of the removed tree. */
   readonly tree?: string
@@ -30,25 +30,27 @@ export type KeptChange = Change & {
   readonly notUndoable?: string
 }
 
-/** Where a removed tree goes, or why nowhere. `release` returns the room for one that did not go there. */
+/** Where a removed tree is moved, or why it cannot be kept. `release` frees the space of one that was not moved. */
 export type PlaceForTree =
   | { readonly path: string; readonly name: string; readonly release?: () => void }
   | { readonly refusal: string }
 
-/** Where a run keeps what its changes replace. Everything here may be called for several changes concurrently. */
+/** Keeps what the changes of a run replace. Its methods may be called concurrently. */
 export interface Journal {
   /**
-   * Keeps the content of a file: by a second link where that is as good as a copy, else by copying. `source` leads to it
-   * over a descriptor. Returns why it was not kept, nothing when it was.
+   * Keeps the content of a file: by a second link where that is as good as a copy, else by copying. `source` is its
+   * path through a descriptor. Returns why it was not kept, or `undefined`.
    */
   keepFile(source: string, state: FileState): Promise<string | undefined>
-  /** A free absolute path on the run's disk that a removed tree can be renamed to, or why there is none. */
+  /** Returns a free absolute path on the run's disk to which a removed tree can be renamed, or why there is none. */
   placeForTree(bytes: number): Promise<PlaceForTree>
-  /** Puts a change on record; resolves when the record, and what was kept for it, survives a loss of power. */
+  /** Records a change. Resolves when the record, and what was kept for it, survives a loss of power. */
   intend(change: KeptChange): Promise<void>
 }
 
-/** What a run has read whole: replacing exactly that needs no further leave, because nobody is surprised by it. */
+/**
+ * The files that a run has read completely, with their hashes: replacing exactly that content needs no extra approval.
+ */
 export interface SeenFiles {
   get(path: string): string | undefined
   set(path: string, sha256: string): void

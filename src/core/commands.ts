@@ -111,7 +111,10 @@ export interface RunningCommand {
   state(): CommandState
   /** What it has written lately; does not wait. */
   output(): CommandOutput
-  /** Calls back with output as it arrives, in whole characters and at most a few times a second. Returns a function that stops it. */
+  /**
+   * Calls back with output as it arrives, in whole characters and at most a few times a second. Returns a function that
+   * stops it.
+   */
   onOutput(listener: (text: string, stream: 'stdout' | 'stderr') => void): () => void
   /** Waits for its end; false when the time was over before. */
   ended(options?: { readonly withinMs?: number; readonly signal?: AbortSignal }): Promise<boolean>
@@ -201,7 +204,10 @@ const RESERVED = new Set(
   'if then else elif fi case esac for select while until do done in function time coproc'.split(' '),
 )
 
-/** A command as one text, the same for the rule that judges it and the guard that runs it: words are quoted as bash would need them. */
+/**
+ * A command as one text, the same for the rule that judges it and the guard that runs it: words are quoted as bash
+ * would need them.
+ */
 export function commandValue(line: CommandLine): string {
   if (line.argv === undefined) return line.command
   return line.argv.map((word, index) => (isPlain(word, index) ? word : quoted(word))).join(' ')

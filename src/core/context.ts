@@ -6,7 +6,7 @@ import type { Artifact, Content, Evidence, ToolResult } from './result.ts'
 import type { JsonSchema } from './schema/schema.ts'
 import type { AnyTool, Capability, ToolInput, ToolOutput } from './tool.ts'
 
-/** Values that tools of one run share: bounded, in memory, gone with the run. */
+/** Values that tools of one run share: bounded, in memory, discarded with the run. */
 export interface RunCache {
   /** Returns a copy of the value, or `undefined` if it is absent, expired or was evicted. */
   get(key: string): { readonly value: unknown; readonly expiresAt: number | undefined } | undefined
@@ -36,7 +36,7 @@ export interface Question {
   readonly form?: JsonSchema
 }
 
-/** What the person said, or the default that stood in. */
+/** The answer of the person, or the default. */
 export interface Answer {
   /** Empty for a form. */
   readonly answer: string
@@ -47,8 +47,8 @@ export interface Answer {
 }
 
 /**
- * What every tool gets. Handles such as `ctx.fs`, `ctx.fetch` and `ctx.exec` are there when their capability is declared:
- * `capabilities: ['read:fs']` in the definition adds `ctx.fs`.
+ * What every tool gets. Handles such as `ctx.fs`, `ctx.fetch` and `ctx.exec` are there when their capability is
+ * declared: `capabilities: ['read:fs']` in the definition adds `ctx.fs`.
  */
 export interface BaseContext {
   /** Id of this call, as results, events and records name it. */
@@ -69,22 +69,25 @@ export interface BaseContext {
   progress(update: Content): void
   /** Adds something that can be checked afterwards, such as a file or a URL, to `result.evidence`. */
   evidence(evidence: Evidence): void
-  /** Tells the caller something beside the result; goes to `meta.notices`. */
+  /** Adds a notice for the caller to `meta.notices`. */
   notice(text: string): void
-  /** The same, and marks the result as cut: `meta.truncated`. */
+  /** Like `notice`, and marks the result as truncated: `meta.truncated`. */
   truncated(notice: string): void
-  /** Keeps something large out of the result; returns its reference. */
+  /** Stores large content outside the result. Returns its reference. */
   artifact(
     content: string | Uint8Array,
     options?: { readonly name?: string; readonly mediaType?: string },
   ): Promise<Artifact>
-  /** Reports that the call now waits for somebody else, such as the client that executes it, with the event `call-pending`. */
+  /**
+   * Reports that the call now waits for somebody else, such as the client that executes it, with the event
+   * `call-pending`.
+   */
   pending(message: string): void
-  /** Asks the person behind the agent; fails immediately when nobody can be asked. */
+  /** Asks the person behind the agent. Fails immediately if nobody can be asked. */
   ask(question: Question): Promise<Answer>
   /** Calls another tool through the same pipeline, under this call's budget and signal. */
   call<T extends AnyTool>(tool: T, input: ToolInput<T>): Promise<ToolResult<ToolOutput<T>>>
-  /** Calls another tool by name through the same pipeline; nothing is known of its types. */
+  /** Calls another tool by name through the same pipeline, without types. */
   call(tool: string, input: unknown): Promise<ToolResult>
 }
 
@@ -123,23 +126,23 @@ type ContextHandles<C extends Capability> = {
     : never]: FeatureHandles[Name]
 }
 
-/** What a tool gets that may only look: it changes nothing, and its reads do not count as the run's. */
+/** The context of a preview: it changes nothing, and its reads do not count as the run's. */
 export interface ReadContext {
-  /** Reads the targets of the call, as far as no rule forbids it; other files are not there. */
+  /** Reads the targets of the call, as far as no rule forbids it; other files do not exist for it. */
   readonly fs: ReadFiles
   /** Aborts when nobody waits for the preview any more. */
   readonly signal: AbortSignal
 }
 
-/** What a call would make of one text file. */
+/** What a call would change in one text file. */
 export interface TextChange {
   /** Path of the file, as the tool's arguments name it. */
   readonly path: string
-  /** Where the file goes, when it is moved. */
+  /** Where the file would be moved; absent if it stays. */
   readonly movedTo?: string
-  /** Undefined for a file that is not there yet. */
+  /** `undefined` for a file that does not exist yet. */
   readonly before: string | undefined
-  /** Undefined for a file that would be gone. */
+  /** `undefined` for a file that would be removed. */
   readonly after: string | undefined
 }
 
@@ -148,8 +151,8 @@ export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
   /**
-   * Runs `callback` after `ms` and returns how to cancel it. A waiting timer keeps the process alive, so that a
-   * call always gets its end, unless it is `background` work nobody waits for.
+   * Runs `callback` after `ms`. Returns a function that cancels it. A waiting timer keeps the process alive, so that a
+   * call always gets its end, unless it is `background` work that nobody waits for.
    */
   after(ms: number, callback: () => void, options?: { readonly background?: boolean }): () => void
 }

@@ -74,7 +74,10 @@ export interface ApprovalRequest {
   readonly requests: readonly string[]
   /** Where the run's content comes from, when that matters. */
   readonly labels: readonly Label[]
-  /** What is dangerous about the call, in words, the most dangerous first: `Deletes files`. Absent where nothing is known to be. */
+  /**
+   * What is dangerous about the call, in words, the most dangerous first: `Deletes files`. Absent where nothing is
+   * known to be.
+   */
   readonly risks?: readonly string[]
   /** What the arguments mean: the diff of an edit, the parts of a command, the address of a URL. */
   readonly views: readonly ApprovalView[]
@@ -109,7 +112,9 @@ export type ApprovalView =
         readonly rule: string
         /** Whether this part made the decision for the whole line: of the strictest parts the most dangerous. */
         readonly decides: boolean
-        /** What is dangerous about this part, in words, the most dangerous first; absent where nothing is known to be. */
+        /**
+         * What is dangerous about this part, in words, the most dangerous first; absent where nothing is known to be.
+         */
         readonly risks?: readonly string[]
       }>
       /** What is known of how it will end in the sandbox, such as a host that it cannot reach. */
@@ -139,8 +144,8 @@ export interface ApprovalReply {
   /** How long the answer holds. Default: `once`. */
   readonly remember?: 'once' | 'session' | 'always' | { readonly until: string }
   /**
-   * What a remembered answer covers: this very call, any call of the tool on the same targets, or with a yes every call that
-   * matches the pattern of `coverage.pattern`, such as `npm test *`. Default: `exact`.
+   * What a remembered answer covers: this very call, any call of the tool on the same targets, or with a yes every call
+   * that matches the pattern of `coverage.pattern`, such as `npm test *`. Default: `exact`.
    */
   readonly covers?: 'exact' | 'targets' | 'pattern'
   /** Returned to the model with a denial, and recorded. */

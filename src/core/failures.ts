@@ -4,8 +4,8 @@ import { type ErrorCode, messageOf, ToolError } from './errors.ts'
 const MAX_MESSAGE_CHARS = 2_000
 
 /**
- * What the code of a tool threw, as a failure that tells the model why. Throwing is how tools of other frameworks report
- * an ordinary failure, such as a missing file, so it is no defect and does not pause the tool.
+ * Converts what the code of a tool threw to a failure with its message. Throwing is how tools of other frameworks
+ * report an ordinary failure, such as a missing file, so it is not a defect and does not pause the tool.
  * @param prefix Written before the tool's own words.
  */
 export function toolFailure(name: string, thrown: unknown, prefix = ''): ToolError {
@@ -22,8 +22,8 @@ function wordsOf(name: string, thrown: unknown): string {
 }
 
 /**
- * Why a call stops whose caller cannot be reached any more, or has had an answer in the meantime: what the call asked
- * people stays open, and the same call made again continues to wait for it.
+ * The reason for stopping a call whose caller is gone or got an answer in the meantime: the approvals that it requested
+ * stay pending, and the same call made again continues to wait for them.
  */
 export function callerGone(
   message: string,
@@ -32,7 +32,7 @@ export function callerGone(
   return new ToolError(code, message, { hint, details: { ...details, callerGone: true } })
 }
 
-/** Whether a call was stopped for that reason; false for one that somebody stopped on purpose. */
+/** Whether a call was stopped for that reason, and not on purpose. */
 export function isCallerGone(reason: unknown): reason is ToolError {
   return ToolError.is(reason) && reason.details?.callerGone === true
 }
@@ -50,8 +50,8 @@ const EXHAUSTED = new Map([
 const MAX_CAUSES = 8
 
 /**
- * OUT_OF_RESOURCES if it is that already, or if something was thrown because descriptors, memory, processes or disk space ran out, also as the
- * cause of another error; `undefined` for anything else.
+ * Returns OUT_OF_RESOURCES if descriptors, memory, processes or disk space ran out, also as the cause of another error,
+ * or if it is that error already; `undefined` for anything else.
  * @param what What could not be done, as the beginning of a sentence.
  */
 export function resourceError(thrown: unknown, what: string): ToolError | undefined {
@@ -60,7 +60,7 @@ export function resourceError(thrown: unknown, what: string): ToolError | undefi
   return why === undefined ? undefined : new ToolError('OUT_OF_RESOURCES', `${what}: ${why}.`, { cause: thrown })
 }
 
-/** What ran out, in words; `undefined` if the error has another reason. */
+/** Describes what ran out. Returns `undefined` if the error has another reason. */
 function exhaustedResource(thrown: unknown): string | undefined {
   let error = thrown
   try {
@@ -70,7 +70,7 @@ function exhaustedResource(thrown: unknown): string | undefined {
       error = error.cause
     }
   } catch {
-    // A thrown proxy, or a getter that throws: no error of the system.
+    // A thrown proxy, or a getter that throws: not a system error.
   }
   return undefined
 }

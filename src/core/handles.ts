@@ -141,7 +141,9 @@ export interface SearchResult {
   readonly files: ReadonlyArray<{ readonly file: string; readonly matches: number }>
   /** False when a limit ended the search early. */
   readonly isComplete: boolean
-  /** Files that could not be looked into: unreadable, too large, changed meanwhile. Not secret, denied and binary ones. */
+  /**
+   * Files that could not be looked into: unreadable, too large, changed meanwhile. Not secret, denied and binary ones.
+   */
   readonly skipped: number
 }
 

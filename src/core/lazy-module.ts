@@ -41,7 +41,9 @@ export function isOutOfResources(error: unknown): boolean {
   return ToolError.is(error) && error.code === 'OUT_OF_RESOURCES'
 }
 
-/** Imports something once descriptors are free; until then it fails with OUT_OF_RESOURCES, and Node keeps no failure. */
+/**
+ * Imports something once descriptors are free; until then it fails with OUT_OF_RESOURCES, and Node keeps no failure.
+ */
 export function loadWithRoom<T>(load: () => Promise<T>): Promise<T> {
   return withFreeDescriptors('A part of tool-hub could not be loaded', load)
 }

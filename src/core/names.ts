@@ -38,8 +38,8 @@ export function toWireName(name: string): string {
 }
 
 /**
- * The group of a tool: `notes.save` is in `group:notes`, `core/fs.readText` in `group:files`. `group:fs` is the name of a
- * fixed list of four tools, so no area has it.
+ * The group of a tool: `notes.save` is in `group:notes`, `core/fs.readText` in `group:files`. `group:fs` is the name of
+ * a fixed list of four tools, so no area has it.
  */
 export function groupOf(name: string): string {
   const last = name.slice(name.lastIndexOf('/') + 1)

@@ -32,21 +32,24 @@ export interface Sandbox {
     /** What is read there counts as content from outside. Default: `false`. */
     readonly untrusted?: boolean
   }>
-  /** Files and folders in them that tools never change, beside those that they never do. */
+  /** Files and folders in them that tools never change, in addition to the built-in list. */
   readonly protect?: readonly string[]
   /** Hosts that `network` reaches: `api.github.com`, `*.example.org`. Default: none. */
   readonly network?: readonly string[]
   /** Private address ranges the owner opens, as CIDR. Default: none. */
   readonly privateRanges?: readonly string[]
-  /** Address ranges that stay closed beside those that always are, as CIDR. */
+  /** Address ranges that stay closed, in addition to the built-in list, as CIDR. */
   readonly blockedRanges?: readonly string[]
-  /** `false` lets your rules allow commands also where this machine cannot sandbox them. By default each of those commands needs approval. */
+  /**
+   * `false` lets your rules allow commands also where this machine cannot sandbox them. By default each of those
+   * commands needs approval.
+   */
   readonly required?: boolean
   /** What commands get in addition to the roots. Default: nothing. */
   readonly commands?: CommandSandbox
 }
 
-/** What commands get beside the roots, which they see as files tools do. */
+/** What commands get in addition to the roots, which they see as file tools do. */
 export interface CommandSandbox {
   /** Further files and folders that they see. */
   readonly readable?: readonly string[]
@@ -69,6 +72,18 @@ export const CACHE_NAMES = ['npm', 'go', 'cargo'] as const
 
 /** One of the caches. */
 export type CacheName = (typeof CACHE_NAMES)[number]
+
+/** What a command may use where the owner sets no limit. */
+export const DEFAULT_COMMAND_LIMITS = {
+  cpuMs: 600_000,
+  memoryBytes: 2_000_000_000,
+  processes: 256,
+  fileBytes: 1_000_000_000,
+  openFiles: 1_024,
+  diskBytes: 10_000_000_000,
+  newFiles: 500_000,
+  outputBytes: 1_000_000_000,
+} as const
 
 /** What one command may use. */
 export interface CommandLimits {
@@ -111,7 +126,7 @@ export interface WebOptions {
   }
 }
 
-/** What one run, session or tool may use in all. */
+/** What one run, session or tool may use in total. */
 export interface BudgetLimits {
   /** Most calls. Default: no limit. */
   readonly calls?: number
@@ -131,6 +146,20 @@ export interface Rate {
   readonly burst?: number
 }
 
+/** The limits that apply where neither the options nor the config set one. The config schema shows the same values. */
+export const DEFAULT_LIMITS = {
+  timeoutMs: 60_000,
+  inputBytes: 10_000_000,
+  inputDepth: 64,
+  inputEntries: 50_000,
+  readBytes: 5_242_880,
+  httpBytes: 5_242_880,
+  httpTimeoutMs: 15_000,
+  downloadBytes: 104_857_600,
+  undoBytes: 200_000_000,
+  approvalMs: 300_000,
+} as const
+
 /** Bounds on calls; every number has a safe default. */
 export interface Limits {
   /** Longest time of one call with all its attempts, for tools without a `timeoutMs` of their own. Default: 60 s. */
@@ -145,7 +174,10 @@ export interface Limits {
   readonly inputEntries?: number
   /** What one run may use in all; then its calls end with `BUDGET_EXCEEDED`. Default: no limit. */
   readonly run?: BudgetLimits
-  /** Which budgets of `run` the config file writes directly below `limits`, so that messages name the key as it is written. */
+  /**
+   * Which budgets of `run` the config file writes directly below `limits`, so that messages name the key as it is
+   * written.
+   */
   readonly shortKeys?: ReadonlyArray<'calls' | 'time' | 'bytes' | 'cost'>
   /** What one session may use in all; a call without a session counts for the session of its run. Default: no limit. */
   readonly session?: BudgetLimits
@@ -158,7 +190,9 @@ export interface Limits {
   readonly rate?: Rate
   /** Calls at the same time; further calls wait for their turn. Default: no limit. */
   readonly concurrency?: number
-  /** Maximum number of bytes read from a file in one operation. Default: 5 MiB; a call may then ask for up to 10 MiB. */
+  /**
+   * Maximum number of bytes read from a file in one operation. Default: 5 MiB; a call may then ask for up to 10 MiB.
+   */
   readonly readBytes?: number
   /** Most bytes of one response. Default: 5 MiB; a call may then ask for up to 10 MiB. */
   readonly httpBytes?: number
@@ -199,17 +233,19 @@ export type Durability = 'effects' | 'full' | 'behind'
 
 /** A program that speaks MCP on its standard input and output. */
 export interface StdioMcpServer extends McpServerCommon {
-  /** May be left out: `command` says it. */
+  /** Optional: implied by `command`. */
   readonly type?: 'stdio'
   /** The program, found on PATH; no shell reads it. `${env:X}` and `${secret:x}` are filled in. */
   readonly command: string
   /** Arguments of the program, each as it is. Default: none. */
   readonly args?: readonly string[]
-  /** Its whole environment beside PATH, HOME and the like; `${env:X}` and `${secret:x}` are filled in. */
+  /** Its whole environment in addition to PATH, HOME and the like; `${env:X}` and `${secret:x}` are filled in. */
   readonly env?: Readonly<Record<string, string>>
   /** The folder it runs in. Default: the working directory of the process; with `sandbox`, a folder that it can see. */
   readonly cwd?: string
-  /** Runs it in the sandbox of commands: `true`, or the folders it sees in addition to the system's own. Default: false. */
+  /**
+   * Runs it in the sandbox of commands: `true`, or the folders it sees in addition to the system's own. Default: false.
+   */
   readonly sandbox?: boolean | ProgramFence
 }
 
@@ -242,7 +278,9 @@ export interface McpOAuth {
 interface McpServerCommon {
   /** Keeps the entry but does not connect; its tools do not exist. Default: `false`. */
   readonly disabled?: boolean
-  /** Believes what it says of its tools: read-only ones run unasked, and the results of those count as trusted. */
+  /**
+   * Trusts what it declares about its tools: read-only ones run without approval, and their results count as trusted.
+   */
   readonly trust?: boolean
   /** Time for one call. Default: as any tool's. */
   readonly timeoutMs?: number
@@ -256,11 +294,11 @@ export type McpServer = StdioMcpServer | HttpMcpServer
 /** A text, or the values of a form by name. */
 export type QuestionReply = string | Readonly<Record<string, unknown>>
 
-/** Everything an owner can say when making a hub. Nothing is needed. */
+/** All options of a hub; none is required. */
 export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> extends FeatureOptions {
   /** Your tools; they win over plugins' and built-in ones of the same name. */
   readonly tools?: T
-  /** Tools and hooks that belong together; no call runs before all of them are set up. */
+  /** Tools and hooks that belong together; no call runs before all plugins are set up. */
   readonly plugins?: readonly Plugin[]
   /** Where tools come from that come and go: `fromFolder(…)`, your own. */
   readonly sources?: readonly ToolSource[]
@@ -292,15 +330,21 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> e
   readonly secrets?: Readonly<Record<string, Secret>>
   /** Which service answers `core/web.search`. Default: none; the tool then fails and says what to set. */
   readonly web?: WebOptions
-  /** Resolves a principal's current permissions for work that outlives its request (schedules, sessions). Returns `undefined` if the principal no longer exists. Default: identity. */
+  /**
+   * Resolves a principal's current permissions for work that outlives its request (schedules, sessions). Returns
+   * `undefined` if the principal no longer exists. Default: identity.
+   */
   readonly principals?: (known: Principal) => Awaitable<Principal | undefined>
-  /** Answers approval requests. Without it, and with nobody watching `hub.approvals`, a call that needs approval fails immediately. */
+  /**
+   * Answers approval requests. Without it, and with nobody watching `hub.approvals`, a call that needs approval fails
+   * immediately.
+   */
   readonly approve?: (request: ApprovalRequest) => ApprovalReply | Promise<ApprovalReply>
   /** How approval requests wait for a person. */
   readonly approvals?: {
     /** How long an approval request waits for its answer. Default: 5 minutes. */
     readonly timeoutMs?: number
-    /** Let asks wait in the store for an answer from another process, also when nobody watches here. */
+    /** Keeps approval requests in the store for an answer from another process, also if nobody watches here. */
     readonly inbox?: boolean
     /** Whether MCP clients are shown an elicitation form. Default: true, except with `inbox`. */
     readonly elicitation?: boolean
@@ -316,7 +360,10 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> e
   readonly runs?: string | false
   /** Folder of the data that outlives runs (pins, sign-ins, the store of the command line). Default: `./.tool-hub`. */
   readonly data?: string
-  /** What outlives the process: grants, waiting asks, idempotency keys, budgets. In memory unless given: `openStore(…)`. */
+  /**
+   * What outlives the process: grants, pending approvals, idempotency keys, budgets. Default: in memory; see
+   * `openStore(…)`.
+   */
   readonly store?: Store
   /**
    * What is synced to disk before a call returns: calls with side effects (`effects`), every call (`full`), or nothing
@@ -325,7 +372,7 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> e
   readonly durability?: Durability
   /** The run of calls that name none. Default: a new id. */
   readonly run?: string
-  /** Who calls when a call does not say; recorded. */
+  /** The caller of calls that name none; recorded. */
   readonly caller?: string
   /** Secret values and further key names that must never be written or returned. */
   readonly redact?: { readonly values?: readonly string[]; readonly keys?: readonly string[] }

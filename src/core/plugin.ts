@@ -90,7 +90,10 @@ export interface Plugin {
   readonly hooks?: Hooks | readonly Hooks[]
   /** Runs once before the first call, for what takes time or is conditional; calls wait for it. */
   readonly setup?: (api: PluginApi) => void | Promise<void>
-  /** While it has failed no call passes. So it is for one with hooks, which may guard something; others fail alone by default. */
+  /**
+   * While it has failed no call passes. So it is for one with hooks, which may guard something; others fail alone by
+   * default.
+   */
   readonly required?: boolean
   /** Releases what `setup` opened; called when the hub closes. */
   readonly close?: () => void | Promise<void>
@@ -148,7 +151,8 @@ export function isHandlerTool(tool: unknown): tool is HandlerTool {
  * Takes a tool in that has `parameters` and a `handler`. If it does not declare what it touches, it counts as able to
  * run commands: policy denies it until a rule of yours allows it.
  * @example
- * hub.registry.register({ name: 'greet', description: 'Greets.', parameters, handler: (ctx, { name }) => ({ content: `Hi ${name}`, is_error: false }) })
+ * hub.registry.register({ name: 'greet', description: 'Greets.', parameters, handler: (ctx, { name }) => ({ content:
+ * `Hi ${name}`, is_error: false }) })
  */
 export function fromHandlerTool(tool: HandlerTool, governance: Governance<unknown> = {}): AnyTool {
   const { name, description, parameters, category, tags, version, default_timeout, max_output_size } = tool

@@ -1,7 +1,10 @@
 import type { BudgetLimits, Rate, Sandbox, Visibility } from './options.ts'
 import type { CallerKind, Capability } from './tool.ts'
 
-/** A caller on a transport that others use too: what it may see and do, which is never more than the owner allows everybody. */
+/**
+ * A caller on a transport that others use too: what it may see and do, which is never more than the owner allows
+ * everybody.
+ */
 export interface Principal {
   /** Recorded with every call; runs, client tools and what was asked belong to it. */
   readonly name: string

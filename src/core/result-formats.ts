@@ -19,7 +19,10 @@ export function toCoreResult<T>(result: ToolResult<T>): {
   return { ok: false, evidence, error: { kind: result.error.code, ...result.error } }
 }
 
-/** `{ tool_call_id, content, is_error }`. What a tool threw is the content in its own words, without advice; notices follow. */
+/**
+ * `{ tool_call_id, content, is_error }`. What a tool threw is the content in its own words, without advice; notices
+ * follow.
+ */
 export function toExecutorResult(
   result: ToolResult,
   toolCallId: string = result.callId,
@@ -43,7 +46,10 @@ export function toAgentToolResult(result: ToolResult, tool: string = result.tool
   return details === null ? { content } : { content, details }
 }
 
-/** Data of the built-in tools for files in the words of AgentTools, too: `lines` of a text, `width` and `height`, `size`. */
+/**
+ * Data of the built-in tools for files in the words of AgentTools, too: `lines` of a text, `width` and `height`,
+ * `size`.
+ */
 function detailsOf(result: ToolResult): unknown {
   const { tool, data } = result
   if (!isPlainObject(data)) return data

@@ -6,46 +6,49 @@ import type { ContentBlock } from './result.ts'
 import type { AnySchema } from './schema/schema.ts'
 import type { AnyTool } from './tool.ts'
 
-/** Where tools come from that may come and go while the hub lives: MCP servers, a folder, skills, a client. */
+/** A source of tools that may come and go while the hub is open: MCP servers, a folder, skills, a client. */
 export interface ToolSource {
   /** Names the source in errors, warnings and records. */
   readonly name: string
-  /** While it has failed to start no call passes; others fail alone. */
+  /** Whether all calls fail while it has failed to start. Default: false, only calls of its own tools fail. */
   readonly required?: boolean
-  /** Begins to offer tools. What takes long continues after it has returned; calls wait for `expect`ed names only. */
+  /** Starts to offer tools. Slow work continues after it has returned; calls wait for `expect`ed names only. */
   start(host: SourceHost): void | Promise<void>
   /** Releases what `start` opened; called when the source is disconnected or the hub closes. */
   close?(): void | Promise<void>
 }
 
-/** What a hub does for a source. */
+/** What a hub provides for a source. */
 export interface SourceHost {
-  /** All that the source brings from now on, instead of what it brought before. A tool that cannot be taken is reported and left out. */
+  /** Replaces all tools of the source. Returns the tools that were refused, with the reason. */
   offer(tools: readonly AnyTool[]): readonly { readonly name: string; readonly why: string }[]
   /**
-   * Names that begin so belong to this source and are on their way: a call by one waits for `arriving`, and when the tool
-   * is not there after it ends with `problem()`, if there is one.
+   * Declares that names with this prefix belong to this source and are loading: a call by one waits for `arriving`, and
+   * if the tool does not exist after that, the call ends with `problem()`, if there is one.
    */
   expect(
     prefix: string,
     arriving: Promise<unknown> | (() => Promise<unknown>),
     problem?: () => ToolError | undefined,
   ): void
-  /** Adds the wish of a skill to what approvers of a run are shown; without a run, to what `explain` says of all. Never allows anything. */
+  /** Shows the request of a skill to approvers of a run; without a run, in `explain` for all. Never allows anything. */
   request(run: string | undefined, request: SkillRequest): void
-  /** Puts on record that an answer to a call was not wanted any more. */
+  /** Records that an answer to a call came too late. */
   refuseAnswer(run: string, refusal: { callId: string; tool: string; by: string; reason: string }): Promise<void>
   /** Starts a program that the owner named. */
   startProgram(request: ProgramRequest): Promise<RunningProgram>
   /** A `fetch` as browsers have it, for a service that the owner named; every hop is judged by the network guard. */
   webFetch(options: WebFetchOptions): WebFetch
-  /** The value of a secret of the owner's, which from then on no record and no result holds; undefined when there is none. */
+  /**
+   * Returns the value of a secret of the owner, which from then on is removed from all records and results, or
+   * `undefined`.
+   */
   secret(name: string): string | undefined
-  /** Values that no record and no result may hold. */
+  /** Removes these values from all records and results. */
   hide(values: readonly string[]): void
-  /** A text without the values that nobody may see. */
+  /** Returns the text without secrets. */
   redact(text: string): string
-  /** Tells the person who runs the hub something that no call is there to tell. */
+  /** Warns the person who runs the hub about something outside a call. */
   warn(message: string): void
   /** Folder of what outlives runs, absolute. */
   readonly data: string
@@ -53,17 +56,17 @@ export interface SourceHost {
   readonly clock: Clock
 }
 
-/** What a service may be asked. */
+/** Where requests to a service may go. */
 export interface WebFetchOptions {
-  /** The very origins that the owner named, `https://mcp.example.org`; loopback and private ones too, where they were spelt out. */
+  /** The exact origins that the owner named, such as `https://mcp.example.org`; also loopback and private ones. */
   readonly origins: readonly string[]
   /** Any further public host over https, e.g. an authorization server that the service names. Default: false. */
   readonly publicHosts?: boolean
-  /** Time until the headers of an answer are there. Default: 30 s. */
+  /** Time until the headers of a response arrive. Default: 30 s. */
   readonly headersTimeoutMs?: number
 }
 
-/** The standard `fetch`, as far as clients of services use it: text bodies, streamed answers. */
+/** The standard `fetch`, as far as clients of services use it: text bodies, streamed responses. */
 export type WebFetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 /** A tool that a client defines and executes itself: an AgentTool, or a tool in the form of this package. */

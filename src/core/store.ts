@@ -128,8 +128,8 @@ export type BudgetOutcome =
 /** Token buckets by name. */
 export interface RateStore {
   /**
-   * Takes `tokens` from each bucket (default: 1, and from each bucket at most what it can hold), or none: then the outcome
-   * names the bucket that has too few, and how long to wait.
+   * Takes `tokens` from each bucket (default: 1, and from each bucket at most what it can hold), or none: then the
+   * outcome names the bucket that has too few, and how long to wait.
    */
   take(buckets: readonly RateBucket[], now: number, tokens?: number): Awaitable<RateOutcome>
 }
@@ -264,7 +264,10 @@ export interface SlotStore {
   release(slot: string, owner: string): Awaitable<void>
 }
 
-/** The heads of run records. `audit verify` compares the records with them, so that a truncated or removed record is found. */
+/**
+ * The heads of run records. `audit verify` compares the records with them, so that a truncated or removed record is
+ * found.
+ */
 export interface HeadStore {
   /** Replaces the earlier head of an opening, and the head `continues`, which the new one covers. */
   put(head: StoredHead, continues?: { readonly seq: number; readonly hash: string }): Awaitable<void>
@@ -294,7 +297,10 @@ export interface StoredHead {
 export interface EventStore {
   /** Notifies all processes; returns the number of the event. */
   append(event: { topic: string; body: string; at: number }): Awaitable<number>
-  /** Calls the listener with every later event of all processes, each once and in order. Returns a function that stops it. */
+  /**
+   * Calls the listener with every later event of all processes, each once and in order. Returns a function that stops
+   * it.
+   */
   watch(listener: (event: StoredEvent) => void): () => void
 }
 

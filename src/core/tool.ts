@@ -24,7 +24,7 @@ export {
   type ResolvedTarget,
 } from './plugin.ts'
 
-/** What a tool may need of the world. A tool without capabilities is pure and runs unasked. */
+/** What a tool may need. A tool without capabilities is pure and runs without approval. */
 export const CAPABILITIES = [
   'read:fs',
   'write:fs',
@@ -32,7 +32,7 @@ export const CAPABILITIES = [
   'send',
   'exec',
   ...FEATURE_CAPABILITIES,
-  // Acts through somebody the hub only talks to: an MCP server, a client.
+  // Acts through a party that the hub only talks to: an MCP server, a client.
   'remote',
   'danger:destructive',
 ] as const
@@ -41,7 +41,7 @@ export const CAPABILITIES = [
 export type Capability = (typeof CAPABILITIES)[number]
 
 /**
- * Capabilities whose doors tell when a call first changes something; until then a repeated call does no harm and its
+ * Capabilities whose handles report when a call first changes something; until then a call can be repeated and its
  * record needs no fsync.
  */
 export const GUARDED: ReadonlySet<Capability> = new Set(
@@ -56,9 +56,9 @@ export type Targets<C extends string = Capability> = {
   readonly [K in C]?: string | readonly string[] | (K extends 'exec' ? CommandTarget : never)
 }
 
-/** What `targets` may ask about the world. */
+/** What `targets` may ask about files. */
 export interface Known {
-  /** There is a file whose content this run has not read: replacing it destroys something. */
+  /** Whether there is a file whose content this run has not read: replacing it destroys something. */
   isUnread(path: string): boolean
 }
 
@@ -68,7 +68,9 @@ export type CallerKind = 'direct' | 'script'
 /** How to shorten a text for the model when it is over the limit; the whole becomes an artifact. */
 export type Overflow = 'head' | 'tail' | 'middle' | 'artifact'
 
-/** What `toModel` may use, if it wants to choose itself what is left out; longer text is shortened as `overflow` says. */
+/**
+ * What `toModel` may use, if it wants to choose itself what is left out; longer text is shortened as `overflow` says.
+ */
 export interface ModelLimit {
   /** The most characters of text that the model gets of this call. */
   readonly maxChars: number
@@ -92,7 +94,7 @@ export interface Dialect {
   readonly aliases?: readonly string[]
   /** Other spellings of arguments, and the ones they stand for: `{ file_path: 'path' }`. */
   readonly argumentAliases?: Readonly<Record<string, string>>
-  /** Refuses arguments by how they are spelled, before that is forgotten: throws a `ToolError`. */
+  /** Refuses arguments by their spelling, before they are renamed: throws a `ToolError`. */
   readonly checkSpelling?: (args: Readonly<Record<string, unknown>>) => void
   /** What models read instead of the tool's own description. Default: the tool's own. */
   readonly description?: string
@@ -112,7 +114,7 @@ export interface Dialect {
 
 declare const TYPES: unique symbol
 
-/** The form that a tool came in: `core` for the built-in ones, `function` for those of `defineTool`. */
+/** The form in which a tool was defined: `core` for built-in tools, `function` for those of `defineTool`. */
 export type ToolKind =
   | 'core'
   | 'function'
@@ -127,7 +129,7 @@ export type ToolKind =
   | 'agent-tool'
   | 'handler'
 
-/** A tool as the hub holds it: frozen facts, no behaviour but `execute`. */
+/** A tool as the hub stores it: a frozen description and `execute`. */
 export interface Tool<Name extends string = string, I = unknown, O = unknown, CallI = I> {
   /** The canonical name, which policy, limits and records use. */
   readonly name: Name
@@ -144,7 +146,7 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   /** What a call will touch, by capability; policy decides on it before the call runs. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly targets?: (input: any, known: Known) => Targets
-  /** What a call would make of text files, for the person who approves it. */
+  /** What a call would change in text files, for the approver. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly preview?: (input: any, ctx: ReadContext) => readonly TextChange[] | Promise<readonly TextChange[]>
   /** How often `execute` may be repeated; absent when repeating is not safe. */
@@ -184,7 +186,7 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly circuit?: (input: any, run: string) => string
   /** Whether it may replace a built-in tool of the same name. */
   readonly override?: boolean
-  /** Why its definition is not trusted now; every call then asks. */
+  /** Why its definition is not trusted now; every call then needs approval. */
   readonly doubt?: string
   /** The function of the tool. Call it through the hub only: by itself it checks and records nothing. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
@@ -236,7 +238,10 @@ export interface ToolDefinition<
   capabilities?: Caps
   /** Declares what this call will touch before it does; policy decides on it. */
   targets?: (input: Infer<In>, known: Known) => Targets<Caps[number]>
-  /** What the call would make of text files, for the person who is asked; called only then, and may look only at its targets. */
+  /**
+   * What the call would change in text files, for the approver. Called only if approval is needed; can read only its
+   * targets.
+   */
   preview?: (input: Infer<In>, ctx: ReadContext) => readonly TextChange[] | Promise<readonly TextChange[]>
   /** Declares that repeating `execute` is safe, and how often; only retryable errors are repeated. Default: never. */
   retry?: Retry
@@ -273,11 +278,16 @@ export interface ToolDefinition<
   version?: string
   /** What one call takes from a `cost` budget. */
   costUnits?: number
-  /** What its failures are about, a channel or a run: after several in a row only calls about the same are paused, not all of the tool. */
+  /**
+   * What a failure is about, such as a channel or a run: after several in a row only calls about the same are paused.
+   */
   circuit?: (input: Infer<In>, run: string) => string
-  /** Needed to take the place of a built-in tool of the same name, whose capabilities it then has too. */
+  /** Whether it replaces a built-in tool of the same name, whose capabilities it then has, too. */
   override?: boolean
-  /** Why its definition is not trusted now, e.g. that a server changed it; while there is one, every call asks and shows it. */
+  /**
+   * Why its definition is not trusted now, e.g. that a server changed it; meanwhile every call needs an approval that
+   * shows it.
+   */
   doubt?: string
   /**
    * Does the work and returns the data, or throws a `ToolError`. `ctx` has a handle only for a declared capability: if
@@ -292,7 +302,7 @@ export interface ToolDefinition<
 }
 
 /**
- * Defines a tool: states its facts, freezes them, infers its types.
+ * Defines a tool, freezes its definition and infers its types.
  * @example
  * const shout = defineTool({
  *   name: 'text.shout',
@@ -313,12 +323,12 @@ export function defineTool<
   return Object.freeze({ ...definition, capabilities: Object.freeze([...(definition.capabilities ?? [])]) }) as never
 }
 /**
- * Separates the reason of a doubt from what only a person reads: the texts of an MCP server that nobody has accepted yet
+ * Separates the reason of a doubt from details for people only: the texts of an MCP server that nobody has accepted yet
  * could be written to mislead a model.
  */
 export const DOUBT_DETAILS = '\nWhat changed:\n'
 
-/** A reason as the caller of a tool may read it, who can be a model. */
+/** Returns a reason as the caller of a tool, which can be a model, may read it. */
 export function withoutDoubtDetails(reason: string): string {
   const at = reason.indexOf(DOUBT_DETAILS)
   return at === -1 ? reason : reason.slice(0, at)
