@@ -1,7 +1,9 @@
 // Writes every generated file, or with --check says which are stale and exits 1. Run by npm run generate, which lets Node
 // load the sources.
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { generateDefaultPolicy } from './generate-default-policy.mjs'
+import { generateFeatureCommands, generateFeatureLists } from './generate-features.mjs'
 import { generateToolIndex } from './generate-tools.mjs'
 
 const isCheck = process.argv.includes('--check')
@@ -10,6 +12,9 @@ const stale = []
 /** Sources first: what is made below loads them. */
 await produce('src/policy/default-policy.generated.ts', generateDefaultPolicy)
 await produce('src/tools/index.generated.ts', generateToolIndex)
+for (const [file, source] of generateFeatureLists()) await produce(file, () => formatted(file, source))
+const COMMANDS = 'src/features/generated/commands/index.ts'
+await produce(COMMANDS, async () => formatted(COMMANDS, await generateFeatureCommands()))
 
 const { generateToolFacts } = await import('./generate-tool-facts.mjs')
 await produce('src/tools/facts.generated.ts', generateToolFacts)
@@ -37,6 +42,13 @@ async function produce(file, generate) {
   if (isCheck) stale.push(file)
   else writeFileSync(file, wanted)
   return true
+}
+
+/** The source as Biome formats it. */
+function formatted(file, source) {
+  if (file.endsWith('.generated.ts')) return source
+  const args = ['node_modules/@biomejs/biome/bin/biome', 'check', '--write', `--stdin-file-path=${file}`]
+  return execFileSync(process.execPath, args, { input: source, encoding: 'utf8' })
 }
 
 function read(file) {

@@ -1,15 +1,15 @@
-import { type AnyTool, type HubOptions, lazyModule } from './core/index.ts'
+import {
+  type AnyTool,
+  type FeatureDefinition,
+  type FeatureName,
+  type HubOptions,
+  lazyModule,
+  type ToolAdjustment,
+} from './core/index.ts'
+import { features } from './features/generated/list/index.ts'
 import { createHub, type Hub, lazySource, turnedOffSource } from './hub/index.ts'
 import { skillRoots } from './sources/skills/index.ts'
-import {
-  builtinTools,
-  createKeepingFetchText,
-  createWebSearch,
-  fetchText,
-  memoryForms,
-  memoryTurnedOff,
-  webSearch,
-} from './tools/index.ts'
+import { builtinTools, createKeepingFetchText, createWebSearch, fetchText, webSearch } from './tools/index.ts'
 
 const loadMcpSource = lazyModule(() => import('./sources/mcp/index.ts'))
 const loadSkillSource = lazyModule(() => import('./sources/skills/index.ts'))
@@ -27,20 +27,29 @@ export function createToolHub<const T extends readonly AnyTool[] = readonly []>(
   options: HubOptions<T> = {},
 ): Hub<BuiltinTool | T[number]> {
   const chosen = chosenForms(options)
-  const off: readonly AnyTool[] = memoryTurnedOff(options.memory).tools
-  const tools = builtinTools.filter((tool) => !off.includes(tool)).map((tool) => chosen.get(tool) ?? tool)
+  const off = new Set(turnedOff(options).flatMap(({ tools }) => tools))
+  const tools = builtinTools.filter((tool) => !off.has(tool)).map((tool) => chosen.get(tool) ?? tool)
   return createHub(withSources(options), tools) as Hub<BuiltinTool | T[number]>
+}
+
+/** What the options of features change about their tools, by the name of the feature. */
+function adjustments(options: HubOptions): readonly (readonly [FeatureName, ToolAdjustment])[] {
+  return features.map(({ name, adjustTools }: FeatureDefinition) => [name, adjustTools?.(options[name] ?? {}) ?? {}])
+}
+
+/** The tools that features have turned off. */
+function turnedOff(options: HubOptions) {
+  return adjustments(options).flatMap(([name, { off }]) => (off ? [{ name, ...off }] : []))
 }
 
 /** What the owner names by a key of its own is a source like any other. */
 function withSources(options: HubOptions): HubOptions {
-  const { mcpServers, skills, sources = [], sandbox, memory } = options
-  const off = memoryTurnedOff(memory)
+  const { mcpServers, skills, sources = [], sandbox } = options
   return {
     ...options,
     sources: [
       ...sources,
-      ...(off.tools.length > 0 ? [turnedOffSource('memory', off.tools, off.why)] : []),
+      ...turnedOff(options).map(({ name, tools, why }) => turnedOffSource(name, tools, why)),
       ...(mcpServers ? [lazySource('mcp', async () => (await loadMcpSource()).createMcpSource(mcpServers))] : []),
       ...(skills?.length
         ? [lazySource('skills', async () => (await loadSkillSource()).createSkillSource(skills))]
@@ -51,10 +60,11 @@ function withSources(options: HubOptions): HubOptions {
 }
 
 /** The built-in tools that the owner's options give another form. */
-function chosenForms({ core, web, memory }: HubOptions): ReadonlyMap<AnyTool, AnyTool> {
+function chosenForms(options: HubOptions): ReadonlyMap<AnyTool, AnyTool> {
+  const { core, web } = options
   const forms = new Map<AnyTool, AnyTool>()
   if (core?.enableAutoWriteLargeResponses) forms.set(fetchText, createKeepingFetchText())
   if (web?.search) forms.set(webSearch, createWebSearch(web.search))
-  for (const [tool, form] of memoryForms(memory)) forms.set(tool, form)
+  for (const [, { replaced }] of adjustments(options)) for (const [tool, form] of replaced ?? []) forms.set(tool, form)
   return forms
 }

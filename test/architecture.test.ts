@@ -14,13 +14,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   limits: ['core', 'lib', 'system'],
   sandbox: ['core', 'lib', 'system'],
   records: ['core', 'lib', 'system'],
-  store: ['core', 'lib', 'system'],
+  // The store has the tables of features; features have no store, only `core/sql`.
+  store: ['core', 'lib', 'system', 'features'],
   approvals: ['core', 'lib', 'system', 'protocol'],
-  features: ['core', 'lib', 'system', 'sandbox'],
+  features: ['core', 'lib', 'system', 'protocol', 'sandbox'],
   hub: ['core', 'lib', 'system', 'shell', 'policy', 'limits', 'sandbox', 'records', 'store', 'approvals', 'features'],
-  tools: ['core', 'lib'],
+  // For the list of all tools; a tool itself imports only the contract.
+  tools: ['core', 'lib', 'features'],
   adapters: ['core', 'lib', 'hub', 'records'],
-  config: ['core', 'lib', 'system', 'hub', 'policy', 'sources'],
+  config: ['core', 'lib', 'system', 'hub', 'policy', 'sources', 'features'],
   sources: ['core', 'lib', 'system', 'hub', 'limits', 'policy', 'records', 'sandbox', 'store', 'adapters', 'tools'],
   '(root)': [
     'core',
@@ -32,11 +34,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
     'store',
     'approvals',
+    'features',
     'tools',
     'adapters',
     'sources',
   ],
-  client: ['core', 'lib', 'protocol'],
+  client: ['core', 'lib', 'protocol', 'features'],
   public: ['config', 'server'],
   testing: ['(root)', 'core', 'lib', 'system', 'hub', 'sandbox'],
   server: [
@@ -104,20 +107,24 @@ describe('the import graph', () => {
   })
 
   it('lets tools import only the contract, pure packages and builtins that touch nothing', () => {
+    const isTool = (file: string) =>
+      (file.startsWith('tools/') && file !== 'tools/index.generated.ts') || /^features\/\w+\/tools\//.test(file)
     const outside = internal().filter(
-      ({ file, target }) => file.startsWith('tools/') && !/^(core|lib)\/index\.ts$|^tools\//.test(target),
+      ({ file, target }) => isTool(file) && !/^(core|lib)\/index\.ts$|^tools\/|^features\//.test(target),
     )
-    const machine = edges.filter(({ file, specifier }) => file.startsWith('tools/') && MACHINE.test(specifier))
+    const machine = edges.filter(({ file, specifier }) => isTool(file) && MACHINE.test(specifier))
     const globals = files.filter(
       (file) =>
-        file.startsWith('src/tools/') &&
+        isTool(file.slice('src/'.length)) &&
         /(?<!\.)\bfetch\(|(?<![\w.-])process\.|\beval\(|new Function/.test(readFileSync(file, 'utf8')),
     )
     expect({ outside, machine, globals }).toEqual({ outside: [], machine: [], globals: [] })
   })
 
   it('imports later only what the service can load before it listens', () => {
-    const late = files.filter((file) => !file.startsWith('src/cli/') && importsPlainly(file))
+    // The commands of features are loaded by the command line only.
+    const ofCommandLine = /^src\/(cli|features\/generated\/commands)\//
+    const late = files.filter((file) => !ofCommandLine.test(file) && importsPlainly(file))
     expect(late.map((file) => file.slice('src/'.length)).sort()).toEqual(Object.keys(LATE_IMPORTS).sort())
   })
 

@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import type { FeatureCommand } from '../core/index.ts'
+import { featureCommands } from '../features/generated/commands/index.ts'
 
 /** A command that is loaded only when it is asked for; `describe` adds its arguments, options and action. */
 export interface CommandEntry {
@@ -79,11 +81,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'List files with untrusted content, trust some',
     load: async () => (await import('./commands/labels.ts')).describeLabels,
   },
-  {
-    name: 'memory',
-    summary: 'Review, search and export agent memory',
-    load: async () => (await import('../features/memory/commands.ts')).describeMemory,
-  },
+  ...featureCommands.map(({ name, summary, load }) => ({ name, summary, load: () => withKit(load) })),
   {
     name: 'messages',
     summary: 'Read the inbox, list channels, send messages',
@@ -140,3 +138,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/doctor.ts')).describeDoctor,
   },
 ]
+
+/** The command of a feature, with what the command line provides to it. */
+async function withKit(load: () => Promise<FeatureCommand>): Promise<(command: Command) => void> {
+  const [describe, { commandKit }] = await Promise.all([load(), import('./command-kit.ts')])
+  return (command) => describe(command, commandKit)
+}

@@ -1,4 +1,4 @@
-import type { CallRequest } from '../protocol/index.ts'
+import type { CallBody } from '../protocol/index.ts'
 
 /** Where the service is, and who asks. */
 export interface ClientOptions {
@@ -26,7 +26,7 @@ export type WebSocketClass = new (
 }
 
 /** How to call: as `POST /v1/tools/{name}/call` says, and how to stop. */
-export interface RemoteCallOptions extends Omit<CallRequest, 'input'> {
+export interface RemoteCallOptions extends Omit<CallBody, 'input'> {
   /** Stops the call when it aborts. */
   readonly signal?: AbortSignal
 }

@@ -1,11 +1,9 @@
 import type { CallEvent, ToolResult } from '../core/index.ts'
-import type { AuditReport, Health, Me, ServiceEvent, ToolEntry } from '../protocol/index.ts'
-import { ApiError } from './api-error.ts'
-import { askAbilities, type FeatureResources } from './ask-abilities.ts'
-import { reconnectDelayMs, waitFor } from './backoff.ts'
+import { featureClients } from '../features/generated/client/index.ts'
+import type { AuditReport, Health, Me, ServiceEvent, ServiceRequests, ToolEntry } from '../protocol/index.ts'
 import type { ClientOptions, ConnectOptions, RemoteCallOptions, ToolMap } from './client-options.ts'
-import { HttpRequests } from './http-requests.ts'
-import { readSse } from './read-sse.ts'
+import { readSse, reconnectDelayMs, waitFor } from './follow-events.ts'
+import { ApiError, HttpRequests } from './http-requests.ts'
 import { askResources, type Resources } from './resources.ts'
 import { HubSocket } from './socket/hub-socket.ts'
 
@@ -31,8 +29,17 @@ interface ArtifactPart {
   readonly to?: number
 }
 
+/** What the features have in a client. */
+const FeatureClients = class {
+  constructor(http: ServiceRequests) {
+    Object.assign(this, featureClients(http))
+  }
+} as new (
+  http: ServiceRequests,
+) => ReturnType<typeof featureClients>
+
 /** A client of a tool-hub service; made by `createClient`. */
-export class HubClient<T extends ToolMap = ToolMap> implements Resources, FeatureResources {
+export class HubClient<T extends ToolMap = ToolMap> extends FeatureClients implements Resources {
   /** Calls that are on record. */
   readonly calls: Resources['calls']
   /** Runs: their records, changed files and undo. */
@@ -49,22 +56,14 @@ export class HubClient<T extends ToolMap = ToolMap> implements Resources, Featur
   readonly principals: Resources['principals']
   /** API tokens; needs the scope `admin`. */
   readonly tokens: Resources['tokens']
-  /** Sessions of agents: their history, messages to them, and how to end one. */
-  readonly agents: FeatureResources['agents']
-  /** What agents show to people. */
-  readonly canvases: FeatureResources['canvases']
-  /** Messages of agents to people, and the channels. */
-  readonly inbox: FeatureResources['inbox']
-  /** Notes of agents, and those that wait for review. */
-  readonly memory: FeatureResources['memory']
-  /** Calls that are made later. */
-  readonly schedules: FeatureResources['schedules']
   readonly #http: HttpRequests
   readonly #options: ClientOptions
 
   constructor(options: ClientOptions) {
+    const http = new HttpRequests(options)
+    super(http)
     this.#options = options
-    this.#http = new HttpRequests(options)
+    this.#http = http
     const { calls, runs, approvals, questions, grants, policy, principals, tokens } = askResources(this.#http)
     this.calls = calls
     this.runs = runs
@@ -74,12 +73,6 @@ export class HubClient<T extends ToolMap = ToolMap> implements Resources, Featur
     this.policy = policy
     this.principals = principals
     this.tokens = tokens
-    const { agents, canvases, inbox, memory, schedules } = askAbilities(this.#http)
-    this.agents = agents
-    this.canvases = canvases
-    this.inbox = inbox
-    this.memory = memory
-    this.schedules = schedules
   }
 
   /** The tools that this client sees; with `hidden`, also the others and why. */

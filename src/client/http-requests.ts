@@ -1,6 +1,51 @@
-import type { Me } from '../protocol/index.ts'
-import { ApiError, readApiError } from './api-error.ts'
+import type { ErrorCode, Fix } from '../core/index.ts'
+import type { Me, ServiceMethod } from '../protocol/index.ts'
 import type { ClientOptions } from './client-options.ts'
+
+/** Why the service did not do what it was asked; a failure of a tool is no such error but a result that is not `ok`. */
+export class ApiError extends Error {
+  /** The code of the error table; `UPSTREAM_ERROR` when no answer of the service came. */
+  readonly code: ErrorCode
+  /** Whether the same may work later. */
+  readonly retryable: boolean
+  /** What to do next; the hint is empty when the service gave none. */
+  readonly fix: Fix
+  /** HTTP status; 0 when there was no answer. */
+  readonly status: number
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { retryable = false, fix = { hint: '' }, status = 0, cause }: ApiErrorOptions = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'ApiError'
+    this.code = code
+    this.retryable = retryable
+    this.fix = fix
+    this.status = status
+  }
+}
+
+/** What an `ApiError` may carry beside code and message. */
+interface ApiErrorOptions {
+  /** Whether the same may work later. Default: `false`. */
+  readonly retryable?: boolean
+  /** What to do next. Default: an empty hint. */
+  readonly fix?: Fix
+  /** HTTP status. Default: 0, there was no answer. */
+  readonly status?: number
+  /** The error behind this one. */
+  readonly cause?: unknown
+}
+
+/** The error of an answer that is not 2xx, whatever its body is: a proxy on the way may have written it. */
+function readApiError(status: number, body: unknown): ApiError {
+  const { error } = (body ?? {}) as { error?: Partial<Pick<ApiError, 'code' | 'message' | 'retryable' | 'fix'>> }
+  const { code = 'UPSTREAM_ERROR', message = `The service answered ${status}.`, fix } = error ?? {}
+  const { retryable = status === 429 || status >= 500 } = error ?? {}
+  return new ApiError(code, String(message), { retryable, status, fix })
+}
 
 /** One request. */
 export interface HttpRequest {
@@ -15,8 +60,6 @@ export interface HttpRequest {
   /** Needs no cookie, so nothing that proves whose it is. */
   readonly isOpen?: boolean
 }
-
-type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** Asks the service, as whoever has the token or the cookie. */
 export class HttpRequests {
@@ -34,14 +77,19 @@ export class HttpRequests {
     this.#fetch = given.bind(globalThis)
   }
 
+  /** The path of one entity of a list; its id may hold any character. */
+  path(list: string, id: string): string {
+    return `${list}/${encodeURIComponent(id)}`
+  }
+
   /** The JSON of an answer; throws an `ApiError` for any that is not 2xx. */
-  async json<T>(method: Method, path: string, request: HttpRequest = {}): Promise<T> {
+  async json<T>(method: ServiceMethod, path: string, request: HttpRequest = {}): Promise<T> {
     const response = await this.send(method, path, request)
     return (await this.#bodyOf(response, request)) as T
   }
 
   /** The answer itself; throws an `ApiError` for any that is not 2xx. */
-  async send(method: Method, path: string, request: HttpRequest = {}): Promise<Response> {
+  async send(method: ServiceMethod, path: string, request: HttpRequest = {}): Promise<Response> {
     const response = await this.#request(method, path, request)
     if (response.ok) return response
     throw readApiError(response.status, await readBody(response).catch(() => undefined))
@@ -53,7 +101,7 @@ export class HttpRequests {
   }
 
   async #request(
-    method: Method,
+    method: ServiceMethod,
     path: string,
     { query = {}, body, headers, signal, isOpen }: HttpRequest,
   ): Promise<Response> {

@@ -9,10 +9,10 @@ export type {
   Approval,
   ApprovalAnswer,
   AuditReport,
+  CallBody as CallRequest,
   CallDetail,
   CallEntry,
-  CallRequest,
-  FileChange,
+  FileChangeEntry as FileChange,
   GrantEntry,
   Health,
   Me,
@@ -21,7 +21,7 @@ export type {
   PolicyState,
   PolicyTestReport,
   PrincipalEntry,
-  Question,
+  QuestionEntry as Question,
   RecordLine,
   RunDetail,
   RunEntry,
@@ -30,8 +30,8 @@ export type {
   ToolEntry,
   UndoAnswer,
 } from '../protocol/index.ts'
-export { ApiError } from './api-error.ts'
 export type { ClientOptions, ConnectOptions, RemoteCallOptions, ToolMap, WebSocketClass } from './client-options.ts'
 export { createClient, type FollowedEvent, type FollowOptions, HubClient } from './create-client.ts'
+export { ApiError } from './http-requests.ts'
 export type { HubSocket } from './socket/hub-socket.ts'
 export type { OwnTool, Registration } from './socket/socket-tools.ts'

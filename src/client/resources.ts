@@ -3,21 +3,20 @@ import type {
   ApprovalAnswer,
   CallDetail,
   CallEntry,
-  FileChange,
+  FileChangeEntry,
   GrantEntry,
   NewToken,
   PolicyExplanation,
   PolicyState,
   PolicyTestReport,
   PrincipalEntry,
-  Question,
+  QuestionEntry,
   RecordLine,
   RunDetail,
   RunEntry,
   TokenEntry,
   UndoAnswer,
 } from '../protocol/index.ts'
-import { at } from './at.ts'
 import type { HttpRequests } from './http-requests.ts'
 
 interface Page {
@@ -60,7 +59,7 @@ export interface Resources {
     /** Its record as it is on disk. */
     export(run: string): Promise<ReadableStream<Uint8Array>>
     /** Files that its calls changed, newest first. */
-    changes(run: string): Promise<FileChange[]>
+    changes(run: string): Promise<FileChangeEntry[]>
     /** Removes a run that has ended, on record. Rejects with `CONFLICT` while a call or a session runs in it, or if its record does not verify. */
     remove(run: string): Promise<void>
     /** Reverts what the run, or one call of it, changed in files; `dryRun` only says what would happen. */
@@ -78,14 +77,14 @@ export interface Resources {
   /** Questions of tools, and how to answer them; answering needs the scope `approve`. */
   readonly questions: {
     /** Newest first. */
-    list(filter?: ApprovalFilter): Promise<Question[]>
+    list(filter?: ApprovalFilter): Promise<QuestionEntry[]>
     /** One question; rejects with `NOT_FOUND` if there is none. */
-    get(id: string): Promise<Question>
+    get(id: string): Promise<QuestionEntry>
     /** Answers with a text, or with the values of a form; `won` is `false` when somebody else was first. */
     answer(
       id: string,
       reply: { answer?: string; values?: Record<string, unknown> },
-    ): Promise<{ won: boolean; question: Question }>
+    ): Promise<{ won: boolean; question: QuestionEntry }>
   }
   /** Answers that are remembered: `list` returns those that still hold, `revoke` ends one. */
   readonly grants: { list(): Promise<GrantEntry[]>; revoke(id: string): Promise<void> }
@@ -121,34 +120,38 @@ export function askResources(http: HttpRequests): Resources {
   return {
     calls: {
       list: (filter) => http.json('GET', '/v1/calls', { query: { ...filter } }),
-      get: (callId) => http.json('GET', at('/v1/calls', callId)),
+      get: (callId) => http.json('GET', http.path('/v1/calls', callId)),
     },
     runs: {
       list: (filter) => http.json('GET', '/v1/runs', { query: { ...filter } }),
-      get: (run) => http.json('GET', at('/v1/runs', run)),
+      get: (run) => http.json('GET', http.path('/v1/runs', run)),
       lines: async (run, page) =>
-        (await http.json<{ lines: RecordLine[] }>('GET', `${at('/v1/runs', run)}/lines`, { query: { ...page } })).lines,
-      export: async (run) => (await http.send('GET', `${at('/v1/runs', run)}/export`)).body!,
+        (
+          await http.json<{ lines: RecordLine[] }>('GET', `${http.path('/v1/runs', run)}/lines`, {
+            query: { ...page },
+          })
+        ).lines,
+      export: async (run) => (await http.send('GET', `${http.path('/v1/runs', run)}/export`)).body!,
       changes: async (run) =>
-        (await http.json<{ changes: FileChange[] }>('GET', `${at('/v1/runs', run)}/changes`)).changes,
-      remove: async (run) => void (await http.send('DELETE', at('/v1/runs', run))),
-      undo: (run, wish = {}) => http.json('POST', `${at('/v1/runs', run)}/undo`, { body: wish }),
+        (await http.json<{ changes: FileChangeEntry[] }>('GET', `${http.path('/v1/runs', run)}/changes`)).changes,
+      remove: async (run) => void (await http.send('DELETE', http.path('/v1/runs', run))),
+      undo: (run, wish = {}) => http.json('POST', `${http.path('/v1/runs', run)}/undo`, { body: wish }),
     },
     approvals: {
       list: async (filter) =>
         (await http.json<{ approvals: Approval[] }>('GET', '/v1/approvals', { query: { ...filter } })).approvals,
-      get: (id) => http.json('GET', at('/v1/approvals', id)),
-      answer: (id, answer) => http.json('POST', at('/v1/approvals', id), { body: answer }),
+      get: (id) => http.json('GET', http.path('/v1/approvals', id)),
+      answer: (id, answer) => http.json('POST', http.path('/v1/approvals', id), { body: answer }),
     },
     questions: {
       list: async (filter) =>
-        (await http.json<{ questions: Question[] }>('GET', '/v1/questions', { query: { ...filter } })).questions,
-      get: (id) => http.json('GET', at('/v1/questions', id)),
-      answer: (id, reply) => http.json('POST', at('/v1/questions', id), { body: reply }),
+        (await http.json<{ questions: QuestionEntry[] }>('GET', '/v1/questions', { query: { ...filter } })).questions,
+      get: (id) => http.json('GET', http.path('/v1/questions', id)),
+      answer: (id, reply) => http.json('POST', http.path('/v1/questions', id), { body: reply }),
     },
     grants: {
       list: async () => (await http.json<{ grants: GrantEntry[] }>('GET', '/v1/grants')).grants,
-      revoke: async (id) => void (await http.send('DELETE', at('/v1/grants', id))),
+      revoke: async (id) => void (await http.send('DELETE', http.path('/v1/grants', id))),
     },
     policy: {
       get: () => http.json('GET', '/v1/policy'),
@@ -162,7 +165,7 @@ export function askResources(http: HttpRequests): Resources {
     tokens: {
       list: async () => (await http.json<{ tokens: TokenEntry[] }>('GET', '/v1/tokens')).tokens,
       create: (token) => http.json('POST', '/v1/tokens', { body: token }),
-      revoke: async (id) => void (await http.send('DELETE', at('/v1/tokens', id))),
+      revoke: async (id) => void (await http.send('DELETE', http.path('/v1/tokens', id))),
     },
   }
 }

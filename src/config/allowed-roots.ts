@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { type ConfigDocument, sourceOf } from '../core/document/index.ts'
-import type { Sandbox } from '../core/index.ts'
+import { type ConfigDocument, type Sandbox, sourceOf } from '../core/index.ts'
+import { resolvePath } from '../system/index.ts'
 import type { PolicyTools } from './check-config.ts'
-import { resolvePath } from './resolve-path.ts'
 
 /** A policy.yaml and where it stands. */
 export interface PolicyByTool {

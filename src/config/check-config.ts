@@ -7,10 +7,9 @@ import {
   MAX_PROBLEMS,
   type ToolError,
 } from '../core/index.ts'
-import { valueAt } from '../lib/index.ts'
+import { isPlainObject, valueAt } from '../lib/index.ts'
 import { policyFileSchema } from './policy-schema.ts'
 import { type Config, configSchemas, VISIBILITY_KEYS } from './schema.ts'
-import { MAX_CONFIG_DEPTH, walkConfig } from './walk-config.ts'
 
 /** `tools` in the form of a policy.yaml. */
 export type PolicyTools = z.output<typeof policyFileSchema>['tools']
@@ -53,7 +52,7 @@ function check<T>(document: ConfigDocument, schema: z.ZodType<T>): T {
   )
 }
 
-/** S3's `tools` says what is visible, S2's what each tool may do. Both at once would be read wrong by somebody. */
+/** `tools` sets either which tools are visible or what each tool may do. A mixture is refused, because it would be misread. */
 function toolsForm(document: ConfigDocument): 'visibility' | 'policy' {
   const tools = (document.value as { tools?: unknown } | null)?.tools
   const entries = isMapping(tools) ? Object.entries(tools) : []
@@ -231,4 +230,32 @@ function childrenAt(node: SchemaNode, step: string | number): SchemaNode[] {
   if (typeof step === 'number') return [node.prefixItems?.[step] ?? node.items ?? {}]
   if (node.properties && Object.hasOwn(node.properties, step)) return [node.properties[step]!]
   return typeof node.additionalProperties === 'object' ? [node.additionalProperties] : []
+}
+
+/** A key and its value, somewhere in a config. */
+interface ConfigEntry {
+  readonly path: KeyPath
+  readonly value: unknown
+}
+
+/** Deeper than any config; data from JSON5 and modules has no other bound. */
+const MAX_CONFIG_DEPTH = 64
+
+/** Every key and item of a config, parents first, each object once, down to one level below the deepest. */
+export function* walkConfig(root: unknown): Generator<ConfigEntry> {
+  const seen = new Set<unknown>()
+  const waiting: ConfigEntry[] = [{ path: [], value: root }]
+  for (let entry = waiting.pop(); entry; entry = waiting.pop()) {
+    yield entry
+    const { path, value } = entry
+    if (!isData(value) || seen.has(value) || path.length > MAX_CONFIG_DEPTH) continue
+    seen.add(value)
+    const children: [string | number, unknown][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value)
+    for (const [key, child] of children.reverse()) waiting.push({ path: [...path, key], value: child })
+  }
+}
+
+/** Lists and plain objects: a module may hand a plugin any object with a life of its own. */
+function isData(value: unknown): value is object {
+  return Array.isArray(value) || isPlainObject(value)
 }

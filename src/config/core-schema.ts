@@ -1,28 +1,50 @@
 import { z } from 'zod'
-import type { CoreToolsConfig, HubOptions } from '../core/index.ts'
+import {
+  duration,
+  formatSize,
+  key,
+  parseDuration,
+  parseSize,
+  size,
+  text,
+  withoutUndefined,
+} from '../core/config/index.ts'
+import { type CoreToolsConfig, DEFAULT_LIMITS, type HubOptions } from '../core/index.ts'
 import { fromCoreToolsConfig } from '../hub/index.ts'
-import { resolvePath } from './resolve-path.ts'
-import { duration, key, size, text } from './schema-parts.ts'
-import { parseDuration, parseSize } from './units.ts'
-import { withoutUndefined } from './without-undefined.ts'
+import { resolvePath } from '../system/index.ts'
 
 /** `core`: the settings of the core tools under the names of CoreToolsConfig. */
 export const coreSchema = z.strictObject({
-  sandboxRoot: key(text, 'A folder below which each request or run has its own folder; as sandbox.workspaces.'),
-  maxReadBytes: key(size, 'Most bytes that one read returns; the same as limits.read.', '5MiB'),
-  maxHttpBytes: key(size, 'Most bytes of one response; as limits.http.', '5MiB'),
-  maxDownloadBytes: key(size, 'Most bytes of one download; as limits.download.', '100MiB'),
-  allowedHosts: key(z.array(text), 'Hosts that tools reach; as sandbox.network.', []),
+  sandboxRoot: key(
+    text,
+    'Folder in which each request or run gets a folder of its own; the same as sandbox.workspaces.',
+  ),
+  maxReadBytes: key(
+    size,
+    'Most bytes that one read returns; the same as limits.read.',
+    formatSize(DEFAULT_LIMITS.readBytes),
+  ),
+  maxHttpBytes: key(size, 'Most bytes of one response; the same as limits.http.', formatSize(DEFAULT_LIMITS.httpBytes)),
+  maxDownloadBytes: key(
+    size,
+    'Most bytes of one download; the same as limits.download.',
+    formatSize(DEFAULT_LIMITS.downloadBytes),
+  ),
+  allowedHosts: key(z.array(text), 'Hosts that tools can reach; the same as sandbox.network.', []),
   blockedCidrs: key(
     z.array(z.union([z.cidrv4(), z.cidrv6()])),
-    'Address ranges that stay closed; as sandbox.blockedRanges.',
+    'Address ranges that stay closed; the same as sandbox.blockedRanges.',
     [],
   ),
-  defaultTimeoutMs: key(duration, 'Longest time of one request; as limits.httpTimeout.', 15_000),
-  httpUserAgent: key(text, 'What requests say that they come from.'),
+  defaultTimeoutMs: key(
+    duration,
+    'Time limit of one request; the same as limits.httpTimeout.',
+    DEFAULT_LIMITS.httpTimeoutMs,
+  ),
+  httpUserAgent: key(text, 'The User-Agent header of requests.'),
   enableAutoWriteLargeResponses: key(
     z.boolean(),
-    'Writes all of an answer that is over maxBytes to a file of the sandbox, and returns its path.',
+    'Writes a response that is larger than maxBytes to a file in the sandbox, and returns its path.',
     false,
   ),
 })

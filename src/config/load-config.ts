@@ -4,8 +4,8 @@ import { configError, type HubOptions, lazyModule, type ToolError } from '../cor
 import { recoverCommands } from '../hub/index.ts'
 import { errnoOf } from '../lib/index.ts'
 import { distrust } from '../system/index.ts'
+import type { ServiceOptions } from './service.ts'
 import { toOptions } from './to-options.ts'
-import type { ServiceOptions } from './to-service.ts'
 
 const loadReadConfig = lazyModule(() => import('./read-config.ts'))
 

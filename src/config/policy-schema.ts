@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { countSchema, duration, key, size, text, texts } from './schema-parts.ts'
+import { countSchema, duration, key, size, text, texts } from '../core/config/index.ts'
 
 const VERBS = ['allow', 'ask', 'deny'] as const
 
@@ -9,26 +9,23 @@ const when = z.strictObject({
 })
 
 const limit = z.strictObject({
-  timeout: key(duration, 'Longest time of such a call.'),
+  timeout: key(duration, 'Time limit of such a call.'),
   maxBytes: key(size, 'Maximum number of bytes that such a call reads or writes in one operation.'),
   maxResults: key(countSchema, 'Most entries that such a call lists.'),
-  retries: key(
-    countSchema,
-    'How often a POST with an idempotency key is repeated when it failed for a passing reason.',
-  ),
+  retries: key(countSchema, 'How often a POST with an idempotency key is retried after a temporary failure.'),
 })
 
 /** One rule: a verb with its subject, optionally targets, conditions, a reason and bounds. */
 export const ruleSchema = z
   .strictObject({
-    allow: key(text, 'Lets through: a tool, a dialect name, group:NAME, a capability, or *.'),
-    ask: key(text, 'Asks a person first; the same subjects.'),
-    deny: key(text, 'Refuses; the same subjects. Wins over every allow and ask.'),
-    on: key(texts, 'Targets it is about: path globs, URL globs, command words. Default: all.'),
-    except: key(texts, 'Targets it is not about.'),
-    when: key(when, 'Holds only then.'),
-    reason: key(text, 'Told to the model and shown to the approver.'),
-    limit: key(limit, 'Bounds on the calls it lets through.'),
+    allow: key(text, 'Allows calls. The subject is a tool, a dialect name, group:NAME, a capability, or *.'),
+    ask: key(text, 'Asks a person first. Same subjects as allow.'),
+    deny: key(text, 'Denies calls, and wins over every allow and ask. Same subjects as allow.'),
+    on: key(texts, 'Targets that the rule applies to: path globs, URL globs, command words. Default: all.'),
+    except: key(texts, 'Targets that the rule does not apply to.'),
+    when: key(when, 'Condition under which the rule applies.'),
+    reason: key(text, 'Reason, shown to the model and to the approver.'),
+    limit: key(limit, 'Limits of the calls that the rule allows.'),
   })
   .superRefine((rule, ctx) => {
     const verbs = VERBS.filter((verb) => rule[verb] !== undefined)
@@ -41,19 +38,19 @@ const action = z.enum(VERBS)
 
 const constraints = z.strictObject({
   max_size: key(size, 'Most bytes of a file.'),
-  allowed_paths: key(z.array(text).min(1), 'Folders and globs it may touch.'),
-  denied_paths: key(z.array(text).min(1), 'Globs it may not touch.'),
-  max_results: key(countSchema, 'Most entries it lists.'),
+  allowed_paths: key(z.array(text).min(1), 'Folders and globs that it may touch.'),
+  denied_paths: key(z.array(text).min(1), 'Globs that it may not touch.'),
+  max_results: key(countSchema, 'Most entries that it lists.'),
 })
 
 const policyTool = z.strictObject({
   action: key(action, 'What happens to a call of this tool.'),
-  constraints: key(constraints, 'What the calls are held to.'),
-  whitelist: key(z.array(text).min(1), 'Commands that run unasked; a trailing " *" means any further words.'),
+  constraints: key(constraints, 'Constraints on the calls.'),
+  whitelist: key(z.array(text).min(1), 'Commands that need no approval; a trailing " *" means any further words.'),
   blacklist: key(z.array(text).min(1), 'Commands that never run.'),
 })
 
-/** The `tools` of a policy.yaml: a default and an entry a tool. */
+/** The `tools` of a policy.yaml: a default and one entry per tool. */
 export const policyToolsSchema = z
   .object({ default: key(action, 'What happens to tools that have no entry.') })
   .catchall(policyTool)

@@ -1,30 +1,33 @@
 import { existsSync, statSync } from 'node:fs'
 import path, { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { toFence } from '../core/config/index.ts'
 import {
+  type AnyTool,
   type ConfigDocument,
   configError,
+  type FeatureConfig,
   formatPath,
   formatPlace,
   type KeyPath,
+  lazyModule,
+  messageOf,
+  type Plugin,
   type Problem,
-} from '../core/document/index.ts'
-import { type AnyTool, lazyModule, messageOf, type Plugin, type ToolSource } from '../core/index.ts'
+  type ToolSource,
+} from '../core/index.ts'
+import { featureConfigs } from '../features/generated/config/index.ts'
 import { recoverCommands } from '../hub/index.ts'
-import { codeFiles, selfReference } from '../system/index.ts'
+import { codeFiles, resolvePath, selfReference } from '../system/index.ts'
 import { allowedRoots } from './allowed-roots.ts'
-import { type CheckedConfig, checkConfig } from './check-config.ts'
+import { type CheckedConfig, checkConfig, walkConfig } from './check-config.ts'
 import type { LoadedConfig } from './load-config.ts'
-import { FOREIGN_KEYS } from './mcp-schema.ts'
-import { readDocument } from './read-document.ts'
+import { FOREIGN_KEYS } from './mcp-servers.ts'
+import { isPluginPath, readDocument, resolvePlugin } from './read-document.ts'
 import { policiesOf, rulesFrom } from './read-rules.ts'
-import { resolvePath } from './resolve-path.ts'
-import { isPluginPath, resolvePlugin } from './resolve-plugin.ts'
 import type { Config } from './schema.ts'
-import { toFence } from './to-mcp-servers.ts'
+import { toRetention, toService } from './service.ts'
 import { toOptions } from './to-options.ts'
-import { toRetention, toService } from './to-service.ts'
-import { walkConfig } from './walk-config.ts'
 
 const loadFolderSource = lazyModule(() => import('../sources/plugins/index.ts'))
 
@@ -85,10 +88,8 @@ async function codeOf(configFile: string, use: string): Promise<string[]> {
 }
 
 /** What is allowed but hardly meant. */
-function findWarnings(
-  document: ConfigDocument,
-  { redact, memory, secrets = {}, mcpServers = {} }: CheckedConfig,
-): string[] {
+function findWarnings(document: ConfigDocument, config: CheckedConfig): string[] {
+  const { redact, secrets = {}, mcpServers = {} } = config
   const warnings: string[] = []
   const warn = (path: KeyPath, message: string) =>
     warnings.push(`${formatPlace(document.label, path, document.locate(path))} ${formatPath(path)}: ${message}`)
@@ -98,8 +99,11 @@ function findWarnings(
     if (isTime && typeof value === 'number' && value < 1_000)
       warn(path, `${value} is milliseconds; write ${value}s for seconds.`)
   }
-  if (memory?.provider === 'external' && memory.url === undefined && memory.mcp === undefined)
-    warn(['memory', 'provider'], 'names no url and no mcp, so accepted notes are kept in the store below data.')
+  const sections = new Map<string, unknown>(Object.entries(config))
+  for (const [name, { warnings: find }] of Object.entries<FeatureConfig>(featureConfigs)) {
+    const written = sections.get(name)
+    for (const { key, message } of written === undefined ? [] : (find?.(written) ?? [])) warn([name, key], message)
+  }
   for (const [index, name] of (redact?.env ?? []).entries()) {
     if (!process.env[name]) warn(['redact', 'env', index], `${name} is not set, so there is nothing to redact.`)
   }
@@ -184,7 +188,7 @@ async function folderOfTools(
 async function isolate(configFile: string, { use, options, isolate, required = true }: Entry): Promise<ToolSource> {
   const file = await pluginFile(configFile, use)
   const { isolatePlugin } = await loadIsolatedPlugin()
-  const fence = typeof isolate === 'object' ? toFence(isolate, dirname(configFile)) : {}
+  const fence = typeof isolate === 'object' ? toFence(isolate, (path) => resolvePath(dirname(configFile), path)) : {}
   return isolatePlugin(file, { options, fence, required })
 }
 

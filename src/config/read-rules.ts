@@ -1,15 +1,13 @@
 import path from 'node:path'
 import type { z } from 'zod'
-import { type ConfigDocument, sourceOf } from '../core/document/index.ts'
-import type { Rule, SourcedRule } from '../core/index.ts'
+import { parseDuration, parseSize, withoutUndefined } from '../core/config/index.ts'
+import { type ConfigDocument, type Rule, type SourcedRule, sourceOf } from '../core/index.ts'
 import { fromPolicyYaml } from '../policy/index.ts'
+import { resolvePath } from '../system/index.ts'
 import type { PolicyByTool } from './allowed-roots.ts'
 import { type CheckedConfig, checkConfig, checkPolicyFile, type PolicyTools } from './check-config.ts'
 import type { ruleSchema } from './policy-schema.ts'
 import { readDocument } from './read-document.ts'
-import { resolvePath } from './resolve-path.ts'
-import { parseDuration, parseSize } from './units.ts'
-import { withoutUndefined } from './without-undefined.ts'
 
 /** The owner's rules as the files have them now, and the rest of the config to compare. */
 export interface ConfigRules {

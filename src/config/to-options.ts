@@ -1,37 +1,20 @@
-import type { z } from 'zod'
+import { parseDuration, parseRate, parseSize, withoutUndefined } from '../core/config/index.ts'
 import type {
-  BrowserOptions,
   BudgetLimits,
-  CanvasOptions,
-  ChannelOptions,
   CommandLimits,
-  HttpMemory,
+  FeatureConfig,
+  FeatureOptions,
   HubOptions,
   Limits,
-  McpMemory,
-  McpMemoryTool,
-  MemoryLimits,
-  MemoryOptions,
-  MessagesOptions,
-  NewSchedule,
   Rate,
   Sandbox,
-  SchedulesOptions,
   Secret,
-  WrittenWhen,
 } from '../core/index.ts'
-import type { browserSchema } from './browser-schema.ts'
-import type { canvasSchema } from './canvas-schema.ts'
+import { featureConfigs } from '../features/generated/config/index.ts'
+import { resolvePath } from '../system/index.ts'
 import type { CheckedConfig } from './check-config.ts'
 import { toCore } from './core-schema.ts'
-import type { WrittenMemory } from './memory-schema.ts'
-import type { WrittenMessages } from './messages-schema.ts'
-import { resolvePath } from './resolve-path.ts'
-import type { WrittenSchedules } from './schedules-schema.ts'
-import { toMcpServers } from './to-mcp-servers.ts'
-import { toSessions } from './to-sessions.ts'
-import { parseDuration, parseRate, parseSize } from './units.ts'
-import { withoutUndefined } from './without-undefined.ts'
+import { toMcpServers } from './mcp-servers.ts'
 
 /** The folders that relative paths and the default record folders are in. */
 export interface Folders {
@@ -57,10 +40,8 @@ export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOp
     secrets: maybe(toSecrets, config.secrets),
     mcpServers: maybe((servers) => toMcpServers(servers, { base, home }), config.mcpServers),
     skills: config.skills?.map((folder) => (folder.startsWith('~/') ? folder : resolvePath(base, folder))),
-    sessions: maybe((sessions) => toSessions(sessions, base), config.sessions),
     web: config.web && withoutUndefined({ search: config.web.search && withoutUndefined(config.web.search) }),
-    memory: maybe(toMemory, config.memory),
-    messages: maybe(toMessages, config.messages),
+    ...featureOptions(config, base),
     limits: merged(core?.limits, limits && toLimits(limits)),
     approvals:
       approvals &&
@@ -71,13 +52,20 @@ export function toOptions(config: CheckedConfig, { base, home }: Folders): HubOp
       }),
     runs: runsFolder(runs, { base, home }),
     data: data === undefined ? resolvePath(home, '.tool-hub') : resolvePath(base, data),
-    browser: maybe((written) => toBrowser(written, base), config.browser),
-    canvas: maybe(toCanvas, config.canvas),
-    schedules: maybe(toSchedules, config.schedules),
     durability: config.durability,
     caller: config.caller,
     redact: redact && withoutUndefined({ keys: redact.keys, values: maybe(secretsOf, redact.env) }),
   })
+}
+
+/** The options of features, from their sections. */
+function featureOptions(config: CheckedConfig, base: string): FeatureOptions {
+  const sections = new Map<string, unknown>(Object.entries(config))
+  const options = Object.entries<FeatureConfig>(featureConfigs).flatMap(([name, { toOptions: convert }]) => {
+    const written = sections.get(name)
+    return written === undefined ? [] : [[name, convert(written, (path) => resolvePath(base, path))]]
+  })
+  return Object.fromEntries(options)
 }
 
 function runsFolder(runs: CheckedConfig['runs'], { base, home }: Folders): string | false {
@@ -175,101 +163,4 @@ function merged<T extends object>(first: T | undefined, second: T | undefined): 
 
 function maybe<A, B>(convert: (value: A) => B, value: A | undefined): B | undefined {
   return value === undefined ? undefined : convert(value)
-}
-
-/** What a config says about canvases, in the words of `createToolHub`. */
-function toCanvas({ content, perRun, versions }: z.output<typeof canvasSchema>): CanvasOptions {
-  return withoutUndefined<CanvasOptions>({
-    maxBytes: content === undefined ? undefined : parseSize(content),
-    maxCanvases: perRun,
-    maxVersions: versions,
-  })
-}
-
-/** What a config says about the browser, in the words of `createToolHub`. */
-function toBrowser(written: z.output<typeof browserSchema>, base: string): BrowserOptions {
-  const { executable, channel, headless, sandbox, idle, timeout, tabs, traffic, download, pageMemory } = written
-  return withoutUndefined<BrowserOptions>({
-    ...{ channel, headless, sandbox, tabs },
-    executable: executable === undefined ? undefined : resolvePath(base, executable),
-    idleMs: idle === undefined ? undefined : parseDuration(idle),
-    timeoutMs: timeout === undefined ? undefined : parseDuration(timeout),
-    trafficBytes: traffic === undefined ? undefined : parseSize(traffic),
-    downloadBytes: download === undefined ? undefined : parseSize(download),
-    pageMemoryBytes: pageMemory === undefined ? undefined : parseSize(pageMemory),
-  })
-}
-
-type WrittenChannel = NonNullable<WrittenMessages['channels']>[string]
-
-/** What `messages` says, in the words of `createToolHub`; references are filled in when a channel is used. */
-export function toMessages({ channels = {} }: WrittenMessages): MessagesOptions {
-  return { channels: Object.fromEntries(Object.entries(channels).map(([name, written]) => [name, toChannel(written)])) }
-}
-
-function toChannel({ rate, timeout, ...rest }: WrittenChannel): ChannelOptions {
-  return withoutUndefined({
-    ...rest,
-    ...('chats' in rest && { chats: rest.chats.map(String) }),
-    rate: typeof rate === 'string' ? parseRate(rate) : rate,
-    timeoutMs: timeout === undefined ? undefined : parseDuration(timeout),
-  }) as ChannelOptions
-}
-
-type WrittenEntry = NonNullable<WrittenSchedules['entries']>[string]
-
-/** What `schedules` says, in the words of `createToolHub`. A section without entries says that there are none. */
-export function toSchedules({ entries = {}, shortest, ...rest }: WrittenSchedules): SchedulesOptions {
-  return withoutUndefined<SchedulesOptions>({
-    ...rest,
-    shortestMs: shortest === undefined ? undefined : parseDuration(shortest),
-    entries: Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, toEntry(entry)])),
-  })
-}
-
-function toEntry(entry: WrittenEntry): Omit<NewSchedule, 'name'> {
-  const { cron, every, at, calls, jitter, timeout, ...rest } = entry
-  return withoutUndefined<Omit<NewSchedule, 'name'>>({
-    ...rest,
-    when: toWhen({ cron, every, at }),
-    calls: calls.map((call) => withoutUndefined(call)),
-    jitterMs: jitter === undefined ? undefined : parseDuration(jitter),
-    timeoutMs: timeout === undefined ? undefined : parseDuration(timeout),
-  })
-}
-
-/** The schema has seen to it that one of them is there. */
-function toWhen({ cron, every, at }: Pick<WrittenEntry, 'cron' | 'every' | 'at'>): WrittenWhen {
-  if (cron !== undefined) return { cron }
-  return every === undefined ? { at: at! } : { everyMs: parseDuration(every) }
-}
-
-type WrittenMcp = NonNullable<WrittenMemory['mcp']>
-
-/** What `memory` says, in the words of `createToolHub`. */
-function toMemory(memory: WrittenMemory): MemoryOptions {
-  const { enabled, write_mode: writeMode, url, secret, headers, mcp, limits } = memory
-  const http = url === undefined ? undefined : withoutUndefined<HttpMemory>({ url, secret, headers })
-  return withoutUndefined<MemoryOptions>({
-    enabled,
-    writeMode,
-    provider: http ?? (mcp && toMcp(mcp)),
-    limits:
-      limits &&
-      withoutUndefined<MemoryLimits>({
-        noteChars: limits.note === undefined ? undefined : parseSize(limits.note),
-        notesPerScope: limits.notes,
-        candidatesPerRun: limits.candidates,
-        timeoutMs: limits.timeout === undefined ? undefined : parseDuration(limits.timeout),
-      }),
-  })
-}
-
-function toMcp({ server, recall, write, update, forget }: WrittenMcp): McpMemory {
-  const tools = { write: toTool(write), update: toTool(update), forget: toTool(forget) }
-  return { mcp: withoutUndefined({ server, recall: toTool(recall)!, ...tools }) }
-}
-
-function toTool(tool: WrittenMcp['write']): string | McpMemoryTool | undefined {
-  return typeof tool === 'object' ? withoutUndefined<McpMemoryTool>(tool) : tool
 }

@@ -1,58 +1,95 @@
 import type { Duplex } from 'node:stream'
-import type { BrowserService } from './browser.ts'
+import type { BrowserHandle, BrowserOptions, BrowserService } from './browser.ts'
 import type { CallOptions } from './call-options.ts'
-import type { CallerKind, Capability } from './define.ts'
-import type { MemoryCandidate } from './memory.ts'
+import type { CanvasHandle, CanvasOptions, CanvasService } from './canvas.ts'
+import type { FEATURES } from './features.generated.ts'
+import type { MessageHandle, MessageService, MessagesOptions } from './messages.ts'
 import type { Principal } from './principal.ts'
 import type { Artifact, ToolResult } from './result.ts'
+import type { ScheduleHandle, ScheduleService, SchedulesOptions } from './schedules.ts'
+import type { SessionHandle, SessionService, SessionsOptions } from './sessions.ts'
 import type { SourceHost } from './source.ts'
+import type { CanvasStore } from './store/canvases.ts'
+import type { InboxStore } from './store/inbox.ts'
+import type { ScheduleStore } from './store/schedules.ts'
+import type { MailStore, SessionStore } from './store/sessions.ts'
 import type { Awaitable, Store } from './store.ts'
+import type { CallerKind, Capability } from './tool.ts'
 
-/** What a call may use beside files, the network and commands; each has a capability of its own. */
-export const FEATURES = ['memory', 'sessions', 'messages', 'schedules', 'browser', 'canvas'] as const
-
-/** One of the abilities, by the name of its handle in `ctx`. */
+/** A feature by name: `memory`, `sessions`, … */
 export type FeatureName = (typeof FEATURES)[number]
 
-/** The capability that grants the handle of an ability. */
-export const CAPABILITY_OF_FEATURE = {
-  memory: 'memory',
-  sessions: 'session',
-  messages: 'message',
-  schedules: 'schedule',
-  browser: 'browser',
-  canvas: 'canvas',
-} as const satisfies Readonly<Record<FeatureName, Capability>>
+/** What a call uses of each feature, as `ctx.<name>`. Every feature adds its own with `declare module`. */
+export interface FeatureHandles {
+  /** Other agents: begin, list and write to them. */
+  readonly sessions: SessionHandle
+  /** Messages to people, through the channels of the owner. */
+  readonly messages: MessageHandle
+  /** Calls that are made later. */
+  readonly schedules: ScheduleHandle
+  /** Web pages in a real browser. */
+  readonly browser: BrowserHandle
+  /** Something to show to people. */
+  readonly canvas: CanvasHandle
+}
 
-/** What an owner may change outside of any call, for the record. */
-export type FeatureChange =
-  | 'memory-promoted'
-  | 'memory-rejected'
-  | 'memory-forgotten'
-  | 'memory-imported'
-  | 'session-begun'
-  | 'session-ended'
-  | 'message-sent'
-  | 'schedule-saved'
-  | 'schedule-removed'
-  | 'schedule-run'
-  | 'canvas-hidden'
+/** What the owner of a hub uses of each feature, as `hub.<name>`. Every feature adds its own with `declare module`. */
+export interface FeatureServices {
+  /** Sessions of agents: list, history, messages, begin and end; loaded when it is first used. */
+  readonly sessions: SessionService
+  /** Messages to people: channels and inbox; loaded when it is first used. */
+  readonly messages: MessageService
+  /** Calls that are made later; nothing is fired before `start()`. */
+  readonly schedules: ScheduleService
+  /** The browser of agents: status and rendering; started when it is first used. */
+  readonly browser: BrowserService
+  /** What agents show to people; loaded when it is first used. */
+  readonly canvas: CanvasService
+}
 
-/** An ability of one hub: what calls use, what its owner uses. Made when it is first needed. */
-export interface Feature<Handle = unknown, Desk = unknown> {
-  /** What one call may use; it does nothing that the call was not allowed. */
+/** The options of each feature, in the options of a hub. Every feature adds its own with `declare module`. */
+export interface FeatureOptions {
+  /** Agents that agents may start, and what they see of each other; docs/reference/sessions.md. */
+  readonly sessions?: SessionsOptions
+  /** How agents reach people; docs/reference/messages.md. */
+  readonly messages?: MessagesOptions
+  /** Calls that are made later; docs/reference/schedules.md. */
+  readonly schedules?: SchedulesOptions
+  /** The browser that agents use; docs/reference/browser.md. */
+  readonly browser?: BrowserOptions
+  /** What agents show to people; docs/reference/canvas.md. */
+  readonly canvas?: CanvasOptions
+}
+
+/** What each feature keeps in the store. Every feature adds its own with `declare module`. */
+export interface FeatureStores {
+  /** Sessions of agents. */
+  readonly sessions: SessionStore
+  /** Messages between sessions. */
+  readonly mail: MailStore
+  /** Canvases that agents show to people. */
+  readonly canvases: CanvasStore
+  /** Scheduled calls, and their outcomes. */
+  readonly schedules: ScheduleStore
+  /** Messages to the people at the console. */
+  readonly inbox: InboxStore
+}
+
+/** A feature of one hub. */
+export interface Feature<Handle = unknown, Service = unknown> {
+  /** The handle for one call; it does nothing that the call was not allowed. */
   handle(call: FeatureCall): Handle
-  /** What the owner of the hub uses: asks nobody, and is not judged. */
-  readonly desk: Desk
-  /** A run is over: what was kept for it alone goes. */
+  /** What the owner of the hub uses; it is not subject to policy. */
+  readonly service: Service
+  /** Removes what was kept for a run that has ended. */
   endRun?(run: string): Awaitable<void>
-  /** Begins nothing new, and ends what waits for others: the hub is about to close. */
+  /** Starts nothing new, and stops waiting for others: the hub is about to close. */
   calm?(): void
-  /** Gives back everything, also what is under way. */
+  /** Ends what is under way, and releases everything. */
   close(): Promise<void>
 }
 
-/** What a hub does for an ability. */
+/** What a hub provides to its features. */
 export interface FeatureHost
   extends Pick<SourceHost, 'startProgram' | 'webFetch' | 'secret' | 'hide' | 'redact' | 'warn' | 'data' | 'clock'> {
   readonly store: Store
@@ -66,16 +103,16 @@ export interface FeatureHost
   isTainted(run: string): boolean
   /** What a run has done, from its record; nothing where none is kept. */
   pastCalls(run: string, page: PastCallPage): Promise<readonly PastCall[]>
-  /** Notes that wait for review in the archives of the runs; undefined where no records are kept. */
-  readonly candidates: CandidateArchive | undefined
-  /** Puts on record, in the hub's own run, that its owner has changed something. */
+  /** What features keep in the folders of runs; `undefined` where no records are kept. */
+  readonly archives: RunArchives | undefined
+  /** Records, in the hub's own run, that its owner has changed something: `memory-forgotten`, with what it was. */
   recordChange(change: { readonly by: string; readonly change: FeatureChange; readonly subject: string }): Promise<void>
-  /** Tells whoever shows this ability, in any process with this store, that something of it is another one now. */
-  emitChange(ability: FeatureName, subject: string): void
+  /** Notifies everybody who shows this feature, in any process with this store, that something of it has changed. */
+  emitChange(feature: FeatureName, subject: string): void
   /** A connection to a host that the owner named, for a protocol that is not HTTP; its address is judged first. */
   dial(wish: DialWish): Promise<Duplex>
-  /** The browser, for an ability that shows something in one. */
-  browser(): Promise<BrowserService>
+  /** The services of the hub's features, for one that uses another. */
+  readonly services: FeatureServices
   /** Opens a way to the network for a program of the ability's own; it is closed with the signal, and with the hub. */
   openProxy(
     network: ProgramNetwork,
@@ -195,39 +232,17 @@ export interface FeatureCall {
   call(tool: string, input: unknown): Promise<ToolResult>
 }
 
-/** A note on its way into the archive of a run. */
-export type NewCandidate = Omit<MemoryCandidate, 'state' | 'review'>
+/** A change that the owner makes outside of calls, as records name it: the subject and what happened to it. */
+export type FeatureChange = `${string}-${string}`
 
-/** What a person decided on a candidate. */
-export interface CandidateReview {
-  readonly id: string
-  readonly decision: 'promoted' | 'rejected'
-  readonly by: string
-  readonly at: number
-  readonly reason?: string
-  readonly note?: string
-}
-
-/** The notes that wait in the archives of runs. */
-export interface CandidateArchive {
-  /** On the disk itself when it resolves; BUDGET_EXCEEDED when the run has so many. */
-  add(candidate: NewCandidate, options: { readonly maxInRun: number }): Promise<void>
-  find(id: string): Promise<MemoryCandidate | undefined>
-  /** Newest first. */
-  list(filter: {
-    readonly run?: string
-    readonly state: MemoryCandidate['state'] | 'all'
-    readonly limit: number
-  }): Promise<readonly MemoryCandidate[]>
-  /**
-   * Decides on a candidate that waits, one at a time over all processes: `work` makes what follows from it, and its
-   * review is kept when that is done. Gives back the candidate as it was when it had been decided before.
-   */
-  decide(
-    id: string,
-    work: (candidate: MemoryCandidate) => Promise<CandidateReview>,
-  ): Promise<
-    | { readonly won: true; readonly review: CandidateReview }
-    | { readonly won: false; readonly candidate: MemoryCandidate }
-  >
+/** Files of JSON lines in the folders of runs, which only grow. */
+export interface RunArchives {
+  /** The ids of all runs that have a folder. */
+  runs(): Promise<readonly string[]>
+  /** Adds a value as a line; it is on disk when this resolves. */
+  append(run: string, file: string, value: object): Promise<void>
+  /** The values of all lines in order, none if there is no file. Lines that are not JSON, such as torn ones, are skipped. */
+  read(run: string, file: string): Promise<readonly unknown[]>
+  /** Takes a lock that all processes share, waiting for it up to 15 s. Throws CONFLICT with the hint after that. */
+  lock(run: string, name: string, held: { readonly what: string; readonly hint: string }): Promise<{ release(): void }>
 }

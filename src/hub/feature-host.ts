@@ -1,13 +1,12 @@
 import { join } from 'node:path'
 import { type CallPort, type FeatureHost, isRunId, type Rights } from '../core/index.ts'
-import { pastCalls } from '../records/log/index.ts'
-import { openCandidates } from '../records/redaction/index.ts'
+import { openArchives, pastCalls } from '../records/log/index.ts'
 import { loadDialHost } from '../sandbox/network/index.ts'
-import type { Assembly } from './assemble-parts.ts'
+import type { Assembly } from './create-runtime.ts'
 import { endRun } from './end-run.ts'
 import { Entrance } from './entrance.ts'
 import type { Features } from './features.ts'
-import { PrincipalHubs } from './principal-hubs.ts'
+import { PrincipalHubs } from './principal-hub.ts'
 import { recordChange } from './record-change.ts'
 
 /** What a hub does for its abilities. */
@@ -39,16 +38,16 @@ export function createFeatureHost(assembly: Assembly, abilities: Features): Feat
     artifact: (id, ref, options) => runs.readArtifact(id, ref, options),
     isTainted: (id) => runs.rehearsal(id).tainted,
     pastCalls: async (id, page) => (runsFolder !== false && isRunId(id) ? pastCalls(join(runsFolder, id), page) : []),
-    candidates: runsFolder === false ? undefined : openCandidates(runsFolder),
+    archives: runsFolder === false ? undefined : openArchives(runsFolder),
     recordChange: (change) => recordChange(assembly, change),
-    emitChange: (ability, subject) => {
-      const body = JSON.stringify({ ability, subject })
-      // Whoever does not hear of it looks again some other time.
+    emitChange: (feature, subject) => {
+      const body = JSON.stringify({ ability: feature, subject })
+      // A lost event is no failure: everybody who shows the feature also reads it again from time to time.
       const append = async () => parts.store.events.append({ topic: 'ability', body, at: clock.now() })
       append().catch(() => {})
     },
     dial: async (wish) => (await loadDialHost()).dialHost(wish, assembly.webFetchGuard()),
-    browser: async () => abilities.desks.browser,
+    services: abilities.services,
     openProxy: (network, { signal, maxBytes }) =>
       assembly.network().openProxy(network, signal, { limits: { maxBytes } }),
   }

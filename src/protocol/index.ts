@@ -82,7 +82,7 @@ export {
   policyTestReport,
   policyTestRequest,
 } from './policy.ts'
-export { entityPath, type ServiceMethod, type ServiceRequest, type ServiceRequests } from './requests.ts'
+export type { ServiceMethod, ServiceRequest, ServiceRequests } from './requests.ts'
 export {
   changeList,
   type FileChangeEntry,

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { bundleModule } from '../../test/support/run-module.ts'
-import { currentProcess } from '../system/process-identity.ts'
+import { currentProcess } from '../system/processes.ts'
 import { BackgroundProcesses } from './background-processes.ts'
 
 let folder: string

@@ -14,10 +14,9 @@ import type {
   StoredHead,
   Usage,
 } from '../core/index.ts'
-import type { Work } from './driver.ts'
+import { compareIds, type Work } from '../core/sql/index.ts'
 import { type EventLog, EventWatchers } from './sql/events.ts'
-import { amountOf, type BucketLevel, costIn, hasRoom, NOTHING_USED, refill, waitFor } from './sql/limits.ts'
-import { compareIds } from './sql/query.ts'
+import { amountOf, type BucketLevel, costIn, hasRoom, NOTHING_USED, refill, waitTime } from './sql/limits.ts'
 
 /** How many entries the parts in this process hold. */
 export interface LocalPartsOptions {
@@ -197,7 +196,7 @@ class LocalRates implements RateStore {
     for (const bucket of buckets) {
       const level = refill(bucket, this.#levels.get(bucket.bucket), now)
       this.#levels.set(bucket.bucket, level)
-      const waitMs = waitFor(bucket, level, costIn(bucket, wanted))
+      const waitMs = waitTime(bucket, level, costIn(bucket, wanted))
       if (waitMs > (emptiest?.waitMs ?? 0)) emptiest = { ok: false, bucket: bucket.bucket, waitMs }
     }
     if (emptiest) return emptiest

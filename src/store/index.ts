@@ -1,11 +1,12 @@
 /** The store: what outlives a process. `Driver` is what a database must provide; the repositories in `sql/` use it. */
+
+export type { Bindable, Driver, Queries, SqlValue } from '../core/sql/index.ts'
 export { type BackgroundProcess, BackgroundProcesses } from './background-processes.ts'
-export type { Bindable, Driver, Queries, SqlValue } from './driver.ts'
 export { createMemoryStore, type MemoryStoreOptions } from './in-process.ts'
 export { JsonState, type JsonStateOptions } from './json-state.ts'
 export { createRunCache, createSeenFiles } from './run-cache.ts'
 export { SealedFile } from './sealed-file.ts'
 export { acceptStore, isOlderStore } from './sqlite/generation.ts'
 export { type OpenStoreOptions, openStore } from './sqlite.ts'
-export { type Sight, UntrustedFiles } from './untrusted-files.ts'
-export { isWithin, timeBefore } from './write-periods.ts'
+export { UntrustedFiles, type VisiblePaths } from './untrusted-files.ts'
+export { isAtOrBelow, timeBefore } from './write-periods.ts'

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Awaitable, Store } from '../core/index.ts'
-import { perform } from './driver.ts'
+import { perform } from '../core/sql/index.ts'
+import { featureStores } from '../features/generated/stores/index.ts'
 import { createEvents } from './sql/events.ts'
 import { bindAll, createRepositories, type StoreParts, sweep } from './sql/repositories.ts'
 import type { SyncFile } from './sqlite/log-sync.ts'
@@ -58,21 +59,18 @@ const WRITE_CHECK = `INSERT INTO counters (name, value) VALUES ('check', 1)
  * not happen twice. Everything else is synced within a second: budgets, rates, the index, events, leases, the last use of
  * a token.
  */
-const DURABLE: { readonly [Part in keyof StoreParts]?: readonly (keyof StoreParts[Part])[] } = {
-  keys: ['claim', 'finish'],
-  approvals: ['file', 'answer', 'adopt', 'use'],
-  grants: ['put', 'remove'],
-  tokens: ['add', 'remove'],
-  signIns: ['add', 'remove', 'removeOf'],
-  jobs: ['add'],
-  memory: ['add', 'replace', 'remove', 'removeScope'],
-  sessions: ['add', 'end', 'reopen', 'taint'],
-  mail: ['put'],
-  heads: ['put', 'remove'],
-  canvases: ['add', 'addVersion', 'hide'],
-  schedules: ['add', 'save', 'remove', 'fire', 'addRun', 'begin', 'end', 'takeOver'],
-  inbox: ['add', 'edit', 'markRead', 'remove'],
-}
+const DURABLE: Readonly<Record<string, readonly string[] | undefined>> = Object.assign(
+  {
+    keys: ['claim', 'finish'],
+    approvals: ['file', 'answer', 'adopt', 'use'],
+    grants: ['put', 'remove'],
+    tokens: ['add', 'remove'],
+    signIns: ['add', 'remove', 'removeOf'],
+    jobs: ['add'],
+    heads: ['put', 'remove'],
+  } satisfies { readonly [Part in keyof StoreParts]?: readonly (keyof StoreParts[Part])[] },
+  ...featureStores.map(({ durable }) => durable),
+)
 
 type Method = (...values: never[]) => Awaitable<unknown>
 
@@ -80,7 +78,7 @@ type Method = (...values: never[]) => Awaitable<unknown>
 function withDurability(file: StoreFile, parts: StoreParts): StoreParts {
   const durable = Object.entries(DURABLE).map(([name, methods]) => {
     const part: Readonly<Record<string, Method>> = { ...parts[name as keyof StoreParts] }
-    const waiting = methods.map((method) => [method, untilSynced(file, part[method]!)])
+    const waiting = (methods ?? []).map((method) => [method, untilSynced(file, part[method]!)])
     return [name, { ...part, ...Object.fromEntries(waiting) }]
   })
   return { ...parts, ...Object.fromEntries(durable) }

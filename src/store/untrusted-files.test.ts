@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
-import { currentProcess } from '../system/process-identity.ts'
+import { currentProcess } from '../system/processes.ts'
 import { UntrustedFiles } from './untrusted-files.ts'
 
 function world() {

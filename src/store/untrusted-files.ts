@@ -16,10 +16,10 @@ import { messageOf, ToolError } from '../core/index.ts'
 import { errnoOf } from '../lib/index.ts'
 import { isOwnerAlive, newOwner, statsIfThere } from '../system/index.ts'
 import { LabelJournal } from './label-journal.ts'
-import { isWithin, periodLine, timeAfter, timeBefore, WritePeriods } from './write-periods.ts'
+import { isAtOrBelow, periodLine, timeAfter, timeBefore, WritePeriods } from './write-periods.ts'
 
 /** What a command can see, as real paths. */
-export interface Sight {
+export interface VisiblePaths {
   readonly sees: readonly string[]
   /** Files and folders below them that it cannot see. */
   readonly hidden: readonly string[]
@@ -74,7 +74,7 @@ export class UntrustedFiles {
   holds(path: string): boolean {
     this.#open()
     if (this.#isLabelled(path)) return true
-    for (const label of this.#labels) if (isWithin(label, path)) return true
+    for (const label of this.#labels) if (isAtOrBelow(label, path)) return true
     if (this.#periods.size === 0) return false
     for (const entry of entriesBelow(path)) if (this.#isWritten(entry.path, entry)) return true
     return false
@@ -92,7 +92,7 @@ export class UntrustedFiles {
   /** Keeps the labels of a path that a file tool moves. */
   moved(from: string, to: string): void {
     this.#open()
-    for (const label of [...this.#labels]) if (isWithin(label, from)) this.add(`${to}${label.slice(from.length)}`)
+    for (const label of [...this.#labels]) if (isAtOrBelow(label, from)) this.add(`${to}${label.slice(from.length)}`)
   }
 
   /** From now on until `end`, everything that is changed below these folders is labelled, even if this process is killed. */
@@ -101,7 +101,7 @@ export class UntrustedFiles {
     const id = randomBytes(6).toString('hex')
     this.#journal.append({ writing: id, since, folders, by: this.#owner })
     // A command can move a folder, which does not change the files in it: they must carry their labels by then.
-    for (const label of this.#labels) if (folders.some((folder) => isWithin(label, folder))) this.#renewTimes(label)
+    for (const label of this.#labels) if (folders.some((folder) => isAtOrBelow(label, folder))) this.#renewTimes(label)
     return id
   }
 
@@ -113,14 +113,14 @@ export class UntrustedFiles {
    * Untrusted content that a command could read: a file, or a folder that a command is writing to. Reads nothing if there
    * is no label at all, and the stats of each file if commands have written some; remembers what it finds.
    */
-  async find({ sees, hidden }: Sight): Promise<string | undefined> {
+  async find({ sees, hidden }: VisiblePaths): Promise<string | undefined> {
     this.#open()
     if (this.#labels.size === 0 && this.#periods.size === 0) return undefined
     this.#endOfDead()
     const writing = this.#openFolder(sees)
     if (writing !== undefined) return writing
     const unseen = new Set(hidden)
-    const isSeen = (path: string) => sees.some((folder) => isWithin(path, folder)) && !isBelowAny(path, unseen)
+    const isSeen = (path: string) => sees.some((folder) => isAtOrBelow(path, folder)) && !isBelowAny(path, unseen)
     for (const label of this.#labels) if (isSeen(label) && statsIfThere(label)) return label
     const last = this.#lastFound
     if (last !== undefined && isSeen(last) && this.#isWrittenAt(last)) return last
@@ -177,7 +177,7 @@ export class UntrustedFiles {
     const period = periodLine.safeParse(line)
     if (period.success) this.#periods.apply(period.data)
     else if (isCleared(line)) {
-      for (const label of this.#labels) if (isWithin(label, line.cleared)) this.#labels.delete(label)
+      for (const label of this.#labels) if (isAtOrBelow(label, line.cleared)) this.#labels.delete(label)
     }
   }
 
@@ -195,7 +195,7 @@ export class UntrustedFiles {
   #openFolder(folders: readonly string[]): string | undefined {
     for (const [, period] of this.#periods.open())
       for (const written of period.folders)
-        if (folders.some((folder) => isWithin(written, folder) || isWithin(folder, written))) return written
+        if (folders.some((folder) => isAtOrBelow(written, folder) || isAtOrBelow(folder, written))) return written
     return undefined
   }
 
@@ -212,7 +212,7 @@ export class UntrustedFiles {
           if (isWritten) return entry.path
         } else if (entry.stats.isDirectory()) {
           // Other commands may see its content; only the hub's own folder is never visible.
-          hasHidden ||= !isWithin(this.#file, entry.path)
+          hasHidden ||= !isAtOrBelow(this.#file, entry.path)
         } else hasHidden ||= isWritten
       }
     }

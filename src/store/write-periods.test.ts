@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
-import { isWithin, timeAfter, timeBefore, WritePeriods } from './write-periods.ts'
+import { isAtOrBelow, timeAfter, timeBefore, WritePeriods } from './write-periods.ts'
 
 function periodsOf(...lines: readonly (readonly [id: string, since: number, until: number, ...folders: string[]])[]) {
   const periods = new WritePeriods()
@@ -68,7 +68,7 @@ it.each([
   ['/a', '/', true],
   ['/', '/', true],
 ])('%s is within %s: %s', (path, folder, within) => {
-  expect(isWithin(path, folder)).toBe(within)
+  expect(isAtOrBelow(path, folder)).toBe(within)
 })
 
 describe('a time of the file system', () => {

@@ -67,7 +67,7 @@ export class WritePeriods {
   /** Whether a file was changed, or a folder's entries were, in one of the periods. */
   cover(path: string, { ctimeMs }: FileTimes): boolean {
     for (const { since, until, folders } of this.#periods.values())
-      if (since <= ctimeMs && ctimeMs <= until && folders.some((folder) => isWithin(path, folder))) return true
+      if (since <= ctimeMs && ctimeMs <= until && folders.some((folder) => isAtOrBelow(path, folder))) return true
     return false
   }
 
@@ -83,11 +83,11 @@ export class WritePeriods {
     for (const period of this.#periods.values())
       for (const written of period.folders)
         for (const folder of folders) {
-          if (isWithin(written, folder)) found.add(written)
-          else if (isWithin(folder, written)) found.add(folder)
+          if (isAtOrBelow(written, folder)) found.add(written)
+          else if (isAtOrBelow(folder, written)) found.add(folder)
         }
     const all = [...found]
-    return all.filter((folder) => !all.some((other) => other !== folder && isWithin(folder, other)))
+    return all.filter((folder) => !all.some((other) => other !== folder && isAtOrBelow(folder, other)))
   }
 
   /** Joins the two oldest periods and the time between them: more files count as untrusted, and none is missed. */
@@ -106,7 +106,7 @@ export class WritePeriods {
 }
 
 /** Whether a path is the folder itself or below it. */
-export function isWithin(path: string, folder: string): boolean {
+export function isAtOrBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 }
 

@@ -11,9 +11,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/tool.ts'
 import { ToolError } from '../../src/core/errors.ts'
 import type { HubOptions } from '../../src/core/options.ts'
+import { defineTool } from '../../src/core/tool.ts'
 import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 
 const FILES = {

@@ -1,7 +1,7 @@
 import { CallApprovals } from '../../src/approvals/index.ts'
+import type { ApprovalReply, ApprovalRequest } from '../../src/core/events.ts'
 import { callerGone } from '../../src/core/failures.ts'
 import type { HubOptions } from '../../src/core/options.ts'
-import type { ApprovalReply, ApprovalRequest } from '../../src/core/events.ts'
 import type { Store } from '../../src/core/store.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { defineTool, type Question } from '../../src/core/tool.ts'
 import type { HubOptions } from '../../src/core/options.ts'
+import { defineTool, type Question } from '../../src/core/tool.ts'
 import type { Hub } from '../../src/hub/hub.ts'
 import type { Scope } from '../../src/protocol/shapes.ts'
 import type { Caller } from '../../src/server/service.ts'

@@ -1,6 +1,7 @@
-import type { CandidateArchive, FeatureCall, FeatureHost } from '../../src/core/feature.ts'
-import type { MemoryCandidate, MemoryOptions } from '../../src/core/memory.ts'
+import type { FeatureCall, FeatureHost } from '../../src/core/feature.ts'
+import type { CandidateArchive } from '../../src/features/memory/candidates.ts'
 import { createMemory } from '../../src/features/memory/create-memory.ts'
+import type { MemoryCandidate, MemoryOptions } from '../../src/features/memory/types.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 
@@ -32,7 +33,10 @@ function listArchive() {
 }
 
 /** Memory without a hub around it. */
-export function bareMemory(options: MemoryOptions = {}, more: Partial<FeatureHost> = {}) {
+export function bareMemory(
+  options: MemoryOptions = {},
+  { archive, ...more }: Partial<FeatureHost> & { archive?: 'none' } = {},
+) {
   const clock = fakeClock(1_000)
   const store = createMemoryStore({ now: () => clock.now() })
   const candidates = listArchive()
@@ -44,13 +48,17 @@ export function bareMemory(options: MemoryOptions = {}, more: Partial<FeatureHos
     [],
   ]
   const host = {
-    ...{ store, clock, candidates: candidates.archive, warn() {} },
+    ...{ store, clock, warn() {} },
     redact: (text: string) => text.replaceAll('hunter2', '[redacted]'),
     emitChange: (...change: unknown[]) => void told.push(change),
     recordChange: async (change: unknown) => void recorded.push(change),
     ...more,
   } as unknown as FeatureHost
-  const { handle, desk, endRun } = createMemory({ writeMode: 'external', ...options }, host)
+  const { handle, service, endRun } = createMemory(
+    { writeMode: 'external', ...options },
+    host,
+    archive === 'none' ? undefined : candidates.archive,
+  )
   const as = (call: Partial<FeatureCall> = {}) =>
     handle({
       ...{ run: 'r1', session: 's1', callId: 'c1', caller: 'me', principal: undefined, isTainted: false },
@@ -61,5 +69,5 @@ export function bareMemory(options: MemoryOptions = {}, more: Partial<FeatureHos
       markUntrusted: () => void marks.push(true),
       ...call,
     } as unknown as FeatureCall)
-  return { as, desk, endRun: endRun!, store, clock, candidates, told, recorded, permitted, notices, marks }
+  return { as, service, endRun: endRun!, store, clock, candidates, told, recorded, permitted, notices, marks }
 }

@@ -38,7 +38,7 @@ export function bareSchedules(
   } as unknown as FeatureHost
   const ability = createSchedules({ timeZone: 'UTC', ...options }, host)
   return {
-    ...{ ability, desk: ability.desk, host, clock, store, warned, recorded, notices, marks, called },
+    ...{ ability, service: ability.service, host, clock, store, warned, recorded, notices, marks, called },
     hold: () => {
       state.isHolding = true
     },

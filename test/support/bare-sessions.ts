@@ -63,5 +63,5 @@ async function openBare(
       markUntrusted: () => void marks.push(true),
       ...call,
     } as unknown as FeatureCall)
-  return { ability, as, desk: ability.desk, store, clock, works, ends, recorded, called, ended, warned, marks }
+  return { ability, as, service: ability.service, store, clock, works, ends, recorded, called, ended, warned, marks }
 }

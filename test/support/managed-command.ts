@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { PassThrough, Readable } from 'node:stream'
-import { systemClock } from '../../src/core/context.ts'
 import type { RunningCommand } from '../../src/core/commands.ts'
+import { systemClock } from '../../src/core/context.ts'
 import { commandArgv } from '../../src/sandbox/exec/command/command-request.ts'
 import { ManagedCommand, type ManagedCommandOptions } from '../../src/sandbox/exec/command/managed-command.ts'
 import type { CommandCall } from '../../src/sandbox/exec/command-call.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { defineTool } from '../../src/core/tool.ts'
 import { ToolError } from '../../src/core/errors.ts'
 import type { HubOptions } from '../../src/core/options.ts'
+import { defineTool } from '../../src/core/tool.ts'
 
 /** One pixel. */
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/tool.ts'
 import type { HubOptions } from '../../src/core/options.ts'
 import type { NewSchedule, SchedulesOptions } from '../../src/core/schedules.ts'
+import { defineTool } from '../../src/core/tool.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 import { testHub } from '../../src/testing/tool-contract.ts'
@@ -42,16 +42,16 @@ export function scheduleWorld(options: WorldOptions = {}, schedules: SchedulesOp
     ...others,
     ...{ clock, store, tools: [note, ...tools], schedules: { timeZone: 'UTC', ...schedules } },
   })
-  const desk = hub.schedules
+  const service = hub.schedules
   const counts = async () => {
-    const { running, waiting } = await desk.status()
+    const { running, waiting } = await service.status()
     return { running, waiting }
   }
   return {
-    ...{ hub, desk, notes, store, clock },
+    ...{ hub, service, notes, store, clock },
     /** What became of a schedule, oldest first. */
     async statuses(name: string) {
-      const { runs } = await desk.runs(name, { limit: 500 })
+      const { runs } = await service.runs(name, { limit: 500 })
       return runs.map(({ status }) => status).reverse()
     },
     idle: () => eventually(async () => expect(await counts()).toEqual({ running: 0, waiting: 0 }), { interval: 5 }),

@@ -1,9 +1,9 @@
 import { afterEach } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/tool.ts'
 import type { HubOptions } from '../../src/core/options.ts'
 import type { ToolResult } from '../../src/core/result.ts'
 import type { SessionStatus, SessionWork } from '../../src/core/sessions.ts'
+import { defineTool } from '../../src/core/tool.ts'
 import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 
 /** For what another process, or a program, has to do first. */

@@ -1,5 +1,5 @@
-import type { BaseContext, RunCache } from '../../src/core/tool.ts'
 import type { Evidence } from '../../src/core/result.ts'
+import type { BaseContext, RunCache } from '../../src/core/tool.ts'
 
 /** A context that remembers the evidence it was given. */
 export type TestContext = BaseContext & { readonly collected: readonly Evidence[] }

@@ -12,7 +12,7 @@ import { unauthenticated } from '../../src/server/auth/auth-request.ts'
 import { RequestRates } from '../../src/server/auth/request-limits.ts'
 import type { EventHub, Service } from '../../src/server/service.ts'
 import { createWebSocketEndpoint } from '../../src/server/websocket/endpoint.ts'
-import type { WsLimits } from '../../src/server/websocket/limits.ts'
+import type { WsLimits } from '../../src/server/websocket/messages.ts'
 import { testHub } from '../../src/testing/tool-contract.ts'
 
 /** Who has which token, and what it may do. */

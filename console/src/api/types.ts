@@ -25,11 +25,11 @@ export type {
   ToolResult,
   UndoAnswer,
 } from '../../../src/client/index.ts'
-export type { MemoryScope } from '../../../src/core/memory.ts'
+export type { MemoryCandidateEntry, MemoryNoteEntry } from '../../../src/features/memory/schema.ts'
+export type { MemoryScope } from '../../../src/features/memory/types.ts'
 export type { AgentEntry, AgentHistory, AgentMessage, AgentStatus } from '../../../src/protocol/agents.ts'
 export type { CanvasDetail, CanvasEntry, CanvasList } from '../../../src/protocol/canvases.ts'
 export type { ChannelEntry, InboxMessage, InboxPage } from '../../../src/protocol/inbox.ts'
-export type { MemoryCandidateEntry, MemoryNoteEntry } from '../../../src/protocol/memory.ts'
 export type { PolicyRule } from '../../../src/protocol/policy.ts'
 export type {
   NewScheduleBody,

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { formatPath } from '../../core/document/index.ts'
-import { type HubOptions, type McpServer, messageOf, ToolError } from '../../core/index.ts'
+import { formatPath, type HubOptions, type McpServer, messageOf, ToolError } from '../../core/index.ts'
 import { chooseSandbox, findChromium, loadPlaywright } from '../../features/browser/index.ts'
 import { loadSecondParser, protectedCode } from '../../hub/index.ts'
 import { isPlainObject } from '../../lib/index.ts'

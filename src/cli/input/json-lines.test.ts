@@ -2,8 +2,9 @@ import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import type { JsonLine } from '../../core/feature-definition.ts'
 import { UsageError } from '../exit.ts'
-import { type JsonLine, readJsonLines } from './json-lines.ts'
+import { readJsonLines } from './json-lines.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-lines-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

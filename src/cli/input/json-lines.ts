@@ -1,13 +1,9 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
+import type { JsonLine } from '../../core/index.ts'
 import { errnoOf, isPlainObject } from '../../lib/index.ts'
 import { UsageError } from '../exit.ts'
-
-/** A line of a file of JSON objects: what it holds, or why it holds nothing. */
-export type JsonLine =
-  | { readonly number: number; readonly value: Readonly<Record<string, unknown>> }
-  | { readonly number: number; readonly problem: string }
 
 /** More than a hub takes as arguments of one call. */
 const MAX_LINE_LENGTH = 16_000_000

@@ -182,7 +182,7 @@ describe('HubSocket', () => {
     await until(() => people.length > 0)
     expect(people.at(-1)).toEqual(['token:bob'])
     stop()
-    served.feed.publish({ type: 'policy-changed' })
+    served.events.publish({ type: 'policy-changed' })
     await until(() => events.length === 1)
     expect(await socket.approve('x1', { decision: 'deny' })).toEqual({ won: true })
     expect(await socket.reply('q1', { answer: 'yes' })).toEqual({ won: false })
@@ -192,7 +192,7 @@ describe('HubSocket', () => {
     await until(() => events.length === 2)
     expect(events[1]).toEqual({ type: 'reset' })
     await socket.call('test.increment', {})
-    served.feed.publish({ type: 'policy-changed' })
+    served.events.publish({ type: 'policy-changed' })
     await until(() => events.length === 3)
   })
 

@@ -1,11 +1,10 @@
 import type { CallEvent, ToolResult } from '../../core/index.ts'
-import type { Approval, ApprovalAnswer, Question, ServiceEvent } from '../../protocol/index.ts'
-import type { ApiError } from '../api-error.ts'
+import type { Approval, ApprovalAnswer, ClientMessage, QuestionEntry, ServiceEvent } from '../../protocol/index.ts'
 import type { ConnectOptions, RemoteCallOptions, ToolMap, WebSocketClass } from '../client-options.ts'
+import type { ApiError } from '../http-requests.ts'
 import { type LinkMessage, SocketLink } from './socket-link.ts'
 import { problemOf, SocketRequests } from './socket-requests.ts'
 import { type OwnTool, type Registration, SocketTools } from './socket-tools.ts'
-import { SocketWatch, type Watched } from './socket-watch.ts'
 
 /** Where to connect. */
 export interface SocketPlace {
@@ -103,9 +102,9 @@ export class HubSocket<T extends ToolMap = ToolMap> {
   reply(
     question: string,
     reply: { answer?: string; values?: Record<string, unknown> },
-  ): Promise<{ won: boolean; question: Question }> {
+  ): Promise<{ won: boolean; question: QuestionEntry }> {
     const message = { type: 'reply', id: this.#requests.nextId(), question, reply } as const
-    return this.#requests.ask(message) as Promise<{ won: boolean; question: Question }>
+    return this.#requests.ask(message) as Promise<{ won: boolean; question: QuestionEntry }>
   }
 
   /**
@@ -213,5 +212,57 @@ class EventQueue<T> implements AsyncIterableIterator<T, void> {
 
   [Symbol.asyncIterator](): this {
     return this
+  }
+}
+
+/** What can be watched over a WebSocket. */
+type Watched = Extract<ClientMessage, { type: 'watch' }>['events'][number]
+
+interface Watcher {
+  readonly types: ReadonlySet<string>
+  readonly listener: (event: ServiceEvent) => void
+}
+
+/** Who listens to which events of a link. */
+class SocketWatch {
+  readonly #link: SocketLink
+  readonly #watchers = new Set<Watcher>()
+
+  constructor(link: SocketLink) {
+    this.#link = link
+  }
+
+  add(types: readonly Watched[], listener: (event: ServiceEvent) => void): () => void {
+    const watcher = { types: new Set<string>(types), listener }
+    this.#watchers.add(watcher)
+    this.tell()
+    return () => {
+      if (this.#watchers.delete(watcher)) this.tell()
+    }
+  }
+
+  take(message: LinkMessage): boolean {
+    if (message.type !== 'event') return false
+    this.#pass(message.event)
+    return true
+  }
+
+  /** Says what is watched now. */
+  tell(): void {
+    const events = [...new Set([...this.#watchers].flatMap(({ types }) => [...types]))] as Watched[]
+    this.#link.send({ type: 'watch', events })
+  }
+
+  /** The server has forgotten what was watched, and so what was missed. */
+  startAnew(): void {
+    if (this.#watchers.size === 0) return
+    this.tell()
+    this.#pass({ type: 'reset' })
+  }
+
+  #pass(event: ServiceEvent): void {
+    for (const { types, listener } of [...this.#watchers]) {
+      if (event.type === 'reset' || types.has(event.type)) listener(event)
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { ClientMessage, ServerMessage } from '../../protocol/index.ts'
-import { ApiError } from '../api-error.ts'
-import { reconnectDelayMs } from '../backoff.ts'
 import type { SocketState, WebSocketClass } from '../client-options.ts'
+import { reconnectDelayMs } from '../follow-events.ts'
+import { ApiError } from '../http-requests.ts'
 
 /** A message that does something, after the link has taken note of its number. */
 export type LinkMessage = Exclude<ServerMessage, { type: 'welcome' | 'pong' }>

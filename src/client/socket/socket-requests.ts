@@ -1,6 +1,6 @@
 import type { CallEvent, ErrorCode, ToolResult } from '../../core/index.ts'
 import type { ClientMessage } from '../../protocol/index.ts'
-import { ApiError } from '../api-error.ts'
+import { ApiError } from '../http-requests.ts'
 import type { LinkMessage, SocketLink } from './socket-link.ts'
 
 type RequestMessage = Extract<ClientMessage, { type: 'call' | 'approve' | 'reply' | 'tools' }> & { readonly id: string }

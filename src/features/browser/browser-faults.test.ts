@@ -6,7 +6,7 @@ import type { ToolResult } from '../../core/result.ts'
 import { privateFolder } from '../../sandbox/exec/index.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
-import type { BrowserOutput } from '../../tools/browser/browser-output.ts'
+import type { BrowserOutput } from './tools/browser-output.ts'
 
 const STORM = `<title>storm</title><button onclick="for (let i = 0; i < 70; i++) open('/popup?' + i, 'w' + i, 'width=99')">Go</button>`
 const PERMISSIONS = `Promise.all(['geolocation','notifications','camera','microphone','clipboard-read'].map(

@@ -37,7 +37,7 @@ export function createBrowser(options: BrowserOptions, host: FeatureHost): Featu
   const house = new BrowserPool(settings, host)
   return {
     handle: (call) => browserHandle(call, { house, settings, clock: host.clock }),
-    desk: {
+    service: {
       status: async () => house.status(),
       render: (request) => house.use((chromium) => renderPage(chromium, request)),
       close: () => house.close(),

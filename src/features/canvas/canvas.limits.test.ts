@@ -28,14 +28,16 @@ function open(options: CanvasOptions = {}, rendered: Rendered = {}) {
     artifact: (_: string, ref: string) => read(ref),
     emitChange: (...change: unknown[]) => void told.push(change),
     recordChange: async (change: unknown) => void recorded.push(change),
-    browser: async () => ({
-      render: async (wish: object) => {
-        drawn.push(wish)
-        return { png: new Uint8Array(2), errors: [], isCut: false, ...rendered }
+    services: {
+      browser: {
+        render: async (wish: object) => {
+          drawn.push(wish)
+          return { png: new Uint8Array(2), errors: [], isCut: false, ...rendered }
+        },
       },
-    }),
+    },
   } as unknown as FeatureHost
-  const { handle, desk } = createCanvas(options, host)
+  const { handle, service } = createCanvas(options, host)
   const signal = new AbortController().signal
   const as = (call: Partial<FeatureCall> = {}) =>
     handle({
@@ -52,7 +54,7 @@ function open(options: CanvasOptions = {}, rendered: Rendered = {}) {
       signal: () => signal,
       ...call,
     } as unknown as FeatureCall)
-  return { as, desk, kept, told, recorded, permitted, drawn, marks, stops, signal, clock }
+  return { as, service, kept, told, recorded, permitted, drawn, marks, stops, signal, clock }
 }
 const page = (content = '<p>', more: object = {}) => ({ name: 'report', kind: 'html' as CanvasKind, content, ...more })
 
@@ -83,14 +85,14 @@ describe('the limits of canvases', () => {
   })
 
   it('keep 200 versions without a word, or as many as the owner says', async () => {
-    const { as, desk } = open()
+    const { as, service } = open()
     for (let n = 0; n < 201; n++) await as().present(page(`${n}`))
-    const { id } = (await desk.list())[0]!
-    expect((await desk.find(id))!.versions.map(({ n }) => n)).toEqual(Array.from({ length: 200 }, (_, n) => n + 2))
+    const { id } = (await service.list())[0]!
+    expect((await service.find(id))!.versions.map(({ n }) => n)).toEqual(Array.from({ length: 200 }, (_, n) => n + 2))
     const few = open({ maxVersions: 2 })
     for (let n = 0; n < 3; n++) await few.as().present(page(`${n}`))
-    const [other] = await few.desk.list()
-    expect((await few.desk.find(other!.id))!.versions.map(({ n }) => n)).toEqual([2, 3])
+    const [other] = await few.service.list()
+    expect((await few.service.find(other!.id))!.versions.map(({ n }) => n)).toEqual([2, 3])
   })
 
   it.each<[CanvasKind, string, string, string, string]>([
@@ -179,26 +181,26 @@ describe('a canvas', () => {
   })
 
   it('is hidden once, by its run or by the owner', async () => {
-    const { as, desk, told, recorded } = open()
+    const { as, service, told, recorded } = open()
     const { id } = await as().present(page())
     expect(await as().hide('report')).toMatchObject({ id, hidden: true })
     expect(await as().hide(id)).toMatchObject({ hidden: true })
     expect(told).toHaveLength(2)
-    await desk.hide(id, { by: 'ada' })
+    await service.hide(id, { by: 'ada' })
     expect(recorded).toEqual([])
     await as().present(page('2'))
-    await desk.hide(id, { by: 'ada' })
+    await service.hide(id, { by: 'ada' })
     expect(recorded).toEqual([{ by: 'ada', change: 'canvas-hidden', subject: id }])
     expect(told).toHaveLength(4)
   })
 
   it('that is a form goes when its call is over, another one stays', async () => {
-    const { as, desk, stops } = open()
+    const { as, service, stops } = open()
     await as().present(page())
     expect(stops).toHaveLength(0)
     const { id } = await as().present({ kind: 'form', content: '{}' })
     stops[0]!()
-    await expect.poll(async () => (await desk.find(id))!.hidden).toBe(true)
+    await expect.poll(async () => (await service.find(id))!.hidden).toBe(true)
   })
 
   it('of another run is none, and those of this run are named', async () => {
@@ -301,20 +303,20 @@ describe('a drawing', () => {
 
 describe('the owner', () => {
   it('reads every canvas, and writes it as a page', async () => {
-    const { as, desk } = open()
+    const { as, service } = open()
     const { id } = await as().present(page('<p>one</p>'))
     await as().update(id, { content: '<p>two</p>', title: 'T' })
-    expect(await desk.list({ run: 'r2' })).toEqual([])
-    expect(await desk.content(id)).toMatchObject({ version: { n: 2 }, text: '<p>two</p>' })
-    expect(await desk.content(id, 1)).toMatchObject({ version: { n: 1 }, text: '<p>one</p>' })
-    const written = await desk.document(id, { version: 1, theme: 'dark' })
+    expect(await service.list({ run: 'r2' })).toEqual([])
+    expect(await service.content(id)).toMatchObject({ version: { n: 2 }, text: '<p>two</p>' })
+    expect(await service.content(id, 1)).toMatchObject({ version: { n: 1 }, text: '<p>one</p>' })
+    const written = await service.document(id, { version: 1, theme: 'dark' })
     expect(written).toContain('&#60;p&#62;one&#60;/p&#62;')
     expect(written).toContain('color-scheme:dark')
     const chart = await as().present({ kind: 'mermaid', content: 'graph' })
-    expect(await desk.document(chart.id, { scripts: 'hub.example/scripts' })).toContain(
+    expect(await service.document(chart.id, { scripts: 'hub.example/scripts' })).toContain(
       '//hub.example/scripts/mermaid.js',
     )
-    await expect(desk.content('x'.repeat(101))).rejects.toMatchObject({
+    await expect(service.content('x'.repeat(101))).rejects.toMatchObject({
       code: 'NOT_FOUND',
       message: `There is no canvas "${'x'.repeat(100)}".`,
       fix: { hint: 'List them with tool-hub canvas.' },

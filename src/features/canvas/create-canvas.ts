@@ -20,7 +20,7 @@ export function createCanvas(options: CanvasOptions, host: FeatureHost): Feature
   const limits = canvasLimits(options)
   return {
     handle: (call) => new RunCanvases(host, limits, call),
-    desk: canvasService(host),
+    service: canvasService(host),
     async close() {},
   }
 }

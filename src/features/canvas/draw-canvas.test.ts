@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
-import { canvas } from '../../tools/canvas/canvas.ts'
-import type { CanvasResult } from '../../tools/canvas/canvas-result.ts'
+import { canvas } from './tools/canvas.ts'
+import type { CanvasResult } from './tools/canvas-result.ts'
 
 const hub = testHub({ tools: [canvas] }) as TestHub
 afterAll(() => hub.close({ abort: true }))

@@ -29,7 +29,7 @@ export async function drawCanvas(host: FeatureHost, request: DrawRequest): Promi
   const source = name === undefined ? undefined : await readScript(name)
   const html = writeFrame({ kind, title, content, ...(source !== undefined && { script: { source } }) })
   const size = { ...(width !== undefined && { width }), ...(height !== undefined && { height }) }
-  const browser = await host.browser()
+  const { browser } = host.services
   const { png, json, isCut, errors } = await browser.render({ html, script: drawScript(script), ...size, signal })
   if (isCut)
     throw new ToolError('FILE_TOO_LARGE', 'The script gave more than is kept.', { hint: 'Give back less of it.' })

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import type { MemoryScope } from '../../core/memory.ts'
-import type { MemoryProvider } from '../../core/memory-provider.ts'
 import type { HubOptions } from '../../core/options.ts'
+import { defineTool } from '../../core/tool.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
+import type { MemoryProvider } from './provider.ts'
+import type { MemoryScope } from './types.ts'
 
 const hubs: TestHub[] = []
 afterEach(async () => {

@@ -1,4 +1,5 @@
-import type { MemoryNote, NoteOrigin, ProviderUse } from '../../core/index.ts'
+import type { ProviderUse } from './provider.ts'
+import type { MemoryNote, NoteOrigin } from './types.ts'
 
 /** What a backend may use of the call or the person that needs it. */
 export interface BackendUse extends ProviderUse {

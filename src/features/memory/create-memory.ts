@@ -1,29 +1,17 @@
 import { z } from 'zod'
-import {
-  type Feature,
-  type FeatureHost,
-  type FoundNote,
-  type McpMemory,
-  type McpMemoryTool,
-  type MemoryHandle,
-  type MemoryNote,
-  type MemoryOptions,
-  type MemoryProvider,
-  type MemoryService,
-  messageOf,
-  type ProviderNote,
-  type ProviderUse,
-  ToolError,
-  type ToolResult,
-} from '../../core/index.ts'
+import { type Feature, type FeatureHost, messageOf, ToolError, type ToolResult } from '../../core/index.ts'
 import { parseJson, untilAborted } from '../../lib/index.ts'
 import type { Backend, BackendNote, BackendUse } from './backend.ts'
+import { openCandidates } from './candidates.ts'
 import { createHttpProvider } from './http-provider.ts'
 import { createHandle } from './memory-handle.ts'
-import { createDesk } from './memory-service.ts'
+import { createService } from './memory-service.ts'
 import { isHttp, isMcp, type MemorySettings, readSettings } from './memory-settings.ts'
+import type { MemoryProvider, ProviderNote, ProviderUse } from './provider.ts'
 import { createProviderBackend } from './provider-backend.ts'
+import type { FoundNote } from './store.ts'
 import { isUntrusted, keepsUntrusted, toNote } from './stored-note.ts'
+import type { McpMemory, McpMemoryTool, MemoryHandle, MemoryNote, MemoryOptions, MemoryService } from './types.ts'
 
 const MAX_TEXT_LENGTH = 200_000
 
@@ -46,12 +34,16 @@ const K = 60
 const MERGED = 50
 
 /** What agents remember: notes in scopes, by the store of the hub or by a provider; written ones wait for review unless the owner says. */
-export function createMemory(options: MemoryOptions, host: FeatureHost): Feature<MemoryHandle, MemoryService> {
+export function createMemory(
+  options: MemoryOptions,
+  host: FeatureHost,
+  candidates = host.archives && openCandidates(host.archives),
+): Feature<MemoryHandle, MemoryService> {
   const settings = readSettings(options)
-  const parts = { settings, host, backend: openBackend(settings, host) }
+  const parts = { settings, host, backend: openBackend(settings, host), candidates }
   return {
     handle: (call) => createHandle(parts, call),
-    desk: createDesk(parts),
+    service: createService(parts),
     async endRun(run) {
       await host.store.memory.removeScope(`run:${run}`)
     },

@@ -1,14 +1,9 @@
 import { z } from 'zod'
-import {
-  type FeatureHost,
-  type HttpMemory,
-  type MemoryProvider,
-  messageOf,
-  type ProviderNote,
-  ToolError,
-} from '../../core/index.ts'
+import { type FeatureHost, messageOf, ToolError } from '../../core/index.ts'
 import { escapeLine, parseJson, readBody } from '../../lib/index.ts'
 import type { BackendUse } from './backend.ts'
+import type { MemoryProvider, ProviderNote } from './provider.ts'
+import type { HttpMemory } from './types.ts'
 
 /** More than the largest answer that anybody uses: 50 notes of 20,000 characters. */
 const MAX_BYTES = 4_000_000

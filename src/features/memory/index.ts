@@ -1,1 +1,43 @@
-export { createMemory } from './create-memory.ts'
+import { defineFeature, lazyModule } from '../../core/index.ts'
+import type { NoteStore } from './store.ts'
+import { adjustMemoryTools } from './tools/adjust.ts'
+import { memoryForget } from './tools/forget.ts'
+import { memoryRecall } from './tools/recall.ts'
+import { memoryUpdate } from './tools/update.ts'
+import { memoryWrite } from './tools/write.ts'
+import type { MemoryHandle, MemoryOptions, MemoryService } from './types.ts'
+
+export type { MemoryProvider, ProviderNote, ProviderUse } from './provider.ts'
+export type { EmbedTexts, MemoryCandidate, MemoryHandle, MemoryNote, MemoryOptions, MemoryService } from './types.ts'
+
+declare module '../../core/feature.ts' {
+  interface FeatureHandles {
+    /** Notes that outlive the call. */
+    readonly memory: MemoryHandle
+  }
+  interface FeatureServices {
+    /** Notes of agents: search, review, import and export; loaded when it is first used. */
+    readonly memory: MemoryService
+  }
+  interface FeatureOptions {
+    /** What agents remember; docs/reference/memory.md. */
+    readonly memory?: MemoryOptions
+  }
+  interface FeatureStores {
+    /** Notes of agents. */
+    readonly memory: NoteStore
+  }
+}
+
+const load = lazyModule(() => import('./create-memory.ts'))
+
+/** What agents remember: notes, which wait for review unless the owner decides otherwise. */
+export const memory = defineFeature({
+  name: 'memory',
+  capability: 'memory',
+  create: async (options, host) => (await load()).createMemory(options, host),
+  methods: ['status', 'search', 'find', 'forget', 'candidates', 'candidate', 'promote', 'reject', 'export', 'import'],
+  tools: [memoryForget, memoryRecall, memoryUpdate, memoryWrite],
+  adjustTools: adjustMemoryTools,
+  command: { name: 'memory', summary: 'Review, search, export what agents remember' },
+})

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { McpMemory } from '../../core/memory.ts'
-import type { ProviderUse } from '../../core/memory-provider.ts'
 import { createMcpProvider } from './create-memory.ts'
+import type { ProviderUse } from './provider.ts'
+import type { McpMemory } from './types.ts'
 
 const text = (...texts: string[]) => ({ content: texts.map((each) => ({ type: 'text', text: each })) })
 const FULL = { server: 'kept', recall: 'find', write: 'keep', update: 'change', forget: 'drop' }

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { bareMemory as open } from '../../../test/support/bare-memory.ts'
-import type { MemoryScope } from '../../core/memory.ts'
+import type { MemoryScope } from './types.ts'
 
 const HEX = /^note-[0-9a-f]{16}$/
 
 describe('a call that writes', () => {
   it('keeps a note with where it comes from', async () => {
-    const { as, desk, told, permitted, notices } = open()
+    const { as, service, told, permitted, notices } = open()
     const written = await as({ principal: 'token:ci' }).write({ content: 'a hunter2', tags: [' x '] })
     expect(written).toEqual({ id: expect.stringMatching(HEX), scope: 'agent', state: 'stored' })
-    expect(await desk.find(written.id)).toEqual({
+    expect(await service.find(written.id)).toEqual({
       ...{ id: written.id, scope: 'agent', key: 'agent:token:ci', content: 'a [redacted]', tags: ['x'] },
       ...{ createdAt: 1_000, updatedAt: 1_000 },
       origin: {
@@ -25,13 +25,13 @@ describe('a call that writes', () => {
     ['in candidate mode', { writeMode: 'candidate' as const }, {}],
     ['after content from outside', {}, { isTainted: true }],
   ])('waits for review %s, as do its changes', async (_, options, call) => {
-    const { as, desk, candidates, permitted, told } = open({ ...options, limits: { candidatesPerRun: 7 } })
+    const { as, service, candidates, permitted, told } = open({ ...options, limits: { candidatesPerRun: 7 } })
     const { id, state } = await as(call).write({ content: 'new', scope: 'shared' })
     expect([state, permitted, told]).toEqual(['candidate', ['candidate/shared'], [['memory', id]]])
     expect(id).toMatch(/^r1\.[0-9a-f]{16}$/)
     expect(candidates.all).toMatchObject([{ id, run: 'r1', key: 'shared', content: 'new', tags: [], scope: 'shared' }])
     expect(candidates.limits).toEqual([7])
-    const note = await desk.promote(id, { by: 'ada' })
+    const note = await service.promote(id, { by: 'ada' })
     permitted.length = 0
     const change = await as(call).update({ id: note.id, scope: 'shared', tags: ['t'] })
     expect([change.state, permitted]).toEqual(['candidate', ['candidate/shared']])
@@ -44,15 +44,15 @@ describe('a call that writes', () => {
   })
 
   it('changes and forgets a note of its own scope', async () => {
-    const { as, desk, told, permitted, clock } = open()
+    const { as, service, told, permitted, clock } = open()
     const { id } = await as().write({ content: 'one', tags: ['a'] })
     await clock.advance(5)
     expect(await as().update({ id, scope: 'agent', content: 'two' })).toEqual({ id, scope: 'agent', state: 'stored' })
-    expect(await desk.find(id)).toMatchObject({ content: 'two', tags: ['a'], createdAt: 1_000, updatedAt: 1_005 })
+    expect(await service.find(id)).toMatchObject({ content: 'two', tags: ['a'], createdAt: 1_000, updatedAt: 1_005 })
     await as().update({ id, scope: 'agent', tags: [] })
-    expect(await desk.find(id)).toMatchObject({ content: 'two', tags: [] })
+    expect(await service.find(id)).toMatchObject({ content: 'two', tags: [] })
     await as().forget({ id, scope: 'agent' })
-    expect(await desk.find(id)).toBeUndefined()
+    expect(await service.find(id)).toBeUndefined()
     expect([told.length, permitted]).toEqual([4, ['agent', 'agent', 'agent', 'agent']])
     for (const gone of [() => as().forget({ id, scope: 'agent' }), () => as().update({ id, scope: 'agent', tags: [] })])
       await expect(gone()).rejects.toMatchObject({
@@ -90,13 +90,13 @@ describe('a call that writes', () => {
   })
 
   it('needs an archive, and memory that is on', async () => {
-    const without = open({ writeMode: 'candidate' }, { candidates: undefined })
+    const without = open({ writeMode: 'candidate' }, { archive: 'none' })
     await expect(without.as().write({ content: 'x' })).rejects.toMatchObject({
       message: 'This hub keeps no records, so a note has no archive to wait for review in.',
       fix: { key: 'runs', hint: 'Have the owner name a folder for the run records.' },
     })
-    await expect(without.desk.reject('r.1', { by: 'ada' })).rejects.toThrow('no note waits for review')
-    expect(await without.desk.candidate('r.1')).toBeUndefined()
+    await expect(without.service.reject('r.1', { by: 'ada' })).rejects.toThrow('no note waits for review')
+    expect(await without.service.candidate('r.1')).toBeUndefined()
     await expect(open({ enabled: false }).as().recall({ query: 'x' })).rejects.toMatchObject({
       code: 'TOOL_DISABLED',
       message: 'Memory is off: memory.enabled is false.',
@@ -130,8 +130,8 @@ describe('a call that reads', () => {
   })
 
   it('has read content from outside when a note holds some', async () => {
-    const { as, desk, marks } = open()
-    await desk.import([JSON.stringify({ id: 'n1', key: 'shared', content: 'tea', createdAt: 1 })], { by: 'ada' })
+    const { as, service, marks } = open()
+    await service.import([JSON.stringify({ id: 'n1', key: 'shared', content: 'tea', createdAt: 1 })], { by: 'ada' })
     expect(await as().recall({ query: 'tea' })).toMatchObject([{ id: 'n1', isUntrusted: true, scope: 'shared' }])
     expect(marks).toHaveLength(1)
   })

@@ -1,19 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import {
-  type FeatureCall,
-  type FeatureHost,
-  MEMORY_SCOPES,
-  type MemoryHandle,
-  type MemoryScope,
-  type NoteOrigin,
-  ToolError,
-  type WrittenNote,
-} from '../../core/index.ts'
+import { type FeatureCall, type FeatureHost, ToolError } from '../../core/index.ts'
 import type { Backend, BackendUse } from './backend.ts'
+import type { CandidateArchive } from './candidates.ts'
 import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemorySettings } from './memory-settings.ts'
 import { scopeKeys, scopeOf } from './scope-keys.ts'
 import { keepsUntrusted } from './stored-note.ts'
+import { MEMORY_SCOPES, type MemoryHandle, type MemoryScope, type NoteOrigin, type WrittenNote } from './types.ts'
 
 const MAX_RECALLED = 50
 
@@ -22,10 +15,12 @@ export interface MemoryParts {
   readonly settings: MemorySettings
   readonly backend: Backend
   readonly host: FeatureHost
+  /** Notes that wait for review; `undefined` where no records are kept. */
+  readonly candidates: CandidateArchive | undefined
 }
 
 /** Memory as one call may use it: its own scopes, held to what was decided, on record before anything changes. */
-export function createHandle({ settings, backend, host }: MemoryParts, call: FeatureCall): MemoryHandle {
+export function createHandle({ settings, backend, host, candidates }: MemoryParts, call: FeatureCall): MemoryHandle {
   const keys = scopeKeys(call)
   const keyOf = (scope: MemoryScope): string => {
     if (Object.hasOwn(keys, scope)) return keys[scope]
@@ -62,14 +57,14 @@ export function createHandle({ settings, backend, host }: MemoryParts, call: Fea
     note: { readonly scope: MemoryScope; readonly content: string; readonly tags: readonly string[] },
     change: { readonly replaces?: string; readonly isTainted?: boolean } = {},
   ): Promise<WrittenNote> => {
-    if (!host.candidates) throw noArchive()
+    if (!candidates) throw noArchive()
     const id = `${call.run}.${newId()}`
     const { replaces, isTainted = false } = change
     const from = origin()
     const whose = { run: call.run, key: keyOf(note.scope), origin: { ...from, tainted: from.tainted || isTainted } }
     const candidate = { ...note, id, ...whose, ...(replaces !== undefined && { replaces }) }
     await call.beforeEffect()
-    await host.candidates.add(candidate, { maxInRun: settings.candidatesPerRun })
+    await candidates.add(candidate, { maxInRun: settings.candidatesPerRun })
     host.emitChange('memory', id)
     return { id, scope: note.scope, state: 'candidate' }
   }

@@ -6,16 +6,16 @@ describe('the owner', () => {
     JSON.stringify({ id, key, content: `tea ${id}`, tags, createdAt: 1 })
 
   it('is told how memory is', async () => {
-    expect(await open({ enabled: false }).desk.status()).toEqual({
+    expect(await open({ enabled: false }).service.status()).toEqual({
       ...{ enabled: false, writeMode: 'external', provider: 'embedded' },
     })
   })
 
   it('lists and searches notes by scope, key and tags', async () => {
-    const { desk } = open()
+    const { service } = open()
     const lines = [line('a', 'agent:x', ['t']), line('b', 'agent:y'), line('c', 'shared', ['t']), line('d', 'run:r')]
-    await desk.import(lines, { by: 'ada', trusted: true })
-    const ids = async (filter?: object) => (await desk.search(filter)).notes.map(({ id }) => id).sort()
+    await service.import(lines, { by: 'ada', trusted: true })
+    const ids = async (filter?: object) => (await service.search(filter)).notes.map(({ id }) => id).sort()
     for (const query of [undefined, 'tea']) {
       const wish = query === undefined ? {} : { query }
       expect(await ids(wish)).toEqual(['a', 'b', 'c', 'd'])
@@ -28,11 +28,11 @@ describe('the owner', () => {
   })
 
   it('exports all notes, or those of a scope', async () => {
-    const { desk } = open()
-    await desk.import([line('a', 'agent:x'), line('b', 'shared'), line('c', 'shared')], { by: 'ada', trusted: true })
-    const ids = async (filter?: Parameters<typeof desk.export>[0]) => {
+    const { service } = open()
+    await service.import([line('a', 'agent:x'), line('b', 'shared'), line('c', 'shared')], { by: 'ada', trusted: true })
+    const ids = async (filter?: Parameters<typeof service.export>[0]) => {
       const found: string[] = []
-      for await (const text of await desk.export(filter)) found.push(JSON.parse(text).id)
+      for await (const text of await service.export(filter)) found.push(JSON.parse(text).id)
       return found.sort()
     }
     expect(await ids()).toEqual(['a', 'b', 'c'])
@@ -41,36 +41,36 @@ describe('the owner', () => {
   })
 
   it('lists 100 notes without a limit, 500 at most, page by page', async () => {
-    const { desk } = open()
-    await desk.import(
+    const { service } = open()
+    await service.import(
       Array.from({ length: 501 }, (_, n) => line(`n${n}`, 'shared')),
       { by: 'ada', trusted: true },
     )
     const page = async (filter?: object) => {
-      const { notes, next } = await desk.search(filter)
+      const { notes, next } = await service.search(filter)
       return [notes.length, notes.at(-1)?.id, next !== undefined]
     }
     expect(await page()).toEqual([100, 'n401', true])
     expect(await page({ limit: 999 })).toEqual([500, 'n1', true])
-    const { next } = await desk.search({ limit: 500 })
+    const { next } = await service.search({ limit: 500 })
     expect(await page({ limit: 5, before: next })).toEqual([1, 'n0', false])
   })
 
   it('forgets a note once, on record', async () => {
-    const { desk, recorded, told } = open()
-    await desk.import([line('a', 'agent:x')], { by: 'ada' })
+    const { service, recorded, told } = open()
+    await service.import([line('a', 'agent:x')], { by: 'ada' })
     recorded.length = 0
     told.length = 0
-    expect(await desk.forget('a', { by: 'ada' })).toBe(true)
-    expect(await desk.forget('a', { by: 'ada' })).toBe(false)
+    expect(await service.forget('a', { by: 'ada' })).toBe(true)
+    expect(await service.forget('a', { by: 'ada' })).toBe(false)
     expect(recorded).toEqual([{ by: 'ada', change: 'memory-forgotten', subject: 'a' }])
     expect(told).toEqual([['memory', 'a']])
   })
 
   it('reads what waits: 100 without a limit, 500 at most', async () => {
-    const { desk, candidates } = open()
+    const { service, candidates } = open()
     for (const wish of [undefined, { limit: 999, run: 'r1', state: 'all' as const }, { limit: 0 }])
-      await desk.candidates(wish)
+      await service.candidates(wish)
     expect(candidates.asked).toEqual([
       { state: 'waiting', limit: 100 },
       { state: 'all', limit: 500, run: 'r1' },
@@ -79,15 +79,15 @@ describe('the owner', () => {
   })
 
   it('decides once on what waits, on record', async () => {
-    const { as, desk, recorded, told } = open({ writeMode: 'candidate' })
+    const { as, service, recorded, told } = open({ writeMode: 'candidate' })
     const [one, two] = [await as().write({ content: 'one' }), await as().write({ content: 'two' })]
     told.length = 0
-    const note = await desk.promote(one.id, { by: 'ada', scope: 'session', tags: [' t '], content: 'a hunter2' })
+    const note = await service.promote(one.id, { by: 'ada', scope: 'session', tags: [' t '], content: 'a hunter2' })
     expect(note).toMatchObject({
       ...{ id: `note-${one.id.slice(3)}`, scope: 'session', key: 'session:s1', content: 'a [redacted]', tags: ['t'] },
       ...{ createdAt: 1_000, updatedAt: 1_000, origin: { reviewed: true, promotedBy: 'ada', tainted: false } },
     })
-    expect(await desk.reject(two.id, { by: 'bob', reason: 'is hunter2' })).toMatchObject({
+    expect(await service.reject(two.id, { by: 'bob', reason: 'is hunter2' })).toMatchObject({
       ...{ state: 'rejected', review: { by: 'bob', at: 1_000, reason: 'is [redacted]' } },
     })
     expect(recorded).toEqual([
@@ -99,7 +99,7 @@ describe('the owner', () => {
       ['memory', two.id],
     ])
     const hint = 'Look at what has become of it: tool-hub memory review --list --state all.'
-    for (const decide of [desk.promote, desk.reject]) {
+    for (const decide of [service.promote, service.reject]) {
       await expect(decide(one.id, { by: 'eve' })).rejects.toMatchObject({
         ...{ code: 'CONFLICT', message: `${one.id} was promoted by ada before.`, fix: { hint } },
       })
@@ -109,30 +109,33 @@ describe('the owner', () => {
   })
 
   it('accepts an imported note in its scope', async () => {
-    const { desk, recorded } = open()
-    await desk.import([line('a', 'agent:x', ['t'])], { by: 'ada' })
-    await expect(desk.promote('a', { by: 'bob', scope: 'shared' })).rejects.toMatchObject({
+    const { service, recorded } = open()
+    await service.import([line('a', 'agent:x', ['t'])], { by: 'ada' })
+    await expect(service.promote('a', { by: 'bob', scope: 'shared' })).rejects.toMatchObject({
       message: 'A note that is in memory stays in its scope.',
       fix: { hint: 'Forget it, and import it into the other scope.' },
     })
-    expect(await desk.promote('a', { by: 'bob', scope: 'agent', tags: [] })).toMatchObject({
+    expect(await service.promote('a', { by: 'bob', scope: 'agent', tags: [] })).toMatchObject({
       ...{ id: 'a', content: 'tea a', tags: [], origin: { reviewed: true, promotedBy: 'bob', importedBy: 'ada' } },
     })
     expect(recorded.at(-1)).toEqual({ by: 'bob', change: 'memory-promoted', subject: 'a' })
   })
 
   it('puts a change under a note of its own when the note is gone, or goes to another scope', async () => {
-    const { as, desk } = open()
+    const { as, service } = open()
     const { id } = await as().write({ content: 'one' })
     const change = () => as({ isTainted: true }).update({ id, scope: 'agent', content: 'two' })
     const moved = await change()
-    expect(await desk.promote(moved.id, { by: 'ada', scope: 'shared' })).toMatchObject({
+    expect(await service.promote(moved.id, { by: 'ada', scope: 'shared' })).toMatchObject({
       id: `note-${moved.id.slice(3)}`,
     })
-    expect(await desk.find(id)).toMatchObject({ content: 'one' })
+    expect(await service.find(id)).toMatchObject({ content: 'one' })
     const late = await change()
-    await desk.forget(id, { by: 'ada' })
-    expect(await desk.promote(late.id, { by: 'ada' })).toMatchObject({ id: `note-${late.id.slice(3)}`, content: 'two' })
+    await service.forget(id, { by: 'ada' })
+    expect(await service.promote(late.id, { by: 'ada' })).toMatchObject({
+      id: `note-${late.id.slice(3)}`,
+      content: 'two',
+    })
   })
 
   it('searches what a provider keeps by words, in one scope', async () => {
@@ -141,8 +144,8 @@ describe('the owner', () => {
       asked.push(query)
       return [{ id: 'p1', content: 'x', tags: ['t'], createdAt: 5 }]
     }
-    const { desk } = open({ provider: { name: 'mine', recall } })
-    expect(await desk.search({ query: 'q', limit: 60 })).toEqual({
+    const { service } = open({ provider: { name: 'mine', recall } })
+    expect(await service.search({ query: 'q', limit: 60 })).toEqual({
       notes: [
         {
           ...{ id: 'p1', scope: 'shared', key: 'shared', content: 'x', tags: ['t'], createdAt: 5, updatedAt: 5 },
@@ -150,33 +153,33 @@ describe('the owner', () => {
         },
       ],
     })
-    await desk.search({ query: 'q', key: 'agent:x', scope: 'agent', tags: ['t'], limit: 3 })
+    await service.search({ query: 'q', key: 'agent:x', scope: 'agent', tags: ['t'], limit: 3 })
     expect(asked).toEqual([
       { query: 'q', keys: ['shared'], limit: 50, tags: [] },
       { query: 'q', keys: ['agent:x'], limit: 3, tags: ['t'] },
     ])
     for (const filter of [{}, { query: 'q', scope: 'agent' as const }])
-      await expect(desk.search(filter)).rejects.toMatchObject({
+      await expect(service.search(filter)).rejects.toMatchObject({
         message: 'The memory mine can only be searched: by words, in one scope.',
         fix: { hint: 'Give a query, and a key such as agent:token:ci where it is not shared.' },
       })
     for (const [move, what] of [
-      [() => desk.export(), 'exported'],
-      [() => desk.import([], { by: 'ada' }), 'imported'],
+      [() => service.export(), 'exported'],
+      [() => service.import([], { by: 'ada' }), 'imported'],
     ] as const)
       await expect(move()).rejects.toMatchObject({
         ...{ code: 'CONFIG_INVALID', message: `The notes are kept by mine, so they cannot be ${what} here.` },
         fix: { hint: 'Use the means of that service.' },
       })
-    expect(await desk.find('p1')).toBeUndefined()
+    expect(await service.find('p1')).toBeUndefined()
   })
 })
 
 describe('a file of notes', () => {
   const good = { id: 'a', key: 'shared', content: 'x', createdAt: 1 }
   const whyNot = async (...lines: unknown[]) => {
-    const { desk } = open()
-    const { bad } = await desk.import(
+    const { service } = open()
+    const { bad } = await service.import(
       lines.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))),
       { by: 'ada' },
     )
@@ -217,28 +220,28 @@ describe('a file of notes', () => {
   })
 
   it('is told on record, where it brought something', async () => {
-    const { desk, recorded, told } = open()
+    const { service, recorded, told } = open()
     const lines = [JSON.stringify(good)]
-    await desk.import(lines, { by: 'ada' })
-    expect(await desk.import(lines, { by: 'ada' })).toEqual({ imported: 0, known: 1, bad: [] })
+    await service.import(lines, { by: 'ada' })
+    expect(await service.import(lines, { by: 'ada' })).toEqual({ imported: 0, known: 1, bad: [] })
     expect(recorded).toEqual([{ by: 'ada', change: 'memory-imported', subject: '1 notes' }])
     expect(told).toEqual([['memory', 'import']])
-    expect(await desk.find('a')).toMatchObject({
+    expect(await service.find('a')).toMatchObject({
       ...{ createdAt: 1, updatedAt: 1, origin: { tainted: true, reviewed: false, importedBy: 'ada', at: 1 } },
     })
   })
 
   it('that is trusted says itself where its notes come from', async () => {
-    const { desk } = open()
+    const { service } = open()
     const origin = { tainted: true, reviewed: true, at: 9, caller: 'c' }
     const lines = [
       { ...good, updatedAt: 7 },
       { ...good, id: 'b', origin },
     ].map((each) => JSON.stringify(each))
-    await desk.import(lines, { by: 'ada', trusted: true })
-    expect(await desk.find('a')).toMatchObject({
+    await service.import(lines, { by: 'ada', trusted: true })
+    expect(await service.find('a')).toMatchObject({
       ...{ updatedAt: 7, origin: { tainted: false, reviewed: true, at: 1, importedBy: 'ada' } },
     })
-    expect((await desk.find('b'))!.origin).toEqual({ ...origin, importedBy: 'ada' })
+    expect((await service.find('b'))!.origin).toEqual({ ...origin, importedBy: 'ada' })
   })
 })

@@ -1,20 +1,14 @@
 import { z } from 'zod'
-import {
-  type MemoryNote,
-  type MemoryScope,
-  type MemoryService,
-  messageOf,
-  type NoteOrigin,
-  type StoredNote,
-  ToolError,
-} from '../../core/index.ts'
+import { messageOf, ToolError } from '../../core/index.ts'
 import { parseJson } from '../../lib/index.ts'
 import type { BackendUse } from './backend.ts'
 import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemoryParts } from './memory-handle.ts'
 import { createReview } from './review.ts'
 import { scopeOf } from './scope-keys.ts'
+import type { StoredNote } from './store.ts'
 import { noteOrigin, noteTime, toNote } from './stored-note.ts'
+import type { MemoryNote, MemoryScope, MemoryService, NoteOrigin } from './types.ts'
 
 const PAGE = 500
 
@@ -43,7 +37,7 @@ const NEVER = new AbortController().signal
 type Filter = NonNullable<Parameters<MemoryService['search']>[0]>
 
 /** Memory as its owner uses it: all scopes, no questions asked, on record. */
-export function createDesk(parts: MemoryParts): MemoryService {
+export function createService(parts: MemoryParts): MemoryService {
   const { settings, backend, host } = parts
   const useAs = (by: string): BackendUse => ({
     signal: NEVER,
@@ -78,10 +72,10 @@ export function createDesk(parts: MemoryParts): MemoryService {
     },
     async candidates({ run, state = 'waiting', limit = 100 } = {}) {
       const filter = { state, limit: Math.min(Math.max(1, limit), MAX_COUNT) }
-      return (await host.candidates?.list({ ...filter, ...(run !== undefined && { run }) })) ?? []
+      return (await parts.candidates?.list({ ...filter, ...(run !== undefined && { run }) })) ?? []
     },
     async candidate(id) {
-      return host.candidates?.find(id)
+      return parts.candidates?.find(id)
     },
     ...createReview(parts, useAs),
     ...createTransfer(parts),

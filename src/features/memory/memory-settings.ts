@@ -1,12 +1,6 @@
-import {
-  didYouMean,
-  type HttpMemory,
-  type McpMemory,
-  MEMORY_WRITE_MODES,
-  type MemoryOptions,
-  type MemoryProvider,
-  ToolError,
-} from '../../core/index.ts'
+import { didYouMean, ToolError } from '../../core/index.ts'
+import type { MemoryProvider } from './provider.ts'
+import { type HttpMemory, type McpMemory, MEMORY_WRITE_MODES, type MemoryOptions } from './types.ts'
 
 /** What an owner said about memory, checked and complete. */
 export interface MemorySettings {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
-import type { MemoryProvider } from '../../core/memory-provider.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { BackendUse } from './backend.ts'
+import type { MemoryProvider } from './provider.ts'
 import { createProviderBackend } from './provider-backend.ts'
 
 const query = { query: 'q', keys: ['shared', 'agent:a'], limit: 60, tags: [] }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { type FeatureHost, type MemoryProvider, messageOf, ToolError } from '../../core/index.ts'
+import { type FeatureHost, messageOf, ToolError } from '../../core/index.ts'
 import { untilAborted } from '../../lib/index.ts'
 import type { Backend, BackendNote, BackendUse } from './backend.ts'
 import { wholeText } from './clean-note.ts'
 import type { MemorySettings } from './memory-settings.ts'
+import type { MemoryProvider } from './provider.ts'
 import { noteTime } from './stored-note.ts'
 
 const MAX_NOTES = 50

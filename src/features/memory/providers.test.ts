@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../../core/define.ts'
-import type { MemoryOptions } from '../../core/memory.ts'
-import type { MemoryProvider } from '../../core/memory-provider.ts'
 import type { HubOptions } from '../../core/options.ts'
+import { defineTool } from '../../core/tool.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
+import type { MemoryProvider } from './provider.ts'
+import type { MemoryOptions } from './types.ts'
 
 type Answer = (body: Record<string, unknown>, response: ServerResponse, request: IncomingMessage) => void
 

@@ -1,14 +1,9 @@
-import {
-  type MemoryCandidate,
-  type MemoryNote,
-  type MemoryService,
-  type Promotion,
-  ToolError,
-} from '../../core/index.ts'
+import { ToolError } from '../../core/index.ts'
 import type { BackendUse, BackendWrite } from './backend.ts'
 import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemoryParts } from './memory-handle.ts'
 import { scopeKeys, scopeOf } from './scope-keys.ts'
+import type { MemoryCandidate, MemoryNote, MemoryService, Promotion } from './types.ts'
 
 /** What a person does with notes that wait: each is decided on once, whoever else does so at the same time. */
 export function createReview(
@@ -17,7 +12,7 @@ export function createReview(
 ): Pick<MemoryService, 'promote' | 'reject'> {
   const { host } = parts
   const archive = () => {
-    if (host.candidates) return host.candidates
+    if (parts.candidates) return parts.candidates
     throw new ToolError('NOT_FOUND', 'This hub keeps no records, so no note waits for review.')
   }
   const tell = async (by: string, change: 'memory-promoted' | 'memory-rejected', id: string) => {

@@ -1,5 +1,5 @@
-import { MEMORY_SCOPES, type MemoryScope } from '../../core/index.ts'
 import { wholeText } from './clean-note.ts'
+import { MEMORY_SCOPES, type MemoryScope } from './types.ts'
 
 /** Who writes or looks. */
 export interface Whose {

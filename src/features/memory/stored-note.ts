@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { MemoryNote, NoteOrigin, StoredNote } from '../../core/index.ts'
 import { parseJson } from '../../lib/index.ts'
 import { scopeOf } from './scope-keys.ts'
+import type { StoredNote } from './store.ts'
+import type { MemoryNote, NoteOrigin } from './types.ts'
 
 const text = z.string().max(1_000).optional()
 

@@ -30,7 +30,7 @@ export function createMessages(options: MessagesOptions, host: FeatureHost): Fea
   }
   return {
     handle: (call) => handleOf(call, shelf, send),
-    desk: createMessageService({ shelf, host, send }),
+    service: createMessageService({ shelf, host, send }),
     async close() {
       closing.abort(new ToolError('ABORTED', 'The hub is closed.'))
       await Promise.allSettled(underWay)
@@ -73,7 +73,7 @@ function handleOf(call: FeatureCall, shelf: ChannelRegistry, send: Send): Messag
   }
 }
 
-/** What the desk is made of. */
+/** What the service is made of. */
 interface MessageServiceOptions {
   readonly shelf: ChannelRegistry
   readonly host: FeatureHost

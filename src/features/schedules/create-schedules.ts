@@ -44,7 +44,7 @@ export function createSchedules(
   const parts = { host, options, book, runner, ticker }
   return {
     handle: (call) => createScheduleHandle(parts, call),
-    desk: createScheduleService(parts),
+    service: createScheduleService(parts),
     calm() {
       // The slot that says that somebody fires runs out by itself, should the store not take it back.
       ticker.close().catch(() => {})

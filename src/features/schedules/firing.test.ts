@@ -9,94 +9,94 @@ import { planFiring } from './ticker.ts'
 
 describe('a schedule', () => {
   it('makes its calls in a run of its own, with records, at its time', async () => {
-    const { hub, desk, clock, notes, idle } = scheduleWorld({ runs: undefined })
+    const { hub, service, clock, notes, idle } = scheduleWorld({ runs: undefined })
     const calls = ['one', 'two'].map((text) => ({ tool: 'note', input: { text } }))
-    const added = await desk.add(everyMinutes(10, { calls }), { by: 'anna' })
+    const added = await service.add(everyMinutes(10, { calls }), { by: 'anna' })
     expect(added).toMatchObject({
       enabled: true,
       nextAt: START + 10 * MINUTE,
       createdBy: { by: 'anna', tainted: false },
     })
     const told: string[] = []
-    await desk.onRun(({ status }) => told.push(status))
+    await service.onRun(({ status }) => told.push(status))
     const lines: string[] = []
     hub.onRecord(({ run, event }) => void (run.startsWith('cron-') && lines.push(event.type)))
-    await desk.start()
+    await service.start()
     await clock.advance(10 * MINUTE - 1)
     expect(notes).toEqual([])
     await clock.advance(1)
     await idle()
     expect(notes.map(({ text, at }) => [text, at])).toEqual(['one', 'two'].map((text) => [text, 10 * MINUTE]))
-    const { runs } = await desk.runs('job')
+    const { runs } = await service.runs('job')
     const at = START + 10 * MINUTE
     expect(runs).toMatchObject([{ status: 'ok', dueAt: at, startedAt: at, missed: 0, untrusted: false }])
     expect(runs[0]!.runId).toMatch(/^cron-job-20260101-001000-[0-9a-f]{6}$/)
     expect(notes[0]!.run).toBe(runs[0]!.runId)
     expect(told).toEqual(['running', 'ok'])
     expect(lines.filter((type) => type === 'call-ended')).toHaveLength(2)
-    expect(await desk.find('job')).toMatchObject({ lastStatus: 'ok', runs: 1, nextAt: START + 20 * MINUTE })
+    expect(await service.find('job')).toMatchObject({ lastStatus: 'ok', runs: 1, nextAt: START + 20 * MINUTE })
     await hub.close()
   })
 
   it('stops at the first call that fails, unless it is to go on', async () => {
-    const { hub, desk, notes } = scheduleWorld()
+    const { hub, service, notes } = scheduleWorld()
     const calls = ['a', 'fail', 'b'].map((text) => ({ tool: 'note', input: { text } }))
-    await desk.add(everyMinutes(10, { calls }))
-    expect(await desk.run('job')).toMatchObject({ status: 'error', error: expect.stringContaining('TOOL_FAILED') })
+    await service.add(everyMinutes(10, { calls }))
+    expect(await service.run('job')).toMatchObject({ status: 'error', error: expect.stringContaining('TOOL_FAILED') })
     expect(notes.map(({ text }) => text)).toEqual(['a', 'fail'])
-    await desk.update('job', { continueOnError: true })
-    expect(await desk.run('job')).toMatchObject({ status: 'error' })
+    await service.update('job', { continueOnError: true })
+    expect(await service.run('job')).toMatchObject({ status: 'error' })
     expect(notes.map(({ text }) => text)).toEqual(['a', 'fail', 'a', 'fail', 'b'])
     await hub.close()
   })
 
   it('of one time runs once, and one with maxRuns so often', async () => {
-    const { hub, desk, clock, idle, statuses } = scheduleWorld()
-    await desk.add(everyMinutes(0, { name: 'once', when: { at: '2026-01-01T00:05' } }))
-    await desk.add(everyMinutes(1, { name: 'twice', maxRuns: 2 }))
-    await desk.add(everyMinutes(1, { name: 'brief', until: '2026-01-01T00:01:30' }))
-    await desk.start()
+    const { hub, service, clock, idle, statuses } = scheduleWorld()
+    await service.add(everyMinutes(0, { name: 'once', when: { at: '2026-01-01T00:05' } }))
+    await service.add(everyMinutes(1, { name: 'twice', maxRuns: 2 }))
+    await service.add(everyMinutes(1, { name: 'brief', until: '2026-01-01T00:01:30' }))
+    await service.start()
     for (let minute = 0; minute < 8; minute++) {
       await clock.advance(MINUTE)
       await idle()
     }
     for (const [name, count] of Object.entries({ once: 1, twice: 2, brief: 1 })) {
       expect(await statuses(name)).toEqual(Array(count).fill('ok'))
-      expect(await desk.find(name)).toMatchObject({ enabled: false, runs: count })
+      expect(await service.find(name)).toMatchObject({ enabled: false, runs: count })
     }
-    await expect(desk.update('twice', { enabled: true })).rejects.toThrow('It has no time to come')
-    expect(await desk.update('twice', { maxRuns: 3 })).toMatchObject({ enabled: true, nextAt: START + 9 * MINUTE })
+    await expect(service.update('twice', { enabled: true })).rejects.toThrow('It has no time to come')
+    expect(await service.update('twice', { maxRuns: 3 })).toMatchObject({ enabled: true, nextAt: START + 9 * MINUTE })
     await hub.close()
   })
 
   it('is stopped when it takes too long, and goes no further when it is switched off or removed', async () => {
-    const { hub, desk, clock, busy, idle, hold, release, statuses, notes } = scheduleWorld()
+    const { hub, service, clock, busy, idle, hold, release, statuses, notes } = scheduleWorld()
     const calls = ['a', 'b'].map((text) => ({ tool: 'note', input: { text } }))
-    await desk.add(everyMinutes(0, { name: 'slow', when: { every: '1h' }, calls, timeoutMs: 5_000 }))
-    for (const name of ['off', 'gone']) await desk.add(everyMinutes(10, { name, calls }))
+    await service.add(everyMinutes(0, { name: 'slow', when: { every: '1h' }, calls, timeoutMs: 5_000 }))
+    for (const name of ['off', 'gone']) await service.add(everyMinutes(10, { name, calls }))
     hold()
-    const slow = desk.run('slow')
+    const slow = service.run('slow')
     await busy(1)
     await clock.advance(5_000)
     expect(await slow).toMatchObject({ status: 'timeout', error: expect.stringContaining('5000 ms') })
-    await desk.start()
+    await service.start()
     await clock.advance(10 * MINUTE)
     await busy(2)
-    await desk.update('off', { enabled: false })
-    await desk.remove('gone')
+    await service.update('off', { enabled: false })
+    await service.remove('gone')
     release()
     await idle()
     await expect.poll(() => statuses('off')).toEqual(['aborted'])
     expect(notes.map(({ text }) => text)).toEqual(['a', 'a', 'a'])
-    await expect(desk.find('gone')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(service.find('gone')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await hub.close()
   })
 
   it('puts each time off by a part of its jitter, and never by more', async () => {
-    const { hub, desk } = scheduleWorld()
+    const { hub, service } = scheduleWorld()
     const offsets: number[] = []
     for (let n = 0; n < 60; n++) {
-      const { nextAt } = await desk.add(everyMinutes(10, { name: `j${n}`, jitterMs: 1_000 }))
+      const { nextAt } = await service.add(everyMinutes(10, { name: `j${n}`, jitterMs: 1_000 }))
       offsets.push(nextAt! - START - 10 * MINUTE)
     }
     expect(Math.min(...offsets)).toBeGreaterThanOrEqual(0)
@@ -114,16 +114,16 @@ describe('times that were missed while nothing ran', () => {
     ['all', 9 * MINUTE, [10, 20, 30, 40], 0],
   ]
   it.each(cases)('%s, %i ms late: the runs at %j, %i left out', async (missed, lateMs, ran, left, status = 'ok') => {
-    const { hub, desk, clock, idle, notes } = scheduleWorld()
-    await desk.add(everyMinutes(10, { missed }))
+    const { hub, service, clock, idle, notes } = scheduleWorld()
+    await service.add(everyMinutes(10, { missed }))
     await clock.advance(40 * MINUTE + lateMs)
-    await desk.start()
+    await service.start()
     await idle()
-    const { runs } = await desk.runs('job')
+    const { runs } = await service.runs('job')
     expect(runs.map(({ dueAt }) => (dueAt - START) / MINUTE).reverse()).toEqual(ran.length > 0 ? ran : [40])
     expect(runs.at(-1)).toMatchObject({ status, missed: left })
     expect(notes).toHaveLength(ran.length)
-    expect(await desk.find('job')).toMatchObject({ nextAt: START + 50 * MINUTE })
+    expect(await service.find('job')).toMatchObject({ nextAt: START + 50 * MINUTE })
     await hub.close()
   })
 
@@ -144,9 +144,9 @@ describe('a time at which the run before is not over', () => {
     ['parallel', [3, 0], ['ok', 'ok', 'ok']],
   ]
   it.each(cases)('%s: %j running and waiting, then %j', async (overlap, during, after) => {
-    const { hub, desk, clock, busy, idle, hold, release, statuses } = scheduleWorld()
-    await desk.add(everyMinutes(10, { overlap }))
-    await desk.start()
+    const { hub, service, clock, busy, idle, hold, release, statuses } = scheduleWorld()
+    await service.add(everyMinutes(10, { overlap }))
+    await service.start()
     hold()
     for (let time = 0; time < 3; time++) {
       await clock.advance(10 * MINUTE)
@@ -157,7 +157,7 @@ describe('a time at which the run before is not over', () => {
       )
     }
     await busy(...during)
-    if (overlap === 'skip') await expect(desk.run('job')).rejects.toMatchObject({ code: 'CONFLICT' })
+    if (overlap === 'skip') await expect(service.run('job')).rejects.toMatchObject({ code: 'CONFLICT' })
     release()
     await idle()
     expect((await statuses('job')).slice(0, 3)).toEqual(after)
@@ -165,11 +165,11 @@ describe('a time at which the run before is not over', () => {
   })
 
   it('with missed all runs those one after the other', async () => {
-    const { hub, desk, clock, busy, idle, hold, release, notes } = scheduleWorld()
-    await desk.add(everyMinutes(10, { missed: 'all' }))
+    const { hub, service, clock, busy, idle, hold, release, notes } = scheduleWorld()
+    await service.add(everyMinutes(10, { missed: 'all' }))
     await clock.advance(30 * MINUTE)
     hold()
-    await desk.start()
+    await service.start()
     await busy(1, 2)
     release()
     await idle()
@@ -178,7 +178,7 @@ describe('a time at which the run before is not over', () => {
   })
 
   it('leaves half of the places to others, however long those of one principal take', async () => {
-    const { hub, desk, notes, clock, busy, idle, hold, release } = scheduleWorld({}, { parallel: 2 })
+    const { hub, service, notes, clock, busy, idle, hold, release } = scheduleWorld({}, { parallel: 2 })
     const [greedy, other] = [hub.as({ name: 'token:greedy' }), hub.as({ name: 'token:other' })]
     const add = (name: string, every: string, text: string) => {
       const calls = [{ tool: 'note', input: { text } }]
@@ -187,7 +187,7 @@ describe('a time at which the run before is not over', () => {
     await greedy.callDynamic('cron', add('a', '1m', 'greedy'))
     await greedy.callDynamic('cron', add('b', '1m', 'greedy'))
     await other.callDynamic('cron', add('c', '3m', 'other'))
-    await desk.start()
+    await service.start()
     hold()
     for (let minute = 0; minute < 2; minute++) await clock.advance(MINUTE)
     await busy(1, 3)
@@ -206,12 +206,12 @@ describe('a time at which the run before is not over', () => {
       if (down.has(known.name)) throw new Error('The list cannot be read.')
       return known
     }
-    const { hub, desk, notes, clock, busy, idle } = scheduleWorld({ principals })
+    const { hub, service, notes, clock, busy, idle } = scheduleWorld({ principals })
     const add = { action: 'add', name: 'a', every: '1m', maxRuns: 1, calls: [{ tool: 'note', input: { text: 'ci' } }] }
     await hub.as({ name: 'token:ci' }).callDynamic('cron', add)
-    await desk.add(everyMinutes(1, { name: 'b', maxRuns: 1 }))
+    await service.add(everyMinutes(1, { name: 'b', maxRuns: 1 }))
     down.add('token:ci')
-    await desk.start()
+    await service.start()
     await clock.advance(MINUTE)
     await busy(0, 1)
     expect(notes.map(({ text }) => text)).toEqual(['hi'])
@@ -223,9 +223,9 @@ describe('a time at which the run before is not over', () => {
   })
 
   it('lets only so many run at once', async () => {
-    const { hub, desk, clock, busy, idle, hold, release, notes } = scheduleWorld({}, { parallel: 2 })
-    for (const name of ['a', 'b', 'c', 'd']) await desk.add(everyMinutes(10, { name }))
-    await desk.start()
+    const { hub, service, clock, busy, idle, hold, release, notes } = scheduleWorld({}, { parallel: 2 })
+    for (const name of ['a', 'b', 'c', 'd']) await service.add(everyMinutes(10, { name }))
+    await service.start()
     hold()
     await clock.advance(10 * MINUTE)
     await busy(2, 2)
@@ -241,9 +241,9 @@ describe('a clock that jumps', () => {
     const clock = fakeClock(START)
     let offset = 0
     const jumping = { ...clock, now: () => clock.now() + offset, advance: clock.advance, waiting: 0 }
-    const { hub, desk, idle, statuses } = scheduleWorld({ clock: jumping })
-    await desk.add(everyMinutes(10, { missed: 'all' }))
-    await desk.start()
+    const { hub, service, idle, statuses } = scheduleWorld({ clock: jumping })
+    await service.add(everyMinutes(10, { missed: 'all' }))
+    await service.start()
     await clock.advance(10 * MINUTE)
     await idle()
     offset = -9 * MINUTE
@@ -263,27 +263,27 @@ describe('several hubs with one store', () => {
     const clock = fakeClock(START)
     const store = createMemoryStore({ now: () => clock.now() })
     const [one, two] = [scheduleWorld({ clock, store }), scheduleWorld({ clock, store })]
-    for (let n = 0; n < 6; n++) await one.desk.add(everyMinutes(1, { name: `j${n}` }))
-    await Promise.all([one.desk.start(), two.desk.start()])
-    expect(await one.desk.status()).toMatchObject({ isTicking: true, isTickingHere: true, enabled: 6 })
+    for (let n = 0; n < 6; n++) await one.service.add(everyMinutes(1, { name: `j${n}` }))
+    await Promise.all([one.service.start(), two.service.start()])
+    expect(await one.service.status()).toMatchObject({ isTicking: true, isTickingHere: true, enabled: 6 })
     for (let minute = 0; minute < 3; minute++) {
       await clock.advance(MINUTE)
       await one.idle()
     }
     expect(one.notes.length + two.notes.length).toBe(18)
-    await one.desk.stop()
-    await two.desk.stop()
-    expect(await two.desk.status()).toMatchObject({ isTicking: false })
+    await one.service.stop()
+    await two.service.stop()
+    expect(await two.service.status()).toMatchObject({ isTicking: false })
     await one.hub.close()
     await two.hub.close()
   })
 
   it('see what one that is gone had begun as interrupted, and make what it had not', async () => {
-    const { hub, desk, store, clock, idle, notes } = scheduleWorld()
+    const { hub, service, store, clock, idle, notes } = scheduleWorld()
     const gone = newOwner()
     retireOwner(gone)
     const left = async (name: string, missed: MissedPolicy, hasBegun: boolean) => {
-      const { id } = await desk.add(everyMinutes(10, { name, missed }))
+      const { id } = await service.add(everyMinutes(10, { name, missed }))
       const run = { id: `r-${name}`, schedule: id, dueAt: START, missed: 0, owner: gone, leasedUntil: START + MINUTE }
       await store.schedules.addRun({ ...run, status: 'waiting' }, { policy: 'skip', maxActive: 9 })
       const begun = {
@@ -299,11 +299,11 @@ describe('several hubs with one store', () => {
     await left('begun', 'all', true)
     await left('claimed', 'once', false)
     await left('late', 'skip', false)
-    await desk.start()
+    await service.start()
     await clock.advance(1)
     await idle()
     for (const [name, status] of Object.entries({ begun: 'interrupted', claimed: 'ok', late: 'missed' }))
-      expect((await desk.runs(name)).runs).toMatchObject([{ status }])
+      expect((await service.runs(name)).runs).toMatchObject([{ status }])
     expect(notes).toHaveLength(1)
     await hub.close()
   })
@@ -312,8 +312,8 @@ describe('several hubs with one store', () => {
     const clock = fakeClock(START)
     const store = createMemoryStore({ now: () => clock.now() })
     const [one, two] = [scheduleWorld({ clock, store }), scheduleWorld({ clock, store })]
-    await one.desk.start()
-    await two.desk.add(everyMinutes(0, { when: { at: new Date(START + 1_000).toISOString() } }))
+    await one.service.start()
+    await two.service.add(everyMinutes(0, { when: { at: new Date(START + 1_000).toISOString() } }))
     await clock.advance(1_000)
     await one.idle()
     expect(one.notes).toMatchObject([{ at: 1_000 }])
@@ -327,10 +327,10 @@ describe('a hub that is closed', () => {
     const clock = fakeClock(START)
     const store = createMemoryStore({ now: () => clock.now() })
     const first = scheduleWorld({ clock, store })
-    await first.desk.add(
+    await first.service.add(
       everyMinutes(10, { overlap: 'queue', calls: Array(2).fill({ tool: 'note', input: { text: 'x' } }) }),
     )
-    await first.desk.start()
+    await first.service.start()
     first.hold()
     await clock.advance(10 * MINUTE)
     await first.busy(1)
@@ -338,8 +338,8 @@ describe('a hub that is closed', () => {
     await first.busy(1, 1)
     await first.hub.close({ abort: true })
     const second = scheduleWorld({ clock, store })
-    expect((await second.desk.runs('job')).runs.map(({ status }) => status)).toEqual(['waiting', 'aborted'])
-    await second.desk.start()
+    expect((await second.service.runs('job')).runs.map(({ status }) => status)).toEqual(['waiting', 'aborted'])
+    await second.service.start()
     await second.idle()
     expect(second.notes).toHaveLength(2)
     await second.hub.close()

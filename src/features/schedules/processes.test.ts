@@ -43,7 +43,7 @@ function startFiring(onLine: (line: string, child: ChildProcess) => void): Promi
       as: () => ({ call, endRun: async () => {} }),
       emitChange: (ability, subject) => store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
     }
-    await createSchedules({}, host).desk.start()
+    await createSchedules({}, host).service.start()
     setInterval(() => {}, 1000)
     say('ready')`
   const child = spawn(process.execPath, ['--import', LOADER, '--input-type=module', '-e', source], {
@@ -63,7 +63,7 @@ it('two processes fire each time once, and a third sees what a killed one had be
     emitChange: (ability: string, subject: string) =>
       store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
   }
-  const { desk, close } = createSchedules({}, host as unknown as FeatureHost)
+  const { service, close } = createSchedules({}, host as unknown as FeatureHost)
   const fired: string[] = []
   let whoHangs: ChildProcess | undefined
   const onLine = (line: string, child: ChildProcess) => {
@@ -72,7 +72,7 @@ it('two processes fire each time once, and a third sees what a killed one had be
   }
   await Promise.all([startFiring(onLine), startFiring(onLine)])
   const names = Array.from({ length: 40 }, (_, n) => `t${n}`)
-  const addSoon = (name: string) => soon((at) => desk.add({ name, when: { at }, calls: [{ tool: name }] }))
+  const addSoon = (name: string) => soon((at) => service.add({ name, when: { at }, calls: [{ tool: name }] }))
   for (const name of names) await addSoon(name)
   await expect.poll(() => fired.length).toBeGreaterThanOrEqual(40)
   await addSoon('hang')
@@ -81,12 +81,12 @@ it('two processes fire each time once, and a third sees what a killed one had be
   const ended = once(whoHangs!, 'exit')
   whoHangs!.kill('SIGKILL')
   await ended
-  await desk.start()
-  const { runs } = await desk.runs('hang')
+  await service.start()
+  const { runs } = await service.runs('hang')
   expect(runs).toMatchObject([{ status: 'interrupted', error: expect.stringContaining('ended before it did') }])
   // Its effect is unknown, so that it is not repeated.
-  expect(await desk.find('hang')).toMatchObject({ enabled: false, runs: 1, lastStatus: 'interrupted' })
-  await expect.poll(async () => (await desk.runs('t39')).runs[0]?.status).toBe('ok')
+  expect(await service.find('hang')).toMatchObject({ enabled: false, runs: 1, lastStatus: 'interrupted' })
+  await expect.poll(async () => (await service.runs('t39')).runs[0]?.status).toBe('ok')
   await close()
   await store.close()
 })

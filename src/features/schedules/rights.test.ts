@@ -25,41 +25,43 @@ function guarded(list: Map<string, Principal>, options: Omit<HubOptions, 'clock'
 
 describe('a schedule of a principal', () => {
   it('is its own: no other sees it, the owner does', async () => {
-    const { hub, desk } = scheduleWorld()
+    const { hub, service } = scheduleWorld()
     const [mine, yours] = [hub.as(ci), hub.as({ name: 'token:other' })]
     expect((await mine.callDynamic('cron', addJob)).ok).toBe(true)
     expect((await yours.callDynamic('cron', { action: 'list' })).data).toMatchObject({ schedules: [] })
     for (const action of ['remove', 'run', 'runs', 'update'])
       expect((await yours.callDynamic('cron', { action, name: 'job' })).error?.code).toBe('NOT_FOUND')
     expect((await yours.callDynamic('cron', addJob)).ok).toBe(true)
-    expect((await desk.list()).map(({ principal }) => principal)).toEqual(['token:ci', 'token:other'])
-    await expect(desk.find('job')).rejects.toMatchObject({ code: 'CONFLICT' })
-    const [first] = await desk.list({ principal: 'token:ci' })
-    expect(await desk.find(first!.id)).toMatchObject({ principal: 'token:ci' })
+    expect((await service.list()).map(({ principal }) => principal)).toEqual(['token:ci', 'token:other'])
+    await expect(service.find('job')).rejects.toMatchObject({ code: 'CONFLICT' })
+    const [first] = await service.list({ principal: 'token:ci' })
+    expect(await service.find(first!.id)).toMatchObject({ principal: 'token:ci' })
     await hub.close()
   })
 
   it('is switched off when the principal is gone, and says why', async () => {
     const list = new Map([[ci.name, ci]])
-    const { hub, desk, clock, idle, notes } = guarded(list)
+    const { hub, service, clock, idle, notes } = guarded(list)
     await hub.as(ci).callDynamic('cron', addJob)
-    await desk.start()
+    await service.start()
     list.clear()
     await clock.advance(10 * MINUTE)
     await idle()
     expect(notes).toEqual([])
-    expect(await desk.find('job')).toMatchObject({
+    expect(await service.find('job')).toMatchObject({
       enabled: false,
       disabledBecause: expect.stringContaining('token:ci'),
     })
-    expect((await desk.runs('job')).runs).toMatchObject([{ status: 'denied', error: expect.stringContaining('gone') }])
+    expect((await service.runs('job')).runs).toMatchObject([
+      { status: 'denied', error: expect.stringContaining('gone') },
+    ])
     await hub.close()
   })
 
   it('does no more than the principal may now, and no more than it might then', async () => {
     const list = new Map<string, Principal>()
     const asked: string[] = []
-    const { hub, desk } = guarded(list, {
+    const { hub, service } = guarded(list, {
       policy: [{ allow: 'far' }, { allow: 'core/cron' }],
       approve: ({ tool }) => {
         asked.push(tool)
@@ -74,13 +76,19 @@ describe('a schedule of a principal', () => {
     })
     await add([])
     list.set(ci.name, { ...ci, policy: [{ deny: 'far' }] })
-    expect(await desk.run('job')).toMatchObject({ status: 'denied', error: expect.stringContaining('POLICY_DENIED') })
+    expect(await service.run('job')).toMatchObject({
+      status: 'denied',
+      error: expect.stringContaining('POLICY_DENIED'),
+    })
     list.set(ci.name, { ...ci, policy: [] })
-    expect(await desk.run('job')).toMatchObject({ status: 'ok' })
-    await desk.remove('job')
+    expect(await service.run('job')).toMatchObject({ status: 'ok' })
+    await service.remove('job')
     await add([{ ask: 'far' }])
     expect(asked).toEqual([])
-    expect(await desk.run('job')).toMatchObject({ status: 'denied', error: expect.stringContaining('APPROVAL_DENIED') })
+    expect(await service.run('job')).toMatchObject({
+      status: 'denied',
+      error: expect.stringContaining('APPROVAL_DENIED'),
+    })
     expect(asked).toEqual(['far'])
     await hub.close()
   })
@@ -88,48 +96,51 @@ describe('a schedule of a principal', () => {
   it('within another is held to what that one might then, too, and to its folders', async () => {
     const then = { ...ci, policy: [{ ask: 'far' }] }
     const list = new Map<string, Principal>([[ci.name, then]])
-    const { hub, desk } = guarded(list, {
+    const { hub, service } = guarded(list, {
       policy: [{ allow: 'far' }, { allow: 'core/cron' }],
       approve: () => ({ decision: 'deny' }),
     })
     const child = hub.as({ name: 'token:ci/child', within: then })
     expect((await child.callDynamic('cron', { ...addJob, calls: [{ tool: 'far' }] })).ok).toBe(true)
     list.set(ci.name, ci)
-    expect(await desk.run('job')).toMatchObject({ status: 'denied', error: expect.stringContaining('APPROVAL_DENIED') })
+    expect(await service.run('job')).toMatchObject({
+      status: 'denied',
+      error: expect.stringContaining('APPROVAL_DENIED'),
+    })
     list.set(ci.name, { ...ci, roots: [{ path: hub.folder, mode: 'read' }] })
-    expect(await desk.run('job')).toMatchObject({ status: 'denied', error: expect.stringContaining('folders') })
+    expect(await service.run('job')).toMatchObject({ status: 'denied', error: expect.stringContaining('folders') })
     await hub.close()
   })
 
   it('is refused while its folders are others', async () => {
     const list = new Map<string, Principal>([[ci.name, ci]])
-    const { hub, desk, notes } = guarded(list)
+    const { hub, service, notes } = guarded(list)
     await hub.as(ci).callDynamic('cron', addJob)
     list.set(ci.name, { ...ci, roots: [{ path: hub.folder, mode: 'read' }] })
-    expect(await desk.run('job')).toMatchObject({ status: 'denied', error: expect.stringContaining('folders') })
+    expect(await service.run('job')).toMatchObject({ status: 'denied', error: expect.stringContaining('folders') })
     list.set(ci.name, ci)
-    expect(await desk.run('job')).toMatchObject({ status: 'ok' })
+    expect(await service.run('job')).toMatchObject({ status: 'ok' })
     expect(notes).toHaveLength(1)
     await hub.close()
   })
 
   it('is paid from its budget, once, also when that is another one now', async () => {
     const list = new Map<string, Principal>([[ci.name, { ...ci, budget: { calls: 3 } }]])
-    const { hub, desk } = guarded(list)
+    const { hub, service } = guarded(list)
     await hub.as(list.get(ci.name)!).callDynamic('cron', addJob)
     list.set(ci.name, { ...ci, budget: { calls: 4 } })
     const statuses: string[] = []
-    for (let n = 0; n < 4; n++) statuses.push((await desk.run('job')).status)
+    for (let n = 0; n < 4; n++) statuses.push((await service.run('job')).status)
     // Making it was the first of the four.
     expect(statuses).toEqual(['ok', 'ok', 'ok', 'error'])
-    expect((await desk.runs('job')).runs[0]).toMatchObject({ error: expect.stringContaining('BUDGET_EXCEEDED') })
+    expect((await service.runs('job')).runs[0]).toMatchObject({ error: expect.stringContaining('BUDGET_EXCEEDED') })
     await hub.close()
   })
 })
 
 describe('a change', () => {
   it('of the times leaves the calls their rights; new calls have those of who says them', async () => {
-    const { hub, desk, store } = scheduleWorld({ tools: [far], policy: [{ allow: 'far' }, { allow: 'core/cron' }] })
+    const { hub, service, store } = scheduleWorld({ tools: [far], policy: [{ allow: 'far' }, { allow: 'core/cron' }] })
     const calls = [{ tool: 'note', input: { text: 'hi' } }]
     await hub.callDynamic('cron', { ...addJob, calls }, { grants: ['schedule'], callerKind: 'script' })
     const update = (change: object, options?: object) =>
@@ -139,7 +150,7 @@ describe('a change', () => {
     expect(await rightsOf(row!.id)).toMatchObject({ grants: ['schedule'], callerKind: 'script' })
     await update({ calls: [{ tool: 'far' }] })
     expect(await rightsOf(row!.id)).not.toHaveProperty('grants')
-    expect(await desk.run('job')).toMatchObject({ status: 'ok' })
+    expect(await service.run('job')).toMatchObject({ status: 'ok' })
     await hub.close()
 
     async function rightsOf(id: string) {
@@ -149,7 +160,7 @@ describe('a change', () => {
 })
 
 it('a change by one who has read content from outside shows, whoever else changes it at the same time', async () => {
-  const { hub, desk } = scheduleWorld()
+  const { hub, service } = scheduleWorld()
   await hub.callDynamic('cron', addJob)
   const update = (change: object, options: object) =>
     hub.callDynamic('cron', { action: 'update', name: 'job', ...change }, options)
@@ -161,18 +172,21 @@ it('a change by one who has read content from outside shows, whoever else change
   ])
   expect([dirty.ok, clean.ok]).toEqual([true, true])
   const createdBy = { run: 'inside', tainted: true }
-  expect(await desk.find('job')).toMatchObject({ when: { everyMs: 1_200_000 }, calls, createdBy })
+  expect(await service.find('job')).toMatchObject({ when: { everyMs: 1_200_000 }, calls, createdBy })
   await hub.close()
 })
 
 describe('the rules when a schedule runs', () => {
   it('are those of that moment: denied then is denied, and recorded', async () => {
-    const { hub, desk } = scheduleWorld({ tools: [far], policy: [{ allow: 'far' }] })
-    await desk.add(everyMinutes(10, { calls: [{ tool: 'far' }] }))
-    expect(await desk.run('job')).toMatchObject({ status: 'ok' })
+    const { hub, service } = scheduleWorld({ tools: [far], policy: [{ allow: 'far' }] })
+    await service.add(everyMinutes(10, { calls: [{ tool: 'far' }] }))
+    expect(await service.run('job')).toMatchObject({ status: 'ok' })
     hub.setPolicy([{ deny: 'far', reason: 'not today' }])
-    expect(await desk.run('job')).toMatchObject({ status: 'denied', error: expect.stringContaining('POLICY_DENIED') })
-    expect(await desk.find('job')).toMatchObject({ enabled: true, lastStatus: 'denied' })
+    expect(await service.run('job')).toMatchObject({
+      status: 'denied',
+      error: expect.stringContaining('POLICY_DENIED'),
+    })
+    expect(await service.find('job')).toMatchObject({ enabled: true, lastStatus: 'denied' })
     await hub.close()
   })
 
@@ -186,22 +200,22 @@ describe('the rules when a schedule runs', () => {
         return { decision: 'allow' }
       },
     })
-    await some.desk.add(everyMinutes(10, { calls: [{ tool: 'far' }] }))
-    expect(await some.desk.run('job')).toMatchObject({ status: 'ok' })
+    await some.service.add(everyMinutes(10, { calls: [{ tool: 'far' }] }))
+    expect(await some.service.run('job')).toMatchObject({ status: 'ok' })
     expect(asked).toEqual(['schedule job'])
     const none = scheduleWorld({ tools: [far], policy: [{ ask: 'far' }], approve: undefined })
-    await none.desk.add(everyMinutes(10, { calls: [{ tool: 'far' }] }))
-    expect(await none.desk.run('job')).toMatchObject({ status: 'approval_required' })
+    await none.service.add(everyMinutes(10, { calls: [{ tool: 'far' }] }))
+    expect(await none.service.run('job')).toMatchObject({ status: 'approval_required' })
     await Promise.all([some.hub.close(), none.hub.close()])
   })
 
   it('let what waits in the inbox wait no longer than the run may take', async () => {
-    const { hub, desk, clock, busy, store } = scheduleWorld({
+    const { hub, service, clock, busy, store } = scheduleWorld({
       ...{ tools: [far], policy: [{ ask: 'far' }], approve: undefined },
       approvals: { inbox: true, timeoutMs: 86_400_000 },
     })
-    await desk.add(everyMinutes(0, { when: { every: '1d' }, calls: [{ tool: 'far' }], timeoutMs: 60_000 }))
-    const run = desk.run('job')
+    await service.add(everyMinutes(0, { when: { every: '1d' }, calls: [{ tool: 'far' }], timeoutMs: 60_000 }))
+    const run = service.run('job')
     await busy(1)
     await expect.poll(async () => (await store.approvals.list({ state: 'waiting' })).length).toBe(1)
     await clock.advance(60_000)
@@ -210,20 +224,20 @@ describe('the rules when a schedule runs', () => {
   })
 
   it('see a tainted run where the one who made it had read content from outside, also after a change', async () => {
-    const { hub, desk } = scheduleWorld({
+    const { hub, service } = scheduleWorld({
       tools: [far],
       policy: [{ allow: 'far' }, { allow: 'core/cron' }, { deny: 'far', when: { tainted: true } }],
     })
     await hub.callDynamic('cron', { ...addJob, name: 'clean', calls: [{ tool: 'far' }] })
     const outside = { untrusted: true, run: 'outside' }
     await hub.callDynamic('cron', { ...addJob, name: 'dirty' }, outside)
-    expect(await desk.find('dirty')).toMatchObject({ createdBy: { tainted: true, run: 'outside' } })
-    expect(await desk.run('clean')).toMatchObject({ status: 'ok', untrusted: false })
-    expect(await desk.run('dirty')).toMatchObject({ status: 'ok', untrusted: true })
+    expect(await service.find('dirty')).toMatchObject({ createdBy: { tainted: true, run: 'outside' } })
+    expect(await service.run('clean')).toMatchObject({ status: 'ok', untrusted: false })
+    expect(await service.run('dirty')).toMatchObject({ status: 'ok', untrusted: true })
     // Changed by one who has read nothing from outside, it is what it was.
     const change = { action: 'update', name: 'dirty', calls: [{ tool: 'far' }] }
     expect((await hub.callDynamic('cron', change, { run: 'inside' })).ok).toBe(true)
-    expect(await desk.run('dirty')).toMatchObject({ status: 'denied' })
+    expect(await service.run('dirty')).toMatchObject({ status: 'denied' })
     // Whoever looks at it has read it.
     const seen = await hub.callDynamic('cron', { action: 'list' }, { run: 'looks' })
     expect(seen.meta.labels).toEqual(['untrusted'])
@@ -234,54 +248,54 @@ describe('the rules when a schedule runs', () => {
 describe('the owner', () => {
   it('adds in the name of somebody, with the rights of that one only', async () => {
     const list = new Map([[ci.name, ci]])
-    const { hub, desk } = guarded(list)
-    expect(await desk.add(everyMinutes(10), { by: 'token:ci', as: ci })).toMatchObject({
+    const { hub, service } = guarded(list)
+    expect(await service.add(everyMinutes(10), { by: 'token:ci', as: ci })).toMatchObject({
       principal: 'token:ci',
     })
-    await expect(desk.add(everyMinutes(10), { as: { name: 'token:gone' } })).rejects.toMatchObject({
+    await expect(service.add(everyMinutes(10), { as: { name: 'token:gone' } })).rejects.toMatchObject({
       code: 'POLICY_DENIED',
     })
     await hub.close()
   })
 
   it('adds for one whom no list knows with all that this one is held to', async () => {
-    const { hub, desk } = scheduleWorld({ tools: [far], policy: [{ allow: 'far' }] })
+    const { hub, service } = scheduleWorld({ tools: [far], policy: [{ allow: 'far' }] })
     const ada = { name: 'https://id.example ada', policy: [{ deny: 'far' }] }
     const wish = everyMinutes(10, { calls: [{ tool: 'far' }] })
-    await expect(desk.add(wish, { as: ada })).rejects.toMatchObject({ code: 'POLICY_DENIED' })
+    await expect(service.add(wish, { as: ada })).rejects.toMatchObject({ code: 'POLICY_DENIED' })
     await hub.close()
   })
 
   it('keeps what the config says: added, changed, removed, and only run by others', async () => {
-    const { hub, desk, store, clock, idle, notes } = scheduleWorld(
+    const { hub, service, store, clock, idle, notes } = scheduleWorld(
       {},
       {
         entries: { a: everyMinutes(10), b: everyMinutes(10), bad: everyMinutes(10, { when: { cron: '61 * * * *' } }) },
       },
     )
-    await desk.start()
-    expect((await desk.list()).map(({ name, isFromConfig }) => [name, isFromConfig])).toEqual([
+    await service.start()
+    expect((await service.list()).map(({ name, isFromConfig }) => [name, isFromConfig])).toEqual([
       ['config:a', true],
       ['config:b', true],
     ])
-    expect((await desk.status()).problems).toEqual([
+    expect((await service.status()).problems).toEqual([
       expect.stringMatching(/^schedules\.entries\.bad: .*field 1 \(minute\)/),
     ])
-    await expect(desk.update('config:a', { maxRuns: 1 })).rejects.toThrow('written in the config')
-    await expect(desk.remove('config:a')).rejects.toMatchObject({ code: 'CONFLICT' })
+    await expect(service.update('config:a', { maxRuns: 1 })).rejects.toThrow('written in the config')
+    await expect(service.remove('config:a')).rejects.toMatchObject({ code: 'CONFLICT' })
     expect((await hub.callDynamic('cron', { action: 'remove', name: 'config:a' })).error?.code).toBe('CONFLICT')
     await clock.advance(5 * MINUTE)
     const entries = { a: everyMinutes(10), b: everyMinutes(20) }
     const next = scheduleWorld({ clock, store }, { entries })
-    await next.desk.start()
-    expect((await desk.list()).map(({ name, nextAt }) => [name, nextAt])).toEqual([
+    await next.service.start()
+    expect((await service.list()).map(({ name, nextAt }) => [name, nextAt])).toEqual([
       ['config:a', START + 10 * MINUTE],
       ['config:b', START + 25 * MINUTE],
     ])
     await scheduleWorldWith(store, clock, {})
-    expect(await desk.list()).toHaveLength(2)
+    expect(await service.list()).toHaveLength(2)
     await scheduleWorldWith(store, clock, { entries: { a: { ...everyMinutes(10), enabled: false } } })
-    expect((await desk.list()).map(({ name, enabled }) => [name, enabled])).toEqual([['config:a', false]])
+    expect((await service.list()).map(({ name, enabled }) => [name, enabled])).toEqual([['config:a', false]])
     await idle()
     expect(notes).toEqual([])
     await Promise.all([hub.close(), next.hub.close()])
@@ -294,8 +308,8 @@ async function scheduleWorldWith(
   clock: ReturnType<typeof scheduleWorld>['clock'],
   schedules: NonNullable<HubOptions['schedules']>,
 ): Promise<void> {
-  const { hub, desk } = scheduleWorld({ store, clock }, schedules)
-  await desk.start()
+  const { hub, service } = scheduleWorld({ store, clock }, schedules)
+  await service.start()
   await hub.close()
 }
 
@@ -305,7 +319,7 @@ it.each([
   [{ parallel: 0 }, 'schedules.parallel'],
   [{ timeZone: 'Mars/Phobos' }, 'schedules.timeZone'],
 ])('options %j are refused', async (options, message) => {
-  const { hub, desk } = scheduleWorld({}, options as SchedulesOptions)
-  await expect(desk.list()).rejects.toThrow(message)
+  const { hub, service } = scheduleWorld({}, options as SchedulesOptions)
+  await expect(service.list()).rejects.toThrow(message)
   await hub.close()
 })

@@ -5,17 +5,17 @@ afterEach(() => vi.restoreAllMocks())
 
 describe('the owner of schedules', () => {
   it('sees a new one as it is, and its changes are on record', async () => {
-    const { desk, recorded } = bareSchedules()
-    const added = await desk.add(noting({ until: '2027-01-01T00:00' }), { by: 'ada' })
+    const { service, recorded } = bareSchedules()
+    const added = await service.add(noting({ until: '2027-01-01T00:00' }), { by: 'ada' })
     expect(added).toEqual({
       ...{ id: expect.stringMatching(/^schedule-[0-9a-f]{16}$/), name: 'job', when: { everyMs: 10 * MINUTE } },
       ...{ timeZone: 'UTC', calls: [{ tool: 'note' }], continueOnError: false, missed: 'once', overlap: 'skip' },
       ...{ jitterMs: 0, timeoutMs: 3_600_000, until: '2027-01-01T00:00:00.000Z', enabled: true, isFromConfig: false },
       ...{ createdAt: START, createdBy: { by: 'ada', tainted: false }, nextAt: START + 10 * MINUTE, runs: 0 },
     })
-    await desk.update('job', { maxRuns: 5 })
-    await desk.run('job')
-    await desk.remove('job', { by: 'ada' })
+    await service.update('job', { maxRuns: 5 })
+    await service.run('job')
+    await service.remove('job', { by: 'ada' })
     expect(recorded).toEqual([
       { by: 'ada', change: 'schedule-saved', subject: 'job' },
       { by: 'owner', change: 'schedule-saved', subject: 'job' },
@@ -25,15 +25,15 @@ describe('the owner of schedules', () => {
   })
 
   it('is told how they do', async () => {
-    const { desk, ability } = bareSchedules()
-    expect(await desk.status()).toEqual({
+    const { service, ability } = bareSchedules()
+    expect(await service.status()).toEqual({
       ...{ isTicking: false, isTickingHere: false, schedules: 0, enabled: 0, running: 0, waiting: 0, problems: [] },
     })
-    await desk.add(noting({ name: 'later', when: { every: '20m' } }))
-    await desk.add(noting({ name: 'sooner' }))
-    await desk.add(noting({ name: 'off', when: { every: '1m' }, enabled: false }))
-    await desk.start()
-    expect(await desk.status()).toEqual({
+    await service.add(noting({ name: 'later', when: { every: '20m' } }))
+    await service.add(noting({ name: 'sooner' }))
+    await service.add(noting({ name: 'off', when: { every: '1m' }, enabled: false }))
+    await service.start()
+    expect(await service.status()).toEqual({
       ...{ isTicking: true, isTickingHere: true, schedules: 3, enabled: 2, nextAt: START + 10 * MINUTE },
       ...{ running: 0, waiting: 0, problems: [] },
     })
@@ -41,10 +41,10 @@ describe('the owner of schedules', () => {
   })
 
   it('is shown the next times: five without a count, a hundred at most', async () => {
-    const { desk } = bareSchedules()
+    const { service } = bareSchedules()
     const count = async (wish?: { count?: number }, when: object = { every: '1m' }) =>
-      (await desk.next(when as never, wish)).times.length
-    expect(await desk.next({ every: '1m' }, { count: 2 })).toEqual({
+      (await service.next(when as never, wish)).times.length
+    expect(await service.next({ every: '1m' }, { count: 2 })).toEqual({
       timeZone: 'UTC',
       times: [START + MINUTE, START + 2 * MINUTE],
     })
@@ -55,57 +55,60 @@ describe('the owner of schedules', () => {
   })
 
   it('reads what became of one in pages: 20 runs without a limit, 500 at most', async () => {
-    const { desk, store } = bareSchedules({ keep: 1_000 })
-    const { id } = await desk.add(noting())
+    const { service, store } = bareSchedules({ keep: 1_000 })
+    const { id } = await service.add(noting())
     const run = { schedule: id, dueAt: START, missed: 0, owner: 'x', leasedUntil: START, status: 'waiting' as const }
     for (let n = 0; n < 501; n++)
       await store.schedules.addRun({ ...run, id: `r${n}` }, { policy: 'parallel', maxActive: 999 })
     const page = async (wish?: { limit?: number; before?: number }) => {
-      const { runs, next } = await desk.runs('job', wish)
+      const { runs, next } = await service.runs('job', wish)
       return [runs.length, runs.at(-1)!.id, next === runs.at(-1)!.seq]
     }
     expect(await page()).toEqual([20, 'r481', true])
     expect(await page({ limit: 0 })).toEqual([1, 'r500', true])
     expect(await page({ limit: 999 })).toEqual([500, 'r1', true])
-    const { next } = await desk.runs('job', { limit: 500 })
+    const { next } = await service.runs('job', { limit: 500 })
     expect(await page({ limit: 1, before: next })).toEqual([1, 'r0', false])
-    expect((await desk.runs('job', { limit: 1 })).runs[0]).not.toHaveProperty('owner')
+    expect((await service.runs('job', { limit: 1 })).runs[0]).not.toHaveProperty('owner')
   })
 
   it('is told of a name that is not there, or that several principals use', async () => {
-    const { desk, host } = bareSchedules()
-    const add = (name: string) => desk.add(noting(), { as: { name } })
+    const { service, host } = bareSchedules()
+    const add = (name: string) => service.add(noting(), { as: { name } })
     await add('token:a')
-    await expect(desk.find('jop')).rejects.toMatchObject({
+    await expect(service.find('jop')).rejects.toMatchObject({
       code: 'NOT_FOUND',
       message: 'There is no schedule "jop".',
       fix: { hint: 'Did you mean job?' },
     })
-    await expect(desk.find('zzzzzz')).rejects.toMatchObject({ fix: { hint: 'List them to see their names.' } })
-    expect((await desk.find('job')).principal).toBe('token:a')
+    await expect(service.find('zzzzzz')).rejects.toMatchObject({ fix: { hint: 'List them to see their names.' } })
+    expect((await service.find('job')).principal).toBe('token:a')
     await add('token:b')
-    await expect(desk.find('job')).rejects.toMatchObject({
+    await expect(service.find('job')).rejects.toMatchObject({
       code: 'CONFLICT',
       message: 'Several principals have a schedule job.',
       fix: { hint: 'Give its id.' },
     })
-    await desk.add(noting())
-    expect(await desk.find('job')).not.toHaveProperty('principal')
+    await service.add(noting())
+    expect(await service.find('job')).not.toHaveProperty('principal')
     expect(host.store).toBeDefined()
   })
 
   it('changes the calls of nobody else, and adds for nobody who may not call', async () => {
-    const { desk } = bareSchedules({}, { principalNow: ({ name }) => (name === 'token:gone' ? undefined : { name }) })
-    await desk.add(noting(), { as: { name: 'token:a' } })
+    const { service } = bareSchedules(
+      {},
+      { principalNow: ({ name }) => (name === 'token:gone' ? undefined : { name }) },
+    )
+    await service.add(noting(), { as: { name: 'token:a' } })
     const calls = [{ tool: 'other' }]
-    await expect(desk.update('job', { calls }, { as: { name: 'token:b' } })).rejects.toMatchObject({
+    await expect(service.update('job', { calls }, { as: { name: 'token:b' } })).rejects.toMatchObject({
       code: 'FORBIDDEN',
       message: 'job is not a schedule of token:b, which may not change its calls.',
       fix: { hint: 'Make one of your own, or ask the owner.' },
     })
-    expect(await desk.update('job', { calls }, { as: { name: 'token:a' } })).toMatchObject({ calls })
-    expect(await desk.update('job', { maxRuns: 2 }, { as: { name: 'token:b' } })).toMatchObject({ maxRuns: 2 })
-    await expect(desk.add(noting(), { as: { name: 'token:gone' } })).rejects.toMatchObject({
+    expect(await service.update('job', { calls }, { as: { name: 'token:a' } })).toMatchObject({ calls })
+    expect(await service.update('job', { maxRuns: 2 }, { as: { name: 'token:b' } })).toMatchObject({ maxRuns: 2 })
+    await expect(service.add(noting(), { as: { name: 'token:gone' } })).rejects.toMatchObject({
       code: 'POLICY_DENIED',
       message: 'token:gone may make no calls, so no schedule can make them for it.',
       fix: { hint: 'Use a token with the scope call.' },
@@ -113,23 +116,23 @@ describe('the owner of schedules', () => {
   })
 
   it('runs one beside its times, once at a time', async () => {
-    const { desk, hold, release, called } = bareSchedules()
-    await desk.add(noting({ enabled: false }))
+    const { service, hold, release, called } = bareSchedules()
+    await service.add(noting({ enabled: false }))
     hold()
-    expect(await desk.run('job', { wait: false })).toMatchObject({ missed: 0, dueAt: START })
-    await expect(desk.run('job')).rejects.toMatchObject({
+    expect(await service.run('job', { wait: false })).toMatchObject({ missed: 0, dueAt: START })
+    await expect(service.run('job')).rejects.toMatchObject({
       code: 'CONFLICT',
       message: 'job is running already.',
       fix: { hint: 'Wait for its end, or let its overlap be queue or parallel.' },
     })
     release()
-    await expect.poll(async () => (await desk.runs('job')).runs.at(-1)?.status).toBe('ok')
+    await expect.poll(async () => (await service.runs('job')).runs.at(-1)?.status).toBe('ok')
     expect(called).toMatchObject([
       { tool: 'note', run: expect.stringMatching(/^cron-job-20260101-000000-[0-9a-f]{6}$/) },
     ])
     const stop = new AbortController()
     hold()
-    const waiting = desk.run('job', { signal: stop.signal })
+    const waiting = service.run('job', { signal: stop.signal })
     waiting.catch(() => {})
     await expect.poll(() => called.length).toBe(2)
     stop.abort(new Error('enough'))
@@ -139,12 +142,12 @@ describe('the owner of schedules', () => {
 
   it('adds up to 100, or as many as the options say; those of the config do not count', async () => {
     const limits = async (options: object) => {
-      const { desk, store } = bareSchedules({ ...options, entries: { a: noting() } })
+      const { service, store } = bareSchedules({ ...options, entries: { a: noting() } })
       const asked: number[] = []
       store.schedules.add = async (_, { most }) => void asked.push(most)
-      await desk.add(noting())
-      await desk.start()
-      await desk.stop()
+      await service.add(noting())
+      await service.start()
+      await service.stop()
       return asked
     }
     expect(await limits({})).toEqual([100, Number.MAX_SAFE_INTEGER])
@@ -152,14 +155,14 @@ describe('the owner of schedules', () => {
   })
 
   it('tries a change five times against others that are faster', async () => {
-    const { desk, store } = bareSchedules()
-    await desk.add(noting())
+    const { service, store } = bareSchedules()
+    await service.add(noting())
     let tries = 0
     store.schedules.save = async () => {
       tries++
       return false
     }
-    await expect(desk.update('job', { maxRuns: 2 })).rejects.toMatchObject({
+    await expect(service.update('job', { maxRuns: 2 })).rejects.toMatchObject({
       code: 'CONFLICT',
       message: 'Somebody else changes this schedule at the same time.',
       retryable: true,
@@ -168,60 +171,60 @@ describe('the owner of schedules', () => {
   })
 
   it('puts a time off by up to the whole jitter', async () => {
-    const { desk } = bareSchedules()
+    const { service } = bareSchedules()
     vi.spyOn(Math, 'random').mockReturnValue(0.999_999)
-    expect((await desk.add(noting({ jitterMs: 1_000 }))).nextAt).toBe(START + 10 * MINUTE + 1_000)
+    expect((await service.add(noting({ jitterMs: 1_000 }))).nextAt).toBe(START + 10 * MINUTE + 1_000)
     vi.spyOn(Math, 'random').mockReturnValue(0)
-    expect((await desk.add(noting({ name: 'other', jitterMs: 1_000 }))).nextAt).toBe(START + 10 * MINUTE)
+    expect((await service.add(noting({ name: 'other', jitterMs: 1_000 }))).nextAt).toBe(START + 10 * MINUTE)
   })
 
   it('changes something else than the times of one without moving them', async () => {
-    const { desk, clock } = bareSchedules()
+    const { service, clock } = bareSchedules()
     vi.spyOn(Math, 'random').mockReturnValue(0)
-    await desk.add(noting({ jitterMs: 1_000 }))
+    await service.add(noting({ jitterMs: 1_000 }))
     vi.spyOn(Math, 'random').mockReturnValue(0.999_999)
     await clock.advance(15 * MINUTE)
-    expect((await desk.update('job', { maxRuns: 5 })).nextAt).toBe(START + 10 * MINUTE)
-    expect(await desk.update('job', { enabled: false })).not.toHaveProperty('nextAt')
-    expect((await desk.update('job', { enabled: true })).nextAt).toBe(START + 20 * MINUTE + 1_000)
-    expect((await desk.update('job', { when: { every: '1h' } })).nextAt).toBe(START + 75 * MINUTE + 1_000)
-    expect((await desk.update('job', { until: '2026-01-01T02:00' })).nextAt).toBe(START + 75 * MINUTE + 1_000)
-    await expect(desk.update('job', { enabled: true, maxRuns: 1, until: '2026-01-01T01:00' })).rejects.toThrow(
+    expect((await service.update('job', { maxRuns: 5 })).nextAt).toBe(START + 10 * MINUTE)
+    expect(await service.update('job', { enabled: false })).not.toHaveProperty('nextAt')
+    expect((await service.update('job', { enabled: true })).nextAt).toBe(START + 20 * MINUTE + 1_000)
+    expect((await service.update('job', { when: { every: '1h' } })).nextAt).toBe(START + 75 * MINUTE + 1_000)
+    expect((await service.update('job', { until: '2026-01-01T02:00' })).nextAt).toBe(START + 75 * MINUTE + 1_000)
+    await expect(service.update('job', { enabled: true, maxRuns: 1, until: '2026-01-01T01:00' })).rejects.toThrow(
       'never run',
     )
   })
 
   it('uses no name that rules have for wake-ups, and changes nothing of the config', async () => {
-    const { desk, handle } = bareSchedules({ entries: { wake: noting(), a: noting() } })
-    await expect(desk.add(noting({ name: 'wake' }))).rejects.toMatchObject({
+    const { service, handle } = bareSchedules({ entries: { wake: noting(), a: noting() } })
+    await expect(service.add(noting({ name: 'wake' }))).rejects.toMatchObject({
       message: 'wake is what rules call wake-ups.',
       fix: { hint: 'Choose another name.' },
     })
-    await desk.start()
-    expect((await desk.list()).map(({ name }) => name)).toEqual(['config:a', 'config:wake'])
-    await expect(desk.remove('config:a')).rejects.toMatchObject({
+    await service.start()
+    expect((await service.list()).map(({ name }) => name)).toEqual(['config:a', 'config:wake'])
+    await expect(service.remove('config:a')).rejects.toMatchObject({
       code: 'CONFLICT',
       message: 'config:a is written in the config.',
       fix: { hint: 'Change schedules.entries.a in tool-hub.yaml, and start again.' },
     })
     for (const change of [() => handle().update('config:a', { maxRuns: 1 }), () => handle().remove('config:a')])
       await expect(change()).rejects.toThrow('config:a is written in the config.')
-    await expect(desk.update('config:a', { maxRuns: 1 })).rejects.toThrow('config:a is written in the config.')
-    await desk.stop()
+    await expect(service.update('config:a', { maxRuns: 1 })).rejects.toThrow('config:a is written in the config.')
+    await service.stop()
   })
 })
 
 describe('a call that uses schedules', () => {
   it('is told when nothing runs them', async () => {
-    const { desk, handle, notices } = bareSchedules()
+    const { service, handle, notices } = bareSchedules()
     await handle().add(noting())
     expect(notices).toEqual([
       'Nothing runs schedules now: tool-hub serve, tool-hub cron start or hub.schedules.start() does.',
     ])
-    await desk.start()
+    await service.start()
     await handle().update('job', { maxRuns: 2 })
     expect(notices).toHaveLength(1)
-    await desk.stop()
+    await service.stop()
   })
 
   it('waits 50 s for a run, or until it is stopped, and not for ever', async () => {

@@ -17,7 +17,7 @@ function open(...parts: Parameters<typeof bareSchedules>) {
   const bare = bareSchedules(...parts)
   opened.push(bare)
   const counts = async () => {
-    const { running, waiting } = await bare.desk.status()
+    const { running, waiting } = await bare.service.status()
     return [running, waiting]
   }
   const busy = (...expected: number[]) => eventually(async () => expect(await counts()).toEqual(expected))
@@ -26,23 +26,23 @@ function open(...parts: Parameters<typeof bareSchedules>) {
 
 describe('what fires schedules', () => {
   it('makes all that is due, however many', async () => {
-    const { desk, clock, called } = open({ most: 500, parallel: 256 })
-    for (let n = 0; n < 201; n++) await desk.add(noting({ name: `j${n}` }))
-    await desk.start()
+    const { service, clock, called } = open({ most: 500, parallel: 256 })
+    for (let n = 0; n < 201; n++) await service.add(noting({ name: `j${n}` }))
+    await service.start()
     await clock.advance(10 * MINUTE)
     await eventually(() => expect(called).toHaveLength(201))
   })
 
   it('runs eight at once without a limit of its own, and half of them for one principal', async () => {
-    const { desk, clock, hold, busy } = open()
-    for (let n = 0; n < 9; n++) await desk.add(noting({ name: `j${n}` }))
-    await desk.start()
+    const { service, clock, hold, busy } = open()
+    for (let n = 0; n < 9; n++) await service.add(noting({ name: `j${n}` }))
+    await service.start()
     hold()
     await clock.advance(10 * MINUTE)
     await busy(8, 1)
     const other = open({ parallel: 3 })
-    for (let n = 0; n < 3; n++) await other.desk.add(noting({ name: `j${n}` }), { as: { name: 'token:a' } })
-    await other.desk.start()
+    for (let n = 0; n < 3; n++) await other.service.add(noting({ name: `j${n}` }), { as: { name: 'token:a' } })
+    await other.service.start()
     other.hold()
     await other.clock.advance(10 * MINUTE)
     await other.busy(2, 1)
@@ -50,7 +50,7 @@ describe('what fires schedules', () => {
 
   it('begins nothing more when the hub becomes calm while rights are looked at', async () => {
     let answer = (_: { name: string }) => {}
-    const { ability, desk, store, called } = open(
+    const { ability, service, store, called } = open(
       {},
       {
         principalNow: (known) =>
@@ -62,9 +62,9 @@ describe('what fires schedules', () => {
       },
     )
     let isAsking = false
-    await desk.add(noting(), { as: { name: 'token:slow' } })
+    await service.add(noting(), { as: { name: 'token:slow' } })
     isAsking = true
-    await desk.run('job', { wait: false })
+    await service.run('job', { wait: false })
     ability.calm!()
     answer({ name: 'token:slow' })
     await ability.close()
@@ -76,28 +76,28 @@ describe('what fires schedules', () => {
   it('says for 15 s in the store that it is there', async () => {
     const store = createMemoryStore()
     const first = open({}, { store, clock: fakeClock(START) })
-    await first.desk.start()
+    await first.service.start()
     const seen = async (afterMs: number) =>
-      (await open({}, { store, clock: fakeClock(START + afterMs) }).desk.status()).isTicking
+      (await open({}, { store, clock: fakeClock(START + afterMs) }).service.status()).isTicking
     expect(await seen(14_999)).toBe(true)
     expect(await seen(15_000)).toBe(false)
     const stopped = open()
     const other = open({}, { store: stopped.store })
-    await stopped.desk.start()
-    expect((await other.desk.status()).isTicking).toBe(true)
-    await stopped.desk.stop()
-    expect((await other.desk.status()).isTicking).toBe(false)
+    await stopped.service.start()
+    expect((await other.service.status()).isTicking).toBe(true)
+    await stopped.service.stop()
+    expect((await other.service.status()).isTicking).toBe(false)
   })
 
   it('says every 5 s that it is there', async () => {
-    const { desk, store, clock } = open()
+    const { service, store, clock } = open()
     const leased: number[] = []
     const { lease } = store.slots
     store.slots.lease = (slot, wish) => {
       leased.push(wish.until - START)
       return lease.call(store.slots, slot, wish)
     }
-    await desk.start()
+    await service.start()
     await clock.advance(4_999)
     expect(leased).toEqual([15_000])
     await clock.advance(1)
@@ -105,12 +105,12 @@ describe('what fires schedules', () => {
   })
 
   it('switches off what it cannot read, says why, and goes on with the others', async () => {
-    const { desk, store, clock, called } = open()
-    const { id } = await desk.add(noting({ name: 'broken' }))
-    await desk.add(noting())
+    const { service, store, clock, called } = open()
+    const { id } = await service.add(noting({ name: 'broken' }))
+    await service.add(noting())
     const row = (await store.schedules.find(id))!
     await store.schedules.save({ ...row, body: `{"${'x'.repeat(600)}` })
-    await desk.start()
+    await service.start()
     await clock.advance(10 * MINUTE)
     await eventually(() => expect(called).toHaveLength(1))
     const after = (await store.schedules.find(id))!
@@ -120,13 +120,13 @@ describe('what fires schedules', () => {
   })
 
   it('warns when the store cannot be read, and looks again after 5 s', async () => {
-    const { desk, store, clock, warned, called } = open()
-    await desk.add(noting())
+    const { service, store, clock, warned, called } = open()
+    await service.add(noting())
     const { due } = store.schedules
     store.schedules.due = async () => {
       throw new Error('The disk is away.')
     }
-    await desk.start()
+    await service.start()
     expect(warned).toEqual(['Schedules could not be looked at: The disk is away.'])
     await clock.advance(4_999)
     expect(warned).toHaveLength(1)
@@ -138,8 +138,8 @@ describe('what fires schedules', () => {
   })
 
   it('looks at a change of another process after a tenth of a second, and at no other news', async () => {
-    const { desk, store, clock } = open()
-    await desk.start()
+    const { service, store, clock } = open()
+    await service.start()
     let looks = 0
     const { due } = store.schedules
     store.schedules.due = async (...wish) => {
@@ -159,18 +159,18 @@ describe('what fires schedules', () => {
     expect(looks).toBe(0)
     await clock.advance(1)
     expect(looks).toBe(1)
-    await desk.stop()
+    await service.stop()
     await tell('ability', 'schedules')
     await clock.advance(10_000)
     expect(looks).toBe(1)
   })
 
   it('settles what processes left behind that are gone, or that stopped renewing', async () => {
-    const { desk, store, clock } = open()
+    const { service, store, clock } = open()
     const gone = newOwner()
     retireOwner(gone)
     const leave = async (name: string, owner: string, leasedUntil: number) => {
-      const { id } = await desk.add(noting({ name, missed: 'skip' }))
+      const { id } = await service.add(noting({ name, missed: 'skip' }))
       const run = { id: `r-${name}`, schedule: id, dueAt: START, missed: 0, owner, leasedUntil }
       await store.schedules.addRun({ ...run, status: 'waiting' }, { policy: 'skip', maxActive: 9 })
     }
@@ -178,8 +178,8 @@ describe('what fires schedules', () => {
     await leave('gone', gone, START + MINUTE)
     await leave('late', alive, START)
     await leave('alive', alive, START + 1)
-    await desk.start()
-    const found = await Promise.all(['gone', 'late', 'alive'].map(async (name) => (await desk.runs(name)).runs[0]))
+    await service.start()
+    const found = await Promise.all(['gone', 'late', 'alive'].map(async (name) => (await service.runs(name)).runs[0]))
     expect(found).toMatchObject([
       { status: 'missed', error: 'The process that was to run it ended before.', endedAt: START },
       { status: 'missed' },
@@ -187,29 +187,29 @@ describe('what fires schedules', () => {
     ])
     // The news of what was settled brings one look; the one after it comes 5 s later.
     await clock.advance(5_200)
-    await eventually(async () => expect((await desk.runs('alive')).runs[0]).toMatchObject({ status: 'missed' }))
+    await eventually(async () => expect((await service.runs('alive')).runs[0]).toMatchObject({ status: 'missed' }))
     retireOwner(alive)
   })
 
   it('can be started again after a stop, and not after the end', async () => {
-    const { ability, desk, clock, called } = open()
-    await desk.add(noting())
-    await desk.start()
-    await desk.stop()
+    const { ability, service, clock, called } = open()
+    await service.add(noting())
+    await service.start()
+    await service.stop()
     await clock.advance(10 * MINUTE)
     expect(called).toEqual([])
-    await desk.start()
+    await service.start()
     await eventually(() => expect(called).toHaveLength(1))
     await ability.close()
-    await desk.start()
-    expect((await desk.status()).isTickingHere).toBe(false)
+    await service.start()
+    expect((await service.status()).isTickingHere).toBe(false)
   })
 })
 
 describe('the runs of one process', () => {
   it('are leased on while they wait, also when none of them goes on', async () => {
     let isDown = false
-    const { desk, store, clock, busy } = open(
+    const { service, store, clock, busy } = open(
       {},
       {
         principalNow: (known) => {
@@ -218,28 +218,28 @@ describe('the runs of one process', () => {
         },
       },
     )
-    await desk.add(noting(), { as: { name: 'token:a' } })
+    await service.add(noting(), { as: { name: 'token:a' } })
     isDown = true
     const renewed: number[] = []
     store.schedules.renew = async (_, until) => void renewed.push(until - START)
-    await desk.run('job', { wait: false })
+    await service.run('job', { wait: false })
     await busy(0, 1)
     await clock.advance(10_000)
     expect(renewed).toEqual([40_000])
   })
 
   it('of the config go on where nothing was changed', async () => {
-    const { desk, store } = open({ entries: { a: noting(), b: noting({ enabled: false }) } })
-    await desk.start()
+    const { service, store } = open({ entries: { a: noting(), b: noting({ enabled: false }) } })
+    await service.start()
     let saves = 0
     const { save } = store.schedules
     store.schedules.save = (row) => {
       saves++
       return save.call(store.schedules, row)
     }
-    await desk.start()
+    await service.start()
     expect(saves).toBe(0)
-    await desk.start({ entries: { a: noting({ enabled: false }), b: noting({ enabled: false }) } })
+    await service.start({ entries: { a: noting({ enabled: false }), b: noting({ enabled: false }) } })
     expect(saves).toBe(1)
   })
 
@@ -269,23 +269,23 @@ describe('the runs of one process', () => {
   })
 
   it('are named after their schedule, whatever that is called', async () => {
-    const { desk, called } = open({ entries: { ['a'.repeat(60)]: noting({ enabled: false }) } })
-    await desk.start()
-    await desk.run(`config:${'a'.repeat(60)}`)
+    const { service, called } = open({ entries: { ['a'.repeat(60)]: noting({ enabled: false }) } })
+    await service.start()
+    await service.run(`config:${'a'.repeat(60)}`)
     expect(called[0]!.run).toMatch(/^cron-config-a{25}-20260101-000000-[0-9a-f]{6}$/)
   })
 
   it('tell whoever listens, whatever becomes of that', async () => {
-    const { desk } = open()
-    await desk.add(noting())
+    const { service } = open()
+    await service.add(noting())
     const heard: string[] = []
-    await desk.onRun(() => {
+    await service.onRun(() => {
       throw new Error('no ears')
     })
-    const stop = await desk.onRun(({ status }, { name }) => heard.push(`${name} ${status}`))
-    await desk.run('job')
+    const stop = await service.onRun(({ status }, { name }) => heard.push(`${name} ${status}`))
+    await service.run('job')
     stop()
-    await desk.run('job')
+    await service.run('job')
     expect(heard).toEqual(['job running', 'job ok'])
   })
 })

@@ -52,7 +52,7 @@ export async function createSessions(
   await book.endOrphans()
   return {
     handle: (call) => createSessionHandle(parts, call),
-    desk: createSessionService(parts),
+    service: createSessionService(parts),
     endRun: (run) => live.endRun(run),
     calm() {
       live.calm()

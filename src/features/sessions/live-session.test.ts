@@ -5,19 +5,19 @@ const open = useBareSessions()
 
 describe('a session that goes on', () => {
   it('works with its own run and rights, and ends with its result', async () => {
-    const { as, desk, works, ends, called, ended } = await open()
+    const { as, service, works, ends, called, ended } = await open()
     const { id } = await as().spawn({ task: 'Do hunter2.', label: 'helper' })
     const work = works.get('Do hunter2.')!
     expect(work).toMatchObject({ id, label: 'helper', tools: [{ name: 't' }] })
-    expect((await desk.find(id)).session).toMatchObject({ task: 'Do [redacted].', state: 'running', parent: 'root' })
+    expect((await service.find(id)).session).toMatchObject({ task: 'Do [redacted].', state: 'running', parent: 'root' })
     await work.call('t', { a: 1 })
     expect(called).toMatchObject([
       { tool: 't', input: { a: 1 }, how: { run: id, session: 'chat' }, rights: { caller: 'session:helper' } },
     ])
     expect((called[0] as { how: object }).how).not.toHaveProperty('untrusted')
     ends.get('Do hunter2.')!.resolve(`${'x'.repeat(50_000)}y`)
-    await expect.poll(async () => (await desk.find(id)).session.state).toBe('ended')
-    expect((await desk.find(id)).session.result).toBe(`${'x'.repeat(50_000)}\n[1 characters were cut]`)
+    await expect.poll(async () => (await service.find(id)).session.state).toBe('ended')
+    expect((await service.find(id)).session.result).toBe(`${'x'.repeat(50_000)}\n[1 characters were cut]`)
     expect(ended).toEqual([id])
     expect(work.signal.aborted).toBe(true)
     await expect(work.call('t', {})).rejects.toMatchObject({ code: 'ABORTED' })
@@ -30,13 +30,13 @@ describe('a session that goes on', () => {
       [{ run: hang, timeoutMs: 500 }, {}, 500],
       [{ run: hang, timeoutMs: 500 }, { wallMs: 300 }, 300],
     ] as const) {
-      const { desk, clock } = await open({ runners: { default: runner } })
-      const { id } = await desk.spawn({ task: 'x', by: 'ada', limits })
+      const { service, clock } = await open({ runners: { default: runner } })
+      const { id } = await service.spawn({ task: 'x', by: 'ada', limits })
       await clock.advance(ms - 1)
-      expect((await desk.find(id)).session.state).toBe('running')
+      expect((await service.find(id)).session.state).toBe('running')
       await clock.advance(1)
       await expect
-        .poll(async () => (await desk.find(id)).session)
+        .poll(async () => (await service.find(id)).session)
         .toMatchObject({
           ...{ state: 'failed', reason: `It was not done after ${ms} ms.` },
         })
@@ -44,11 +44,11 @@ describe('a session that goes on', () => {
   })
 
   it('fails with a reason of up to 2,000 characters, without secrets', async () => {
-    const { as, desk, ends } = await open()
+    const { as, service, ends } = await open()
     const { id } = await as().spawn({ task: 'x' })
     ends.get('x')!.reject(new Error(`hunter2${'x'.repeat(2_000)}`))
     await expect
-      .poll(async () => (await desk.find(id)).session.reason)
+      .poll(async () => (await service.find(id)).session.reason)
       .toBe(`[redacted]${'x'.repeat(1_990)}\n[10 characters were cut]`)
   })
 
@@ -77,13 +77,13 @@ describe('a session that goes on', () => {
   })
 
   it('writes to the one that began it, or to the owner', async () => {
-    const { as, desk, works } = await open()
+    const { as, service, works } = await open()
     await as().spawn({ task: 'child' })
     await works.get('child')!.say('Hi')
     expect((await as().status()).messages).toMatchObject([{ text: 'Hi', isUntrusted: false }])
-    const { id } = await desk.spawn({ task: 'top', by: 'ada' })
+    const { id } = await service.spawn({ task: 'top', by: 'ada' })
     await works.get('top')!.say('Hello')
-    const { entries } = await desk.history(id)
+    const { entries } = await service.history(id)
     expect(entries).toMatchObject([{ message: { from: id, to: 'owner', text: 'Hello' } }])
   })
 })
@@ -91,26 +91,29 @@ describe('a session that goes on', () => {
 describe('the end of a session', () => {
   it('comes when whoever it works for is gone', async () => {
     const gone = new Set<string>()
-    const { as, desk, works } = await open({}, { principalNow: (known) => (gone.has(known.name) ? undefined : known) })
+    const { as, service, works } = await open(
+      {},
+      { principalNow: (known) => (gone.has(known.name) ? undefined : known) },
+    )
     const rights = { caller: 'me', principal: { name: 'token:ci' } }
     const { id } = await as({ principal: 'token:ci', rights }).spawn({ task: 'x' })
     await works.get('x')!.call('t', {})
     gone.add('token:ci')
     await expect(works.get('x')!.call('t', {})).rejects.toMatchObject({ code: 'ABORTED' })
     await expect
-      .poll(async () => (await desk.find(id)).session)
+      .poll(async () => (await service.find(id)).session)
       .toMatchObject({
         ...{ state: 'failed', reason: 'Whoever it worked for may not any more.' },
       })
   })
 
   it('ends what it began, as does the end of its run, and it begins nothing more', async () => {
-    const { ability, as, desk } = await open()
+    const { ability, as, service } = await open()
     const { id } = await as().spawn({ task: 'x' })
     const below = await as({ run: id, principal: `owner/${id}` }).spawn({ task: 'y' })
-    await desk.end(id, { by: 'ada', reason: 'hunter2' })
-    expect((await desk.find(id)).session.reason).toBe('It was ended by ada: [redacted].')
-    expect((await desk.find(below.id)).session).toMatchObject({
+    await service.end(id, { by: 'ada', reason: 'hunter2' })
+    expect((await service.find(id)).session.reason).toBe('It was ended by ada: [redacted].')
+    expect((await service.find(below.id)).session).toMatchObject({
       ...{ state: 'ended', reason: `The session that began it, ${id}, is over.` },
     })
     await expect(as({ run: id, principal: `owner/${id}` }).spawn({ task: 'z' })).rejects.toMatchObject({
@@ -118,8 +121,8 @@ describe('the end of a session', () => {
     })
     const other = await as().spawn({ task: 'other' })
     await ability.endRun!('root')
-    expect((await desk.find('root')).session).toMatchObject({ state: 'ended', reason: 'Its run was ended.' })
-    expect((await desk.find(other.id)).session.state).toBe('ended')
+    expect((await service.find('root')).session).toMatchObject({ state: 'ended', reason: 'Its run was ended.' })
+    expect((await service.find(other.id)).session.state).toBe('ended')
   })
 
   it('comes with that of the hub', async () => {

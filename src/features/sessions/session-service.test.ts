@@ -9,27 +9,27 @@ const open = useBareSessions()
 
 describe('the owner of sessions', () => {
   it('begins, writes to and ends them, on record', async () => {
-    const { desk, recorded, works } = await open()
-    const { id } = await desk.spawn({ task: 'x', by: 'ada' })
-    expect(await desk.send(id, { text: 'Hi', by: 'ada' })).toMatchObject({
+    const { service, recorded, works } = await open()
+    const { id } = await service.spawn({ task: 'x', by: 'ada' })
+    expect(await service.send(id, { text: 'Hi', by: 'ada' })).toMatchObject({
       session: id,
       status: 'sent',
       state: 'running',
     })
-    expect(await desk.end(id, { by: 'ada' })).toBe(true)
-    expect((await desk.find(id)).session).toMatchObject({ state: 'ended', reason: 'It was ended by ada.' })
-    expect(await desk.end(id, { by: 'ada' })).toBe(false)
+    expect(await service.end(id, { by: 'ada' })).toBe(true)
+    expect((await service.find(id)).session).toMatchObject({ state: 'ended', reason: 'It was ended by ada.' })
+    expect(await service.end(id, { by: 'ada' })).toBe(false)
     expect(recorded).toEqual([
       { by: 'ada', change: 'session-begun', subject: id },
       { by: 'ada', change: 'message-sent', subject: `session ${id}` },
       { by: 'ada', change: 'session-ended', subject: id },
     ])
     expect(works.get('x')!.signal.aborted).toBe(true)
-    expect(await desk.runners()).toEqual([{ name: 'default' }])
+    expect(await service.runners()).toEqual([{ name: 'default' }])
   })
 
   it('lists 50 without a limit, 200 at most, newest first, in pages that miss nothing', async () => {
-    const { desk, store, clock } = await open()
+    const { service, store, clock } = await open()
     for (let n = 0; n < 201; n++) {
       await clock.advance(1)
       await store.sessions.add({
@@ -46,7 +46,7 @@ describe('the owner of sessions', () => {
       await store.sessions.end(`s${n}`, { state: 'ended', at: clock.now() })
     }
     const page = async (wish?: object) => {
-      const { sessions, next } = await desk.list(wish)
+      const { sessions, next } = await service.list(wish)
       return [sessions.length, sessions[0]?.id, sessions.at(-1)?.id, next]
     }
     expect(await page()).toEqual([50, 's200', 's151', '1152'])
@@ -58,7 +58,7 @@ describe('the owner of sessions', () => {
   })
 
   it('sees runs among the sessions, in the order of time', async () => {
-    const { desk, store } = await open()
+    const { service, store } = await open()
     const call = { tool: 't', caller: 'c', status: 'ok', seq: 1 }
     const calls = [1, 3].map((at) => ({ ...call, callId: `c${at}`, run: `run${at}`, startedAt: at }))
     await store.calls.put({ calls, runs: calls.map(({ run }) => ({ run, bytes: 1, at: 9 })) })
@@ -74,10 +74,10 @@ describe('the owner of sessions', () => {
           owner: 'x',
         },
       })
-    const ids = async (wish?: object) => (await desk.list(wish)).sessions.map(({ id }) => id)
+    const ids = async (wish?: object) => (await service.list(wish)).sessions.map(({ id }) => id)
     expect(await ids()).toEqual(['s4', 'run3', 's2', 'run1'])
     expect(await ids({ state: 'failed' })).toEqual([])
-    expect((await desk.find('run1')).session).toMatchObject({
+    expect((await service.find('run1')).session).toMatchObject({
       ...{
         id: 'run1',
         root: 'run1',
@@ -87,11 +87,11 @@ describe('the owner of sessions', () => {
         createdAt: '1970-01-01T00:00:00.001Z',
       },
     })
-    await expect(desk.end('run1', { by: 'ada' })).rejects.toThrow('run1 is a run that no session is known of.')
+    await expect(service.end('run1', { by: 'ada' })).rejects.toThrow('run1 is a run that no session is known of.')
   })
 
   it('gets those of one millisecond in one page', async () => {
-    const { desk, store } = await open()
+    const { service, store } = await open()
     for (let n = 0; n < 3; n++)
       await store.sessions.add({
         ...{
@@ -104,15 +104,15 @@ describe('the owner of sessions', () => {
           owner: 'x',
         },
       })
-    const { sessions, next } = await desk.list({ limit: 1 })
+    const { sessions, next } = await service.list({ limit: 1 })
     expect([sessions.map(({ id }) => id), next]).toEqual([['s2', 's1'], '2'])
-    expect((await desk.list({ limit: 1, before: next })).sessions.map(({ id }) => id)).toEqual(['s0'])
+    expect((await service.list({ limit: 1, before: next })).sessions.map(({ id }) => id)).toEqual(['s0'])
   })
 })
 
 describe('a call that waits', () => {
   it('has the answer, or the end of the other session, when it comes', async () => {
-    const { as, desk, works } = await open()
+    const { as, service, works } = await open()
     const { id } = await as().spawn({ task: 'x' })
     const ask = () => as().send(id, { text: 'Well?', waitMs: 60_000 })
     const first = ask()
@@ -124,20 +124,20 @@ describe('a call that waits', () => {
       state: 'running',
     })
     const second = ask()
-    await expect.poll(async () => (await desk.find(id)).unread).toBe(1)
-    await desk.end(id, { by: 'ada' })
+    await expect.poll(async () => (await service.find(id)).unread).toBe(1)
+    await service.end(id, { by: 'ada' })
     expect(await second).toMatchObject({ status: 'ended', state: 'ended', reason: 'It was ended by ada.' })
   })
 
   it('stops the session that it began when it is stopped', async () => {
-    const { as, desk, ends } = await open()
+    const { as, service, ends } = await open()
     const stop = new AbortController()
     const spawning = as({ signal: () => stop.signal }).spawn({ task: 'x', label: 'helper', waitMs: 60_000 })
     spawning.catch(() => {})
     await expect.poll(() => ends.has('x')).toBe(true)
     stop.abort(new ToolError('ABORTED', 'enough'))
     await expect(spawning).rejects.toThrow('enough')
-    expect((await desk.find('helper')).session).toMatchObject({
+    expect((await service.find('helper')).session).toMatchObject({
       state: 'ended',
       reason: 'Whoever began it was stopped.',
     })

@@ -31,7 +31,7 @@ import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts'
 import { SERVICE_ROUTES } from './routes/service-routes.ts'
 import { SESSION_ROUTES } from './routes/session-routes.ts'
 
-/** The tools over MCP, for the hub as the caller may use it. */
+/** MCP, with the rights of the caller. */
 const DOORS: readonly Route[] = (['post', 'get', 'delete'] as const).map((method) =>
   defineRoute({
     method,
@@ -45,7 +45,7 @@ const DOORS: readonly Route[] = (['post', 'get', 'delete'] as const).map((method
   }),
 )
 
-/** Everybody may read it: a client does so before it has a token. */
+/** Open, because clients read it before they have a token. */
 const METADATA: readonly Route[] = METADATA_PATHS.map((path) =>
   defineOpenRoute({
     method: 'get',
@@ -66,7 +66,7 @@ const METADATA: readonly Route[] = METADATA_PATHS.map((path) =>
   }),
 )
 
-/** MCP, and where its clients find out how to sign in. */
+/** MCP and its protected resource metadata. */
 const MCP_ROUTES: readonly Route[] = [...DOORS, ...METADATA]
 
 /** The owner's rules. */
@@ -147,7 +147,7 @@ const TOKEN_ROUTES: readonly Route[] = [
   }),
 ]
 
-/** Answers that hold for later calls. */
+/** Remembered answers. */
 const GRANT_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -176,7 +176,7 @@ const GRANT_ROUTES: readonly Route[] = [
   }),
 ]
 
-// `false` as a word is no true.
+// The text `false` means false.
 const query = toolQuery.extend({ hidden: z.stringbool().optional() })
 
 const providerList = z.object({ tools: z.array(z.record(z.string(), z.unknown())) })
@@ -207,7 +207,7 @@ const PRINCIPAL_ROUTES: readonly Route[] = [
   }),
 ]
 
-/** Everything that is served: the app and the OpenAPI document are both made of it. */
+/** All routes, for the application and the OpenAPI document. */
 export const ROUTES: readonly Route[] = [
   ...CALL_ROUTES,
   ...TOOL_ROUTES,

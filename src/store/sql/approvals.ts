@@ -8,12 +8,25 @@ import {
   type StoredGrant,
   ToolError,
 } from '../../core/index.ts'
+import {
+  ANY_TIME,
+  all,
+  type Condition,
+  compareIds,
+  count,
+  entity,
+  flag,
+  get,
+  page,
+  pageSize,
+  type Repository,
+  run,
+  transaction,
+  type Work,
+} from '../../core/sql/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { isOwnerAlive } from '../../system/index.ts'
-import { all, get, type Repository, run, transaction, type Work } from '../driver.ts'
-import { entity, flag } from './entity.ts'
 import type { EventLog } from './events.ts'
-import { ANY_TIME, type Condition, compareIds, count, page, pageSize } from './query.ts'
 
 /** How long the outcome of an approval request is kept. */
 export const APPROVAL_AGE_MS = 30 * 86_400_000

@@ -1,7 +1,15 @@
 import type { Awaitable, EventStore, StoredEvent } from '../../core/index.ts'
-import { all, type Driver, perform, run, transaction, type Work } from '../driver.ts'
-import { entity } from './entity.ts'
-import { nextNumber, one } from './query.ts'
+import {
+  all,
+  type Driver,
+  entity,
+  nextNumber,
+  one,
+  perform,
+  run,
+  transaction,
+  type Work,
+} from '../../core/sql/index.ts'
 
 /** How long processes can read an event. */
 export const EVENT_AGE_MS = 3_600_000

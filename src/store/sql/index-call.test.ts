@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isDenial, isFailure } from '../../core/store/call-index.ts'
 import type { IndexedCall } from '../../core/store.ts'
-import { changeOf, changeRun, mergeCall, progressOf } from './index-call.ts'
+import { changeOf, changeRun, mergeCall, progressChange } from './index-call.ts'
 
 const call = (more: Partial<IndexedCall> = {}): IndexedCall => ({
   ...{ callId: 'c', run: 'r', seq: 5, tool: 't', caller: 'a', status: 'running', startedAt: 100 },
@@ -55,7 +55,7 @@ describe('what a call changes in its run', () => {
   })
 
   it('how far its record was read', () => {
-    expect(progressOf({ run: 'r', bytes: 70, at: 9 })).toEqual({
+    expect(progressChange({ run: 'r', bytes: 70, at: 9 })).toEqual({
       ...none,
       caller: '',
       startedAt: 9,

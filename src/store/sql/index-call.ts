@@ -47,7 +47,7 @@ export function changeOf(call: IndexedCall, before: IndexedCall | undefined): Ru
 }
 
 /** What it changes in a run that its record was read up to this position. */
-export function progressOf({ run, bytes, at }: { run: string; bytes: number; at: number }): RunChange {
+export function progressChange({ run, bytes, at }: { run: string; bytes: number; at: number }): RunChange {
   return { run, caller: '', startedAt: at, endedAt: at, calls: 0, failures: 0, bytes }
 }
 

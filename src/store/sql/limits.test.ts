@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { costIn, fullAt, refill, waitFor } from './limits.ts'
+import { costIn, fullAt, refill, waitTime } from './limits.ts'
 
 const bucket = (perSecond: number, burst: number) => ({ bucket: 'b', perSecond, burst })
 const level = (tokens: number, filledAt = 0) => ({ tokens, filledAt })
@@ -33,11 +33,11 @@ describe('a token bucket', () => {
     ['is never refilled', 0, 0, 1, Number.POSITIVE_INFINITY],
     ['loses tokens', -1, 0, 1, Number.POSITIVE_INFINITY],
   ])('says how long to wait when it %s', (_, perSecond, tokens, wanted, waitMs) => {
-    expect(waitFor(bucket(perSecond, 5), level(tokens), wanted)).toBe(waitMs)
+    expect(waitTime(bucket(perSecond, 5), level(tokens), wanted)).toBe(waitMs)
   })
 
   it('waits for one token by default', () => {
-    expect(waitFor(bucket(1, 5), level(0.5))).toBe(500)
+    expect(waitTime(bucket(1, 5), level(0.5))).toBe(500)
   })
 
   it.each([

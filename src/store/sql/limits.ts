@@ -9,8 +9,7 @@ import type {
   RateStore,
   Usage,
 } from '../../core/index.ts'
-import { get, type Repository, run, transaction, type Work } from '../driver.ts'
-import { entity } from './entity.ts'
+import { entity, get, type Repository, run, transaction, type Work } from '../../core/sql/index.ts'
 
 const KEYS = entity<KeyState>('idempotency_keys', {
   argsHash: 'args_hash',
@@ -140,7 +139,7 @@ function* take(buckets: readonly RateBucket[], now: number, tokens: number): Wor
     const row = yield* get(FIND_LEVEL, bucket.bucket)
     const before = row ? LEVELS.read(row) : undefined
     const level = refill(bucket, before, now)
-    const waitMs = waitFor(bucket, level, costIn(bucket, tokens))
+    const waitMs = waitTime(bucket, level, costIn(bucket, tokens))
     levels.push({ bucket, level, waitMs, isAhead: before !== undefined && before.filledAt > now })
   }
   const emptiest = levels.reduce((most, other) => (other.waitMs > most.waitMs ? other : most))
@@ -171,7 +170,7 @@ export function costIn({ burst }: RateBucket, wanted: number): number {
 }
 
 /** How long until the bucket has so many tokens; 0 if it has them, `Infinity` if it never will. */
-export function waitFor({ perSecond }: RateBucket, { tokens }: BucketLevel, wanted = 1): number {
+export function waitTime({ perSecond }: RateBucket, { tokens }: BucketLevel, wanted = 1): number {
   if (tokens >= wanted - ROUNDING) return 0
   const waitMs = Math.ceil(((wanted - ROUNDING / 2 - tokens) / perSecond) * 1000)
   return waitMs > 0 ? waitMs : Number.POSITIVE_INFINITY

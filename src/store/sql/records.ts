@@ -8,10 +8,24 @@ import {
   type StoredHead,
   ToolError,
 } from '../../core/index.ts'
-import { all, get, type Repository, run, transaction, type Work } from '../driver.ts'
-import { type Columns, entity, flag, json } from './entity.ts'
-import { changeOf, changeRun, mergeCall, progressOf, type RunChange, type RunProgress } from './index-call.ts'
-import { ANY_TIME, type Condition, likePattern, page, pageSize } from './query.ts'
+import {
+  ANY_TIME,
+  all,
+  type Columns,
+  type Condition,
+  entity,
+  flag,
+  get,
+  json,
+  likePattern,
+  page,
+  pageSize,
+  type Repository,
+  run,
+  transaction,
+  type Work,
+} from '../../core/sql/index.ts'
+import { changeOf, changeRun, mergeCall, progressChange, type RunChange, type RunProgress } from './index-call.ts'
 
 const CALL_COLUMNS: Columns<IndexedCall> = {
   callId: 'call_id',
@@ -81,7 +95,7 @@ export const calls: Repository<CallIndex> = {
         yield* run(PUT_CALL, ...CALL_ROWS.values({ ...call, ...found }))
         changes.push(changeOf(call, before))
       }
-      yield* changeRuns([...changes, ...runs.map(progressOf)])
+      yield* changeRuns([...changes, ...runs.map(progressChange)])
     }),
   *position(id) {
     return (yield* findRun(id))?.bytes ?? 0
@@ -271,11 +285,10 @@ function runConditions({ caller, text, since, before }: RunFilter): Condition[] 
 
 /** Records hold what models and tools said: one odd character must not keep a whole batch out of the index. */
 function withoutNul(call: IndexedCall): IndexedCall {
-  const entries = Object.entries(call)
-  if (!entries.some(([, value]) => hasNul(value))) return call
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, hasNul(value) ? value.replaceAll('\0', '\ufffd') : value]),
-  ) as unknown as IndexedCall
+  const changed: [string, string][] = []
+  for (const [name, value] of Object.entries(call))
+    if (hasNul(value)) changed.push([name, value.replaceAll('\0', '\ufffd')])
+  return changed.length === 0 ? call : { ...call, ...Object.fromEntries(changed) }
 }
 
 function hasNul(value: unknown): value is string {

@@ -1,28 +1,32 @@
 import {
-  type InboxStore,
+  type FeatureStores,
   type Job,
   type JobStore,
-  SESSION_AGE_MS,
   type SignInStore,
   type SlotStore,
   type Store,
-  type StoredMessage,
   type StoredSignIn,
   type StoredToken,
   type TokenStore,
   ToolError,
 } from '../../core/index.ts'
-import { all, bind, type Driver, get, type Repository, run, transaction, type Work } from '../driver.ts'
+import {
+  all,
+  bind,
+  type Driver,
+  entity,
+  get,
+  pageSize,
+  type Repository,
+  run,
+  transaction,
+  type Work,
+} from '../../core/sql/index.ts'
+import { featureStores } from '../../features/generated/stores/index.ts'
 import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
-import { canvases } from './canvases.ts'
-import { entity, flag, json } from './entity.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
 import { budgets, keys, rates } from './limits.ts'
-import { notes } from './notes.ts'
-import { count, page, pageSize } from './query.ts'
 import { calls, heads } from './records.ts'
-import { schedules } from './schedules.ts'
-import { mail, sessions } from './sessions.ts'
 
 /** The parts of a store that are repositories. */
 export type StoreParts = Omit<Store, 'events' | 'check' | 'backup' | 'sweep' | 'close'>
@@ -30,9 +34,12 @@ export type StoreParts = Omit<Store, 'events' | 'check' | 'backup' | 'sweep' | '
 /** The repositories of all parts. */
 export type Repositories = { readonly [Name in keyof StoreParts]: Repository<StoreParts[Name]> }
 
+/** The repositories of our own parts. */
+type OwnRepositories = Omit<Repositories, keyof FeatureStores>
+
 /** The repositories of a store. */
 export function createRepositories(options: { readonly events: EventLog; readonly now: () => number }): Repositories {
-  return {
+  const own: OwnRepositories = {
     keys,
     budgets,
     rates,
@@ -42,15 +49,10 @@ export function createRepositories(options: { readonly events: EventLog; readonl
     signIns,
     jobs,
     slots,
-    memory: notes,
-    sessions,
-    mail,
     calls,
     heads,
-    canvases,
-    schedules,
-    inbox,
   }
+  return Object.assign(own, ...featureStores.map(({ repositories }) => repositories))
 }
 
 /** The parts of a store that the repositories are on this database. */
@@ -77,8 +79,7 @@ export function sweep(now: number): Work<void> {
     const longAgo = now - APPROVAL_AGE_MS
     yield* run(`DELETE FROM asks WHERE expires_at < ? OR (asked_at < ? AND state <> 'waiting')`, longAgo, longAgo)
     yield* run('DELETE FROM events WHERE created_at < ?', now - EVENT_AGE_MS)
-    yield* run('DELETE FROM agent_sessions WHERE ended_at < ?', now - SESSION_AGE_MS)
-    yield* run('DELETE FROM agent_mail WHERE sent_at < ?', now - SESSION_AGE_MS)
+    for (const { sweep: sweepFeature } of featureStores) if (sweepFeature) yield* sweepFeature(now)
   })
 }
 
@@ -127,57 +128,6 @@ const slots: Repository<SlotStore> = {
   },
   *release(slot, owner) {
     yield* run('DELETE FROM slots WHERE slot = ? AND owner = ?', slot, owner)
-  },
-}
-
-const MESSAGES = entity<StoredMessage>('inbox', {
-  id: 'id',
-  at: 'sent_at',
-  level: 'level',
-  title: 'title',
-  text: 'content',
-  caller: 'caller',
-  principal: 'principal',
-  run: 'run',
-  callId: 'call_id',
-  isUntrusted: flag('untrusted'),
-  attachments: json('attachments'),
-  editedAt: 'edited_at',
-  readAt: 'read_at',
-})
-const LIST = { select: `SELECT ${MESSAGES.columns} FROM inbox`, order: 'id DESC' }
-const TRIM = 'DELETE FROM inbox WHERE id <= (SELECT id FROM inbox ORDER BY id DESC LIMIT 1 OFFSET ?)'
-const EDIT = `UPDATE inbox SET level = ?, title = ?, content = ?, untrusted = CASE WHEN ? = 1 THEN 1 ELSE untrusted END,
- edited_at = ?, read_at = NULL WHERE id = ? AND run = ?`
-/** After every id: they begin with a letter. */
-const LAST = '~'
-
-/** Messages to the people at the console. */
-const inbox: Repository<InboxStore> = {
-  add: (message, most) =>
-    transaction(function* () {
-      yield* run(`${MESSAGES.insert} ON CONFLICT (id) DO NOTHING`, ...MESSAGES.values(message))
-      yield* run(TRIM, most)
-    }),
-  *edit(id, runId, { level, title, text, isUntrusted }, at) {
-    return (yield* run(EDIT, level, title, text, isUntrusted ? 1 : 0, at, id, runId)) > 0
-  },
-  *list({ unread = false, before = LAST, limit }) {
-    const isUnread = unread ? ' AND read_at IS NULL' : ''
-    return (yield* page(LIST, [[`id < ?${isUnread}`, before]], limit)).map((row) => MESSAGES.read(row))
-  },
-  countUnread: () => count('inbox WHERE read_at IS NULL'),
-  *markRead(ids, at) {
-    if (!ids) return yield* run('UPDATE inbox SET read_at = ? WHERE read_at IS NULL', at)
-    return yield* transaction(function* () {
-      let marked = 0
-      for (const id of ids)
-        marked += yield* run('UPDATE inbox SET read_at = ? WHERE id = ? AND read_at IS NULL', at, id)
-      return marked
-    })
-  },
-  *remove(id) {
-    return (yield* run('DELETE FROM inbox WHERE id = ?', id)) > 0
   },
 }
 

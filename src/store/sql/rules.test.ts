@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { compareIds, pageSize } from '../../core/sql/index.ts'
 import type { IndexedCall, StoredEvent } from '../../core/store.ts'
+import { likeness } from '../../features/memory/note-ranking.ts'
+import { MAX_VECTORS, scopeIsFull } from '../../features/memory/notes.ts'
+import { duplicateSchedule, tooManySchedules } from '../../features/schedules/schedule-repository.ts'
 import { APPROVAL_AGE_MS, assertFewWaiting } from './approvals.ts'
 import { EVENT_AGE_MS, EventWatchers } from './events.ts'
 import { amountOf, hasRoom, NOTHING_USED } from './limits.ts'
-import { likeness } from './note-ranking.ts'
-import { MAX_VECTORS, scopeIsFull } from './notes.ts'
-import { compareIds, pageSize } from './query.ts'
 import { foldText, foldWords, MAX_SLICES, searchedText, sliceLength } from './records.ts'
-import { duplicateSchedule, tooManySchedules } from './schedules.ts'
 
 const invalid = (message: string, hint: string) =>
   expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID', message, fix: { hint } })

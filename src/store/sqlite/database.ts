@@ -2,9 +2,9 @@ import * as fs from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { messageOf, ToolError } from '../../core/index.ts'
+import type { SqlValue } from '../../core/sql/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { assertOurs, prepareDataFolder } from '../../system/index.ts'
-import type { SqlValue } from '../driver.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 /** The part of a prepared statement that is used here. */

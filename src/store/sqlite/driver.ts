@@ -1,5 +1,5 @@
 import { type Awaitable, ToolError } from '../../core/index.ts'
-import type { Bindable, Driver, Queries, SqlValue } from '../driver.ts'
+import type { Bindable, Driver, Queries, SqlValue } from '../../core/sql/index.ts'
 import type { SqliteDatabase, SqliteStatement } from './database.ts'
 
 /** What a driver needs from its owner. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
-import { newOwner } from '../../system/process-owner.ts'
+import { newOwner } from '../../system/processes.ts'
 import { openStore } from '../sqlite.ts'
 import { loadSqlite } from './database.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ModelLimit, RunningCommand } from '../../core/index.ts'
 import { isSecondHalf } from '../util/cut-text.ts'
 
-/** What is known of a command, and the last of what it has written. */
+/** State of a command, and the end of its output. */
 export const commandResult = z.strictObject({
   status: z.enum(['exited', 'running']).describe('running: it continues in the background.'),
   sessionId: z.string().optional().describe('The name of a command in the background, for core/exec.process.'),
@@ -27,10 +27,10 @@ export const commandResult = z.strictObject({
   sandbox: z.enum(['full', 'namespaces', 'none']).describe('How strongly it was fenced in.'),
 })
 
-/** The same as a type. */
+/** The state of a command as tools return it. */
 export type CommandResult = z.infer<typeof commandResult>
 
-/** What to tell of a command now. */
+/** Describes the current state of a command. */
 export async function describeCommand(command: RunningCommand): Promise<CommandResult> {
   const { id, status, exitCode, signal, timedOut, overuse, uncovered, isBackground, isWaiting, ...rest } =
     command.state()
@@ -59,15 +59,15 @@ export async function describeCommand(command: RunningCommand): Promise<CommandR
 }
 
 const DEFAULT_CHARS = 30_000
-/** Room for what is said of the middle and of the end. */
+/** Space for the notes about the omitted middle and the end. */
 const NOTE_CHARS = 500
 
-/** For a coding model: the output, then what it cannot know from it. */
+/** For a coding model: the output, then what the output does not show. */
 export function showCommand(result: CommandResult, limit?: ModelLimit): string {
   return [bothEnds(result, limit).replace(/\n$/, ''), endNote(result)].filter((part) => part !== '').join('\n')
 }
 
-/** S2's form: the output, after `Exit code: N` when the command failed. */
+/** The output, preceded by `Exit code: N` if the command failed. */
 export function showShell(result: CommandResult, limit?: ModelLimit): string {
   const body = bothEnds(result, limit)
   if (result.overuse !== undefined) return `${result.overuse}\n${body}`
@@ -77,7 +77,7 @@ export function showShell(result: CommandResult, limit?: ModelLimit): string {
   return result.exitCode === 0 ? body : `Exit code: ${result.exitCode}\n${body}`
 }
 
-/** The output, or both of its ends where there was more: as much of each as fits beside the notes. */
+/** The output, or its beginning and end if it is too long: as much of each as fits next to the notes. */
 function bothEnds(result: CommandResult, { maxChars }: ModelLimit = { maxChars: DEFAULT_CHARS }): string {
   const { head, tail, bytes } = result
   if (head === undefined) return [cutNote(result), tail].filter((part) => part !== '').join('\n')
@@ -90,7 +90,7 @@ function bothEnds(result: CommandResult, { maxChars }: ModelLimit = { maxChars: 
   return `${start}${start.endsWith('\n') ? '' : '\n'}${note}\n${end}`
 }
 
-/** Says that there is more, and where. */
+/** A note that there is more output, and where. */
 function cutNote(result: CommandResult): string {
   const { bytes, tail, artifact, stdout, stderr } = result
   const isWhole = artifact === undefined && Buffer.byteLength(tail) >= Buffer.byteLength(stdout + stderr)
@@ -117,7 +117,7 @@ function endNote(result: CommandResult): string {
   return tail === '' ? `[no output, exit code 0, ${seconds(result)}]` : ''
 }
 
-/** Why a command was stopped whose sandbox had a hole. */
+/** Why a command was stopped whose sandbox did not cover a path. */
 export function uncoveredNote(path: string): string {
   return `The command was stopped: ${path} was replaced while it ran, so that the sandbox did not close it any more.`
 }

@@ -3,7 +3,7 @@ import { type CommandState, type Context, defineTool, type RunningCommand, ToolE
 import { actionNeeds } from '../../lib/index.ts'
 import { commandResult, describeCommand, showCommand } from './command-result.ts'
 
-/** What a terminal sends for the keys that have names. */
+/** What a terminal sends for named keys. */
 const KEYS: ReadonlyMap<string, string> = new Map([
   ['enter', '\r'],
   ['tab', '\t'],
@@ -33,7 +33,7 @@ function isKey(key: string): boolean {
   return bytesOf(key) !== undefined
 }
 
-/** What to say of one that has none. */
+/** The message for an unknown key. */
 function notAKey(key: string): string {
   return `There is no key ${JSON.stringify(key)}. ${HINT}`
 }
@@ -75,7 +75,7 @@ const processResult = z.strictObject({
   command: commandResult.optional().describe('The command after what was done.'),
 })
 
-/** For a model: what it asked for, and how to go on. */
+/** For a model: the requested information, and how to continue. */
 function showProcess(result: z.infer<typeof processResult>): string {
   const { action, sessions, removed, log, command } = result
   if (sessions) return sessions.length === 0 ? 'No background commands.' : sessions.map(showSession).join('\n')
@@ -94,7 +94,7 @@ function showSession({ sessionId, command, status, exitCode, durationMs, isWaiti
 
 const MAX_POLL_MS = 30_000
 const PASTE = { begin: '\x1b[200~', end: '\x1b[201~' }
-/** Input makes a program do things, as a command does; looking and ending do not. */
+/** Input makes a program act, as a command does; reading output and stopping do not. */
 const SAYS_SOMETHING: ReadonlySet<string> = new Set(['write', 'send-keys', 'submit', 'paste'])
 
 const fields = z.strictObject({
@@ -140,7 +140,7 @@ const input = fields.superRefine(
 
 type Input = z.infer<typeof input>
 
-/** Looks after commands in the background. */
+/** Manages commands in the background. */
 export const execProcess = defineTool({
   name: 'core/exec.process',
   title: 'Background commands',

@@ -49,10 +49,10 @@ const yieldMs = z
   .optional()
   .describe('Wait so many milliseconds, then let it go on in the background.')
 const stdin = z.string().max(5_000_000).optional().describe('Text for its standard input.')
-/** How programs say that there is no network; to a model it looks like a network that is broken. */
+/** How programs report that there is no network; to a model it looks like a broken network. */
 const NO_NETWORK =
   /could not resolve host|EAI_AGAIN|ENOTFOUND|temporary failure in name resolution|network is unreachable|CONNECT tunnel failed/i
-/** How git says that it knows nobody who commits; the global settings that it advises are lost with the sandbox. */
+/** How git reports that no author is configured; the global settings that it suggests are lost with the sandbox. */
 const NO_IDENTITY = /^\*\*\* Please tell me who you are\.|empty ident name/m
 const DIALECT_INPUT = { command, cwd, env, timeout, background, pty, yieldMs, stdin }
 const ALIASES = { workdir: 'cwd' }
@@ -80,7 +80,7 @@ export const execRun = defineTool({
   input,
   output: commandResult,
   capabilities: ['exec', 'network', 'send'],
-  // What it reaches is judged connection by connection, by the proxy of its sandbox.
+  // Its connections are judged one by one, by the proxy of its sandbox.
   targets: (input) => ({
     exec: { ...lineOf(input), cwd: input.cwd, env: Object.keys(input.env ?? {}) },
     network: [],
@@ -155,7 +155,7 @@ function requestOf(input: Input): CommandRequest {
   return { ...lineOf(input), cwd, env, stdin, pty, mergeStderr, background, timeoutMs: timeLimit(input) }
 }
 
-/** A command that can go on in the background may take its time; one that is waited for, as long as its call. */
+/** A command that may continue in the background has its own time limit; one that is awaited has that of its call. */
 function timeLimit({ timeout, background, yieldMs }: Input): number {
   const canGoOn = background || yieldMs !== undefined
   if (timeout === undefined) return canGoOn ? BACKGROUND_MS : FOREGROUND_MS

@@ -18,7 +18,7 @@ const description =
   'Change several files in one call by a patch: add, update, move and delete; all of it happens or nothing. Show three lines ' +
   'around each change, and name a line before it with @@ when they are not unique. Not for one small change: edit the file.'
 
-/** Changes several files by a patch. */
+/** Changes several files with a patch. */
 export const applyPatch = defineTool({
   name: 'core/fs.applyPatch',
   title: 'Apply a patch',
@@ -41,7 +41,7 @@ export const applyPatch = defineTool({
     return {
       'read:fs': sections.filter(({ type }) => type !== 'add').map(({ path }) => path),
       'write:fs': sections.flatMap(pathsOf),
-      // Updates replace only what this very call has read, and a moved file lives on.
+      // Updates replace only what this call has read, and a moved file is kept.
       'danger:destructive': sections.filter(({ type }) => type === 'delete').map(({ path }) => path),
     }
   },
@@ -78,7 +78,7 @@ function describeFile({ path, change, to, added, removed }: PatchedFile): string
   return change === 'deleted' ? `deleted ${where}` : `${change} ${where} (+${added} -${removed})`
 }
 
-/** What a patch would make of each file that it names, in its own order. */
+/** What a patch would change in each file, in its order. */
 async function previewPatch(sections: readonly PatchSection[], ctx: ReadContext): Promise<TextChange[]> {
   const { changes } = await planPatch(sections, ctx)
   const origins = new Map<string, string>()
@@ -101,7 +101,7 @@ async function previewChange(
 ): Promise<TextChange | undefined> {
   const { path } = change
   if (change.type === 'remove') return change.movedTo === undefined ? previewRemoval(path, ctx) : undefined
-  // A plan holds whole texts.
+  // A plan contains whole texts.
   const after = change.content as string
   if (change.type === 'replace') return { path, before: await textOf(path, ctx), after }
   const origin = origins.get(path)
@@ -109,7 +109,7 @@ async function previewChange(
   return { path: origin, movedTo: path, before: await textOf(origin, ctx), after }
 }
 
-/** A patch may delete any file; one that is no text has nothing to show. */
+/** A patch may delete any file; one that is not text cannot be shown. */
 async function previewRemoval(path: string, { fs }: ReadContext): Promise<TextChange | undefined> {
   try {
     return { path, before: await fs.readText(path), after: undefined }
@@ -119,7 +119,7 @@ async function previewRemoval(path: string, { fs }: ReadContext): Promise<TextCh
   }
 }
 
-/** With its mark, which the text after the patch has too. */
+/** With its byte order mark, which the text after the patch has too. */
 async function textOf(path: string, ctx: ReadContext): Promise<string> {
   const { mark, text } = await readSource(path, ctx)
   return mark + text

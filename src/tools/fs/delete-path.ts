@@ -27,7 +27,7 @@ export const deletePath = defineTool({
     bytes: z.int().min(0),
   }),
   capabilities: ['read:fs', 'write:fs', 'danger:destructive'],
-  // The first phase only looks.
+  // The first phase only reads.
   targets: ({ path, confirm }) => ({
     'read:fs': confirm ? [] : path,
     'write:fs': confirm ? path : [],
@@ -57,7 +57,7 @@ export const deletePath = defineTool({
       : `Deleted ${path}, ${bytes} bytes.`,
 })
 
-/** The first of the two phases: what would be deleted, and how to go on. */
+/** The first of two phases: what would be deleted, and how to continue. */
 async function unconfirmed(path: string, ctx: Context<'read:fs'>): Promise<ToolError> {
   const facts = await ctx.fs.stat(path)
   const what =

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { assembleBytes } from './edit.ts'
 import { applyEdits } from './edit/apply-edits.ts'
+import { assembleBytes } from './edit.ts'
 
 it('gives the bytes of the text after its replacements', () => {
   const ascii = fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 200 })

@@ -6,7 +6,7 @@ import { type RegionDiff, regionDiff } from './edit/region-diff.ts'
 import { countOf, PATH_ALIASES } from './paths.ts'
 import { MAX_SOURCE_BYTES, readSource, type SourceFile } from './read/read-source.ts'
 
-/** Models edit one file by several calls at the same time; each of them may have to look again when another was faster. */
+/** Models edit a file with several calls at the same time; each may have to try again if another was faster. */
 const MAX_ATTEMPTS = 20
 
 /** Replaces parts of a text file. */
@@ -31,7 +31,7 @@ export const edit = defineTool({
       .describe('What differed between the old text and the file; missing when it was found exactly.'),
   }),
   capabilities: ['read:fs', 'write:fs', 'danger:destructive'],
-  // Only what this very call has read is replaced, so that nothing unknown is destroyed.
+  // Only what this call has read is replaced, so that nothing unknown is destroyed.
   targets: ({ path }) => ({ 'read:fs': path, 'write:fs': path, 'danger:destructive': [] }),
   async preview({ path, indentation, ...input }, ctx) {
     const { source, edited } = await planEdit(path, { edits: editsOf(input), indentation }, ctx)
@@ -84,18 +84,18 @@ export const edit = defineTool({
   },
 })
 
-/** What became of a file. */
+/** Result of editing a file. */
 interface EditedFile extends Written, RegionDiff, Pick<Edited, 'forgiven'> {
   readonly replacements: number
 }
 
-/** Edits, and whether they are found in another indentation, too. */
+/** Edits, and whether another indentation is accepted. */
 interface EditOrder {
   readonly edits: readonly Edit[]
   readonly indentation?: boolean
 }
 
-/** Edits a file that may change meanwhile: an edit that still fits is made in what the file holds then. */
+/** Edits a file that may change meanwhile: an edit that still fits is applied to the new content. */
 async function editFile(path: string, order: EditOrder, ctx: Context<'read:fs' | 'write:fs'>): Promise<EditedFile> {
   for (let attempt = 1; ; attempt++) {
     const { source, edited } = await planEdit(path, order, ctx)
@@ -105,7 +105,7 @@ async function editFile(path: string, order: EditOrder, ctx: Context<'read:fs' |
     const writing = isAscii
       ? ctx.fs.writeBytes(path, assembleBytes(text, edited.replacements), options)
       : ctx.fs.writeText(path, mark + edited.text, options)
-    // The diff is made while the disk is at work.
+    // The diff is computed while the file is written.
     const diff = regionDiff(text, edited.replacements, { path })
     const written = await writing.catch((error: unknown) => {
       if (attempt === MAX_ATTEMPTS || !isConflict(error)) throw error
@@ -114,7 +114,7 @@ async function editFile(path: string, order: EditOrder, ctx: Context<'read:fs' |
   }
 }
 
-/** Reads a file and works out what becomes of it; nothing is changed yet. */
+/** Reads a file and computes its new content; changes nothing yet. */
 async function planEdit(
   path: string,
   { edits, indentation }: EditOrder,
@@ -130,8 +130,8 @@ function isConflict(error: unknown): boolean {
 }
 
 /**
- * A text of ASCII after its replacements, as bytes. Each of its characters is a byte, so that what stays is copied and not
- * encoded again, which for a large file takes longer than all the rest of an edit.
+ * The bytes of an ASCII text after its replacements. Each character is one byte, so unchanged parts are copied and not
+ * encoded again, which would take longer than the rest of an edit for a large file.
  */
 export function assembleBytes(ascii: string, replacements: readonly Replacement[]): Buffer {
   let size = ascii.length

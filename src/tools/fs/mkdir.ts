@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
 import { pathSchema } from './paths.ts'
 
-/** Makes a folder. */
+/** Creates a folder. */
 export const mkdir = defineTool({
   name: 'core/fs.mkdir',
   title: 'Make a folder',

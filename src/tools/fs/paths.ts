@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** The schema of a path in arguments; how far it may lead is the guard's matter. */
+/** The schema of a path argument; the guard decides which paths are allowed. */
 export function pathSchema(description: string) {
   return z.string().min(1).max(4_096).describe(description)
 }
@@ -8,13 +8,13 @@ export function pathSchema(description: string) {
 /** Other spellings of `path` that models use. */
 export const PATH_ALIASES = { file_path: 'path', filePath: 'path' } as const
 
-/** A path found below a folder, in the words of the one who named the folder. */
+/** Joins a folder, as the caller named it, and a path found below it. */
 export function joinPath(folder: string, name: string): string {
   if (folder === '.' || folder === './') return name
   return folder.endsWith('/') ? folder + name : `${folder}/${name}`
 }
 
-/** A text as a message shows it: quoted, control characters escaped, never endless. */
+/** A text for a message: quoted, control characters escaped, of bounded length. */
 export function quote(text: string, most = 200): string {
   return JSON.stringify(text.length > most ? `${text.slice(0, most)}…` : text)
 }

@@ -23,7 +23,7 @@ const byteLimit = z
 
 const MAX_BYTES = 'The most bytes to read. Default: 5242880, or what the owner set as limits.read.'
 const PAGE_LINES = 2_000
-/** A line of more bytes is read with byteOffset. */
+/** A longer line is read with byteOffset. */
 const PAGE_BYTES = 29_000
 const FILE_BYTES = 1_048_576
 const ALL_LINES = 2_000_000_000
@@ -129,12 +129,12 @@ function backwards(from: number, to: number): ToolError {
   })
 }
 
-/** Up to here a file that is too large to hand over is hashed, and up to there kept as an artifact. */
+/** Files too large to return are hashed up to this size, and stored as an artifact up to the next one. */
 const MAX_HASHED = 67_108_864
 const MAX_KEPT = 16_777_216
 const PREVIEW_CHARS = 500
 
-/** Reads a whole text file; one that is over the limit gives its size, hash, beginning and where all of it is. */
+/** Reads a whole text file. For a file over the limit, returns its size, hash, beginning and where all of it is. */
 async function readWholeFile(path: string, maxBytes: number | undefined, ctx: Context<'read:fs'>): Promise<ReadResult> {
   try {
     const { text, bytes, encoding } = await ctx.fs.readFile(path, { maxBytes })
@@ -164,7 +164,9 @@ async function tooLarge(path: string, cause: ToolError, ctx: Context<'read:fs'>)
   })
 }
 
-/** What helps is named: a larger maxBytes if the file fits into what is allowed, else the key that the guard names. */
+/**
+ * Names what helps: a larger maxBytes if the file is within what is allowed, otherwise the key that the guard names.
+ */
 function adviceFor({ details, fix }: ToolError, bytes: number): string {
   const { limit, allowed } = details as { readonly limit: number; readonly allowed: number }
   const raise = bytes <= allowed ? `Raise maxBytes (at most ${allowed} here).` : limit === allowed ? fix.hint : ''
@@ -177,8 +179,8 @@ function beginning(head: Uint8Array): string {
 }
 
 /**
- * Hashes the file, and keeps it as an artifact where it is not huge; neither when a rule keeps the call to less. Not by
- * `ctx.fs.sha256`: the run has not seen what is in the file, so it must not count as read.
+ * Hashes the file, and stores it as an artifact unless it is huge; neither if a rule limits the call. Does not use
+ * `ctx.fs.sha256`: the run has not seen the content, so it must not count as read.
  */
 async function keep(
   path: string,
@@ -190,7 +192,7 @@ async function keep(
   const pieces: Uint8Array[] = []
   for (let offset = 0; offset < bytes; ) {
     const { content } = await ctx.fs.readBytes(path, { offset })
-    // It became shorter meanwhile.
+    // The file became shorter meanwhile.
     if (content.length === 0) return {}
     hash.update(content)
     if (bytes <= MAX_KEPT) pieces.push(content)
@@ -200,9 +202,9 @@ async function keep(
   return pieces.length === 0 ? { sha256 } : { sha256, artifact: await putArtifact(path, Buffer.concat(pieces), ctx) }
 }
 
-/** Its reference; none where the hub keeps no records. */
+/** Returns its reference; `undefined` if the hub keeps no records. */
 async function putArtifact(path: string, content: Buffer, ctx: Context): Promise<string | undefined> {
-  // As text it is freed of secrets like everything on record.
+  // As text it is redacted like everything on record.
   const kept = isUtf8(content) ? content.toString('utf8') : content
   try {
     return (await ctx.artifact(kept, { name: path.slice(path.lastIndexOf('/') + 1) })).ref

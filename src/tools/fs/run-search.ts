@@ -4,11 +4,11 @@ import { joinPath, quote } from './paths.ts'
 
 /** The glob for all files. */
 export const ALL_FILES = '**'
-/** The most matches, and files with matches, that one search returns or pages through. */
+/** Maximum number of matches, and of files with matches, that one search returns or pages through. */
 export const MAX_MATCHES = 5_000
 export const MAX_FILES = 2_000
 
-/** Arguments of a search, complete. */
+/** The arguments of a search, with defaults. */
 export interface FileSearchRequest {
   readonly root: string
   readonly query: string
@@ -26,7 +26,7 @@ export interface FileSearchRequest {
   readonly includeIgnored: boolean
 }
 
-/** Searches, and returns the lines or the files that were asked for. */
+/** Searches, and returns the requested lines or files. */
 export async function runSearch(request: FileSearchRequest, ctx: Context<'read:fs'>): Promise<SearchTextResult> {
   const { type, path } = await ctx.fs.stat(request.root)
   const nameOf = (file: string) => (type === 'file' ? request.root : joinPath(request.root, file))
@@ -43,7 +43,7 @@ async function searchLines(
 ): Promise<SearchTextResult> {
   const limit = Math.min(request.maxMatches, ctx.constraints.maxResults ?? request.maxMatches)
   const { offset = 0, context } = request
-  // To go on where the last page ended, every page is cut from one and the same list.
+  // Every page is cut from the same list, so that the next one continues where the last ended.
   const maxMatches = request.offset === undefined ? limit : MAX_MATCHES
   const options = { ...toOptions(request), output: 'lines', maxMatches, maxFiles: request.maxFiles } as const
   const { lines, isComplete, skipped } = await ctx.fs.search(request.root, options)
@@ -55,7 +55,7 @@ async function searchLines(
     ...(!isMatch && { isContext: true as const }),
   }))
   const shown = page.lines.filter(({ isMatch }) => isMatch).length
-  return tell(request, { matches, isComplete, ...(skipped > 0 && { skipped }) }, { shown, total: page.total }, ctx)
+  return report(request, { matches, isComplete, ...(skipped > 0 && { skipped }) }, { shown, total: page.total }, ctx)
 }
 
 async function listMatchingFiles(
@@ -74,11 +74,11 @@ async function listMatchingFiles(
   }))
   const { isComplete, skipped } = found
   const result = { matches: [], files, isComplete, ...(skipped > 0 && { skipped }) }
-  return tell(request, result, { shown: files.length, total: found.files.length }, ctx)
+  return report(request, result, { shown: files.length, total: found.files.length }, ctx)
 }
 
-/** Adds which part of all this is, and tells the caller what was left out. */
-function tell(
+/** Adds which part of the whole this is, and reports what was left out. */
+function report(
   request: FileSearchRequest,
   found: SearchTextResult,
   { shown, total }: { shown: number; total: number },
@@ -107,7 +107,7 @@ function toOptions(request: FileSearchRequest): SearchOptions {
 /** A part of the found lines. */
 interface LinesPage {
   readonly lines: readonly FoundLine[]
-  /** Matches in all. */
+  /** Matches in total. */
   readonly total: number
 }
 
@@ -134,7 +134,7 @@ export function pageLines(
 
 const count = z.int().min(0)
 
-/** What a search returns: lines in `matches`, or files with their counts in `files`. */
+/** Result of a search: lines in `matches`, or files with their counts in `files`. */
 export const searchResult = z.strictObject({
   matches: z.array(
     z.strictObject({
@@ -163,5 +163,5 @@ export const searchResult = z.strictObject({
     .describe('With offset: which part of what was found this is.'),
 })
 
-/** What a search returns. */
+/** Lines or files that a search found. */
 export type SearchTextResult = z.infer<typeof searchResult>

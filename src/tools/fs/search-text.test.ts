@@ -12,7 +12,7 @@ const hubOf = (files: Record<string, string> = FILES) => fileHub(files, { tools:
 const SEARCH = 'core/fs.searchText'
 
 describe('core/fs.searchText', () => {
-  it('finds plain text in the kinds of files that S0 names', async () => {
+  it('finds plain text in the usual kinds of files', async () => {
     const result = await hubOf().call(SEARCH, { root: '.', query: 'foo' })
     expect(result.data).toEqual({
       matches: [

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { artifactHash, defineTool } from '../../core/index.ts'
 import { countOf, PATH_ALIASES, pathSchema } from './paths.ts'
-import { ALL_FILES, MAX_FILES, MAX_MATCHES, type SearchTextResult, runSearch, searchResult } from './run-search.ts'
+import { ALL_FILES, MAX_FILES, MAX_MATCHES, runSearch, type SearchTextResult, searchResult } from './run-search.ts'
 
 const DEFAULT_GLOB = '**/*.{md,txt,log,json,ts,js,py,java,scala}'
 
@@ -111,12 +111,15 @@ export const searchText = defineTool({
   toModel: showFound,
 })
 
-/** What `headLimit` bounds depends on what is shown. */
+/** What `headLimit` limits depends on the output mode. */
 function within(mode: z.infer<typeof outputMode>, limit: number): { maxMatches?: number; maxFiles?: number } {
   return mode === 'content' ? { maxMatches: limit } : { maxFiles: Math.min(limit, MAX_FILES) }
 }
 
-/** The form that grep prints: `file:line:text`, `file-line-text` around a match, `--` between places; or files, or `file:count`. */
+/**
+ * The format of grep: `file:line:text`, `file-line-text` around a match, `--` between places; or files, or
+ * `file:count`.
+ */
 function showFound(result: SearchTextResult): string {
   const { matches, files } = result
   const found = files ? files.map(showFile) : showLines(matches)

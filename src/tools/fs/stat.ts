@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
 import { pathSchema } from './paths.ts'
 
-/** Tells what a path is. */
+/** Describes a path. */
 export const stat = defineTool({
   name: 'core/fs.stat',
   title: 'Facts about a file',

@@ -35,7 +35,7 @@ export const writeText = defineTool({
     // Without overwrite nothing is replaced: the call fails.
     return before === undefined || overwrite ? [{ path, before, after: text }] : []
   },
-  // What it replaces was read in this run, or a rule allows it: a script may do that, too.
+  // What it replaces was read in this run, or a rule allows it, so scripts may call it too.
   callers: ['direct', 'script'],
   timeoutMs: 30_000,
   category: 'write',
@@ -71,7 +71,10 @@ export const writeText = defineTool({
   toModel: ({ path, bytes }) => `Wrote ${countOf(bytes, 'byte')} to ${path}.`,
 })
 
-/** Tool sets that call this argument `filePath` require an absolute path, so that no model writes to a place it did not mean. */
+/**
+ * Tool sets that name this argument `filePath` require an absolute path, so that no model writes to a place it did not
+ * mean.
+ */
 function needAbsoluteFilePath({ filePath }: Readonly<Record<string, unknown>>): void {
   if (typeof filePath !== 'string' || isAbsolute(filePath)) return
   throw new ToolError(
@@ -83,7 +86,7 @@ function needAbsoluteFilePath({ filePath }: Readonly<Record<string, unknown>>): 
   )
 }
 
-/** The text of a file; undefined when there is no such file. */
+/** The text of a file; `undefined` if there is no such file. */
 async function readIfThere(path: string, { fs }: Pick<ReadContext, 'fs'>): Promise<string | undefined> {
   try {
     return await fs.readText(path)

@@ -81,7 +81,7 @@ export const fetchJson = defineTool({
   toModel: ({ status, url, json }) => `HTTP ${status} from ${url}\n\n${JSON.stringify(json, undefined, 1)}`,
 })
 
-/** The body as text, and the headers with what the caller did not say. */
+/** The body as text, and the headers with defaults. */
 function encoded(body: z.infer<typeof jsonBody>, headers: Readonly<Record<string, string>> = {}) {
   const isJson = typeof body === 'object' && body !== null
   const said = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
@@ -96,7 +96,7 @@ function encoded(body: z.infer<typeof jsonBody>, headers: Readonly<Record<string
 }
 
 async function readJson(response: GuardedResponse, bytes: Uint8Array): Promise<z.infer<typeof jsonSchema>> {
-  // A POST that worked and has nothing to say must not look like one that failed.
+  // A successful POST without a body must not look like a failure.
   if (bytes.length === 0 && response.status < 400) return null
   const text = await response.text()
   const value = parse(text)
@@ -120,12 +120,12 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // What it is instead goes into the error of the caller, which has more to say than the parser.
+    // The caller reports the actual content, which explains more than the parser.
     return undefined
   }
 }
 
-/** The shape of an answer, never its values. */
+/** The structure of an answer, never its values. */
 function describe(json: z.infer<typeof jsonSchema>): string {
   if (json === null) return 'no body'
   if (Array.isArray(json)) return `a list of ${json.length}`

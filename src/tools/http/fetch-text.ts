@@ -73,7 +73,7 @@ export const fetchText = defineTool({
   },
 })
 
-/** The same tool for an owner who wants all of a large answer in a file (S0-46 B). */
+/** The same tool for an owner who wants large answers stored completely in a file. */
 export function createKeepingFetchText(): typeof fetchText {
   return Object.freeze({
     ...fetchText,
@@ -81,7 +81,7 @@ export function createKeepingFetchText(): typeof fetchText {
     // The file is named when it is needed, and judged then.
     targets: (input: RequestInput) => ({ ...targetsOf(input), 'write:fs': [] }),
     async execute(input: RequestInput, ctx: Context<'network' | 'send' | 'write:fs'>) {
-      // A rule that bounds the bytes of a call bounds the file too.
+      // A rule that limits the bytes of a call limits the file too.
       if (ctx.constraints.maxBytes !== undefined) return fetchText.execute(input, ctx)
       const response = await ctx.fetch(input.url, { ...requestOf(input), overflow: 'stream' })
       const fetched = await toFetchedText(response)
@@ -112,7 +112,7 @@ function withEvidence(fetched: FetchedText, method: string, ctx: Context<'networ
 
 type Ctx = Context<'network' | 'write:fs'>
 
-/** Writes an answer whose beginning was fetched to a file, all of it; when policy forbids that, the beginning is the result. */
+/** Writes an answer whose beginning was fetched to a file; if policy forbids that, the beginning is the result. */
 async function keepWhole(response: GuardedResponse, beginning: FetchedText, ctx: Ctx): Promise<FetchedText> {
   const fileRef = `downloads/${hash('sha256', `${ctx.callId}\n${response.url}`).slice(0, 12)}.txt`
   const chunks = response.chunks()
@@ -126,12 +126,12 @@ async function keepWhole(response: GuardedResponse, beginning: FetchedText, ctx:
     ctx.truncated(`The text is only the beginning of the answer; the whole was not kept: ${error.message}`)
     return beginning
   } finally {
-    // One that nobody began to read would hold its connection until the time is over.
+    // A body that is never read would hold its connection until the timeout.
     for await (const _ of chunks) break
   }
 }
 
-/** What fetchText returns. */
+/** Result of fetchText. */
 interface FetchedText {
   readonly url: string
   readonly status: number
@@ -141,7 +141,7 @@ interface FetchedText {
   readonly fileRef?: string
 }
 
-/** The text of an answer, or its beginning, with what is reported about it. */
+/** The text of an answer, or its beginning, with a description. */
 async function toFetchedText(response: GuardedResponse): Promise<FetchedText> {
   const { url, status, headers } = response
   const { length: bytes } = await response.bytes()

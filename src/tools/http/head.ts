@@ -13,7 +13,7 @@ import {
 
 const RETRIES = 2
 
-/** Asks for the headers of a URL. */
+/** Requests the headers of a URL. */
 export const head = defineTool({
   name: 'core/http.head',
   title: 'Look at a URL',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Where to ask. Only its length is checked here: the guard judges the spelling, as it was written. */
+/** The URL. Only its length is checked here; the guard judges it exactly as written. */
 export const urlSchema = z
   .string()
   .min(1)
@@ -14,7 +14,7 @@ export const headersSchema = z
   .optional()
   .describe(`Headers to send. For credentials write \${secret:NAME}; the owner says which hosts may see which secret.`)
 
-/** How long a request may take. */
+/** Timeout of a request. */
 export const timeoutSchema = (most: number) =>
   z
     .int()
@@ -23,7 +23,7 @@ export const timeoutSchema = (most: number) =>
     .optional()
     .describe('Time for the whole request with its redirects, repetitions and body, in milliseconds. Default: 15000.')
 
-/** How much of an answer is taken. */
+/** Size limit of an answer. */
 export const maxBytesSchema = (most: number, usual: number, key: 'limits.http' | 'limits.download') =>
   z
     .int()
@@ -32,7 +32,7 @@ export const maxBytesSchema = (most: number, usual: number, key: 'limits.http' |
     .optional()
     .describe(`The most bytes of the answer, after decompression. Default: ${usual}, or what the owner set as ${key}.`)
 
-/** What fetchText and fetchJson take. */
+/** The arguments of fetchText and fetchJson. */
 export const requestSchema = z.strictObject({
   url: urlSchema,
   method: z.enum(['GET', 'POST']).default('GET').describe('POST sends data out and may need a person to allow it.'),
@@ -42,7 +42,7 @@ export const requestSchema = z.strictObject({
   maxBytes: maxBytesSchema(10_485_760, 5_242_880, 'limits.http'),
 })
 
-/** The same, checked. */
+/** Parsed arguments of fetchText and fetchJson. */
 export type RequestInput = z.output<typeof requestSchema>
 
 /** The headers of an answer. */
@@ -53,14 +53,14 @@ export const answeredHeadersSchema = z
 /** The status of an answer. */
 export const statusSchema = z.int().min(100).max(999).describe('HTTP status.')
 
-/** Where an answer came from. */
+/** The URL of an answer, after redirects. */
 export const answeredUrlSchema = z.string().describe('Where the answer came from, after redirects.')
 
-// They carry or ask for credentials, which are nobody's business but the guard's; or are no names for a key.
+// Headers that carry or request credentials, or whose names are not safe as keys.
 const HIDDEN =
   /^(set-cookie2?|cookie|authorization|.*authenticat.*|proxy-.*|x-(csrf|xsrf|auth|access|amz-security)-.*|__proto__|constructor|prototype)$/
 
-/** The headers of an answer that a tool hands on. */
+/** The headers of an answer that a tool returns. */
 export function shownHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const shown: Record<string, string> = {}
   for (const name in headers) if (!HIDDEN.test(name)) shown[name] = headers[name]!

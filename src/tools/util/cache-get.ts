@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
 
-/** Reads a value that an earlier call of the run kept. */
+/** Reads a value that an earlier call of the run stored. */
 export const cacheGet = defineTool({
   name: 'core/util.cache.get',
   title: 'Get a cached value',

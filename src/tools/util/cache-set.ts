@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
 
-/** Keeps a value for later calls of the run. */
+/** Stores a value for later calls of the run. */
 export const cacheSet = defineTool({
   name: 'core/util.cache.set',
   title: 'Cache a value',

@@ -1,13 +1,13 @@
-/** How far to cut a text, and which part to keep. */
+/** Limits of a text, and which part to keep. */
 export interface FitOptions {
   readonly maxChars: number
   readonly maxBytes: number
   readonly keep: 'head' | 'tail' | 'middle'
-  /** Stands where text was cut; `{cut}` becomes the number of characters. */
+  /** Replaces the cut text; `{cut}` becomes the number of characters. */
   readonly marker: string
 }
 
-/** A text that fits, and what it lost. */
+/** A text that fits, and how much was cut. */
 interface CutText {
   readonly text: string
   readonly cutChars: number
@@ -20,7 +20,7 @@ interface Room {
   readonly bytes: number
 }
 
-/** Marks a cut where the marker does not fit, if that leaves at least half of the room to the text. */
+/** Used if the marker does not fit and this one leaves at least half of the space to the text. */
 const SHORT_MARKER = '[…{cut} cut…]'
 
 /** Cuts a text to its limits, marker included, between characters as a reader sees them. */
@@ -38,7 +38,7 @@ export function cutToFit(text: string, { maxChars, maxBytes, keep, marker }: Fit
   return { text: kept, cutChars, ...measure(kept) }
 }
 
-/** The marker, or a shorter one that fits: the last resort is one byte long. */
+/** The marker, or a shorter one that fits; the last resort is one byte long. */
 function fittingMark(marker: string, most: number, room: Room): (cut: number) => string {
   const fill = (text: string, cut: number) => text.replaceAll('{cut}', String(cut))
   const fits = (text: string, within: Room) => {
@@ -91,7 +91,9 @@ function bytesOf(text: string, index: number): number {
 const WINDOW = 64
 let segmenter: Intl.Segmenter | undefined
 
-/** Moves a cut that would separate a letter from its accents, or the parts of an emoji, to the edge of the character. */
+/**
+ * Moves a cut that would separate a letter from its accents, or the parts of an emoji, to the edge of the character.
+ */
 function wholeCharacter(text: string, cut: number, side: 'before' | 'after'): number {
   if (cut === 0 || cut === text.length) return cut
   if (text.charCodeAt(cut - 1) < 0x300 && text.charCodeAt(cut) < 0x300) return cut
@@ -120,7 +122,7 @@ export function countCodePoints(text: string): number {
   return count
 }
 
-/** True when the unit at `index` is the second half of a code point. */
+/** Whether the unit at `index` is the second half of a code point. */
 export function isSecondHalf(text: string, index: number): boolean {
   const unit = text.charCodeAt(index)
   if (!(unit >= 0xdc00 && unit <= 0xdfff)) return false
@@ -128,7 +130,7 @@ export function isSecondHalf(text: string, index: number): boolean {
   return before >= 0xd800 && before <= 0xdbff
 }
 
-/** Puts the surrogates, which stand for everything above U+FFFF, behind U+E000 to U+FFFF. */
+/** Sorts the surrogates, which stand for everything above U+FFFF, after U+E000 to U+FFFF. */
 function rank(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800

@@ -10,7 +10,7 @@ const CHEAPER = 'Name the keys instead of searching everywhere (.., *), filter o
 
 const MAX_BYTES = 10_485_760
 
-/** Picks values out of a JSON value by JSONPath or JMESPath. */
+/** Selects values from JSON with JSONPath or JMESPath. */
 export const jsonSelect = defineTool({
   name: 'core/util.json.select',
   title: 'Select from JSON',
@@ -74,7 +74,7 @@ function describe(value: unknown): string {
 
 type Language = (json: unknown, path: string, meter: Meter) => unknown
 
-/** Selects by JSONPath when the path begins with `$`, by JMESPath otherwise; a language is loaded when first used. */
+/** Selects with JSONPath if the path begins with `$`, otherwise with JMESPath; each is loaded when first used. */
 async function select(json: unknown, path: string): Promise<unknown> {
   if (path.startsWith('$')) {
     const { selectByJsonPath } = await loadJsonpath()
@@ -90,7 +90,7 @@ function run(language: Language, json: unknown, path: string): unknown {
     return language(json, path, new Meter('The path', CHEAPER)) ?? null
   } catch (error) {
     if (ToolError.is(error)) throw error
-    // The stack is the only bound on how deep a path of a few thousand characters can nest.
+    // Only the stack limits how deep a path of a few thousand characters can nest.
     if (error instanceof RangeError) throw invalidPath('it is nested too deeply.', { cause: error })
     throw error
   }

@@ -3,7 +3,7 @@ import { ToolError } from '../../core/index.ts'
 /** About half a second of work; an ordinary call takes a few hundred steps. */
 const MAX_STEPS = 5_000_000
 
-/** Counts the work that a model's expression or template causes: it runs on the main thread, so it may not hold up others. */
+/** Limits the work of an expression or template: it runs on the main thread and must not block other calls. */
 export class Meter {
   readonly #subject: string
   readonly #hint: string
@@ -14,7 +14,10 @@ export class Meter {
     this.#hint = hint
   }
 
-  /** Takes `steps` from what is left, before they are done; a negative number or NaN is a slip in counting, and stops too. */
+  /**
+   * Subtracts `steps` before the work is done. Throws if none are left; a negative number or NaN is a counting error
+   * and throws too.
+   */
   spend(steps: number): void {
     this.#left -= steps
     if (steps >= 0 && this.#left >= 0) return
@@ -24,7 +27,7 @@ export class Meter {
   }
 }
 
-/** The error for a path that cannot be used: what is wrong, and at which character (counted from 1) where that is known. */
+/** The error for an invalid path: the problem, and the character (from 1) if known. */
 export function invalidPath(problem: string, { index, cause }: { index?: number; cause?: unknown } = {}): ToolError {
   const place = index === undefined ? '' : ` at character ${index + 1}`
   return new ToolError('INPUT_SCHEMA_INVALID', `The path is not valid${place}: ${problem}`, {
@@ -33,7 +36,7 @@ export function invalidPath(problem: string, { index, cause }: { index?: number;
   })
 }
 
-/** Deep equality of JSON values, whatever the order of keys; the meter pays for what it looks at. */
+/** Deep equality of JSON values, independent of the order of keys; metered. */
 export function jsonEqual(left: unknown, right: unknown, meter: Meter): boolean {
   if (typeof left === 'string' && typeof right === 'string') return textEqual(left, right, meter)
   meter.spend(1)
@@ -43,7 +46,7 @@ export function jsonEqual(left: unknown, right: unknown, meter: Meter): boolean 
   return false
 }
 
-/** What listing one value of an object costs: in a large one it is a walk through a hash table. */
+/** Cost of listing one value of an object: in a large one it is a walk through a hash table. */
 export const VALUE_STEPS = 3
 
 /** True for a JSON object. */
@@ -70,12 +73,12 @@ function recordEqual(left: Record<string, unknown>, right: Record<string, unknow
   return keys.every((key) => Object.hasOwn(right, key) && jsonEqual(left[key], right[key], meter))
 }
 
-/** Deeper than what comes in, shallow enough for every JSON reader. */
+/** Deeper than any input, shallow enough for every JSON parser. */
 const MAX_DEPTH = 128
 
 /**
- * How many bytes a value takes as JSON; counting stops once it is over `most`. An expression can repeat one value so
- * often that its JSON would never end, so the JSON itself is not written here.
+ * The size of a value as JSON in bytes; counting stops above `most`. An expression can repeat one value so often that
+ * its JSON would never end, so the JSON itself is not written here.
  */
 export function jsonSize(value: unknown, most: number): number {
   let bytes = 0

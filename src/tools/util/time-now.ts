@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineTool, ToolError } from '../../core/index.ts'
 
-/** Tells the time. */
+/** Returns the current time. */
 export const timeNow = defineTool({
   name: 'core/util.time.now',
   title: 'Current time',
@@ -33,7 +33,7 @@ export const timeNow = defineTool({
   toModel: ({ local, timezone, iso }) => `${local} (${timezone}); ${iso} in UTC.`,
 })
 
-/** The offset of a zone at a moment, `+02:00`; how a zone moves is the platform's knowledge. */
+/** The offset of a time zone at a moment, `+02:00`, as the platform knows it. */
 function offsetAt(epochMs: number, timezone: string): string {
   if (timezone === 'UTC') return '+00:00'
   const parts = zoneFormat(timezone).formatToParts(epochMs)
@@ -41,7 +41,7 @@ function offsetAt(epochMs: number, timezone: string): string {
   return name.slice('GMT'.length) || '+00:00'
 }
 
-/** The last format is kept: making one takes longer than the rest of the call, and a run mostly asks for one zone. */
+/** The last format is cached: creating one takes longer than the rest of the call, and a run mostly uses one zone. */
 let last: { readonly timezone: string; readonly format: Intl.DateTimeFormat } | undefined
 
 function zoneFormat(timezone: string): Intl.DateTimeFormat {

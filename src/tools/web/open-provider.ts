@@ -49,7 +49,7 @@ const braveHit = z.object({
 
 const BRAVE_FRESHNESS = { day: 'pd', week: 'pw', month: 'pm', year: 'py' } as const
 
-/** Brave Search: everything in the address, the key in a header of its own; no hits means no `web` at all. */
+/** Brave Search: everything in the URL, the key in a header of its own; without hits the answer has no `web`. */
 const brave: SearchProvider = {
   name: 'brave',
   url: 'https://api.search.brave.com/res/v1',
@@ -84,7 +84,7 @@ const searxngHit = z.object({
   publishedDate: z.string().nullish(),
 })
 
-/** SearXNG: a service that people run themselves, without a key; its settings must allow the format json. */
+/** SearXNG: self-hosted, without a key; its settings must allow the format json. */
 const searxng: SearchProvider = {
   name: 'searxng',
   request: (query, { url }) => {
@@ -102,17 +102,17 @@ const searxng: SearchProvider = {
     })),
 }
 
-/** How to search: a service that is built in, or one of your own. */
+/** The search service: a built-in one, or your own. */
 export interface WebSearchConfig {
-  /** One that is built in, by name, or your own. */
+  /** The name of a built-in provider, or your own provider. */
   readonly provider: 'tavily' | 'brave' | 'searxng' | SearchProvider
-  /** Where the service answers. Default: its public address. SearXNG has none. */
+  /** Base URL of the service. Default: its public one; SearXNG has none. */
   readonly url?: string
   /** Name of the secret with its key. Default: the provider's own name. */
   readonly secret?: string
 }
 
-/** A provider that knows where it answers and what its key is called. */
+/** A provider with its URL and the name of its key. */
 export interface OpenProvider {
   readonly name: string
   readonly secret: string
@@ -126,7 +126,7 @@ const BUILT_IN: ReadonlyMap<string, SearchProvider> = new Map(
   [brave, searxng, tavily].map((provider) => [provider.name, provider]),
 )
 
-/** Opens the provider of a configuration; CONFIG_INVALID when there is none of the name, or no address. */
+/** Opens the configured provider. Throws CONFIG_INVALID if it does not exist or has no URL. */
 export function openProvider({ provider: named, url: place, secret: secretName }: WebSearchConfig): OpenProvider {
   const provider = typeof named === 'string' ? BUILT_IN.get(named) : named
   if (!provider) {
@@ -156,7 +156,7 @@ export function openProvider({ provider: named, url: place, secret: secretName }
   }
 }
 
-/** The entries of a list that have the form of a hit; others are no reason to lose the rest. */
+/** The valid hits of a list; invalid ones do not hide the others. */
 export function readHits<T>(list: readonly unknown[], hit: z.ZodType<T>): T[] {
   return list.flatMap((entry) => {
     const { success, data } = hit.safeParse(entry)
@@ -164,7 +164,7 @@ export function readHits<T>(list: readonly unknown[], hit: z.ZodType<T>): T[] {
   })
 }
 
-/** The query with its domains as search operators, for services that have no field for them. */
+/** The query with its domains as search operators, for services without a field for them. */
 export function withSites({ query, includeDomains = [], excludeDomains = [] }: SearchQuery): string {
   const wanted = includeDomains.map((domain) => `site:${domain}`).join(' OR ')
   const unwanted = excludeDomains.map((domain) => `-site:${domain}`)

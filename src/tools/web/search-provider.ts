@@ -1,11 +1,11 @@
 import { ToolError } from '../../core/index.ts'
 import type { OpenProvider } from './open-provider.ts'
 
-/** What somebody searches for. */
+/** A search query. */
 export interface SearchQuery {
   /** The words to search for. */
   readonly query: string
-  /** Most hits, 1 to 20. */
+  /** Maximum number of hits, 1 to 20. */
   readonly count: number
   /** Only pages that are not older. Default: any age. */
   readonly freshness?: 'day' | 'week' | 'month' | 'year'
@@ -17,57 +17,57 @@ export interface SearchQuery {
   readonly language?: string
 }
 
-/** Where a service answers, and the name of its key. */
+/** The URL of a service, and the placeholder of its key. */
 export interface SearchPlace {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
   /** Stands for the key in a header, `${secret:tavily}`; the network guard fills it in. */
   readonly key: string
 }
 
-/** A request as the service wants it. */
+/** A request to the service. */
 export interface WebSearchRequest {
-  /** Where to send it; on the host of the place. */
+  /** The URL, on the host of the service. */
   readonly url: string
   /** `POST` also needs the capability `send`. */
   readonly method: 'GET' | 'POST'
   /** Headers; the key stands in one of them as `place.key`. */
   readonly headers: Readonly<Record<string, string>>
-  /** What is sent. Default: nothing. */
+  /** The request body. Default: none. */
   readonly body?: string
 }
 
-/** One hit as the service wrote it; cleaned and bounded by the tool. */
+/** One hit as the service returned it; the tool cleans and bounds it. */
 export interface RawHit {
   /** As the service writes it; the hub cleans it. */
   readonly title: string
-  /** Address of the page; a hit without a usable one is left out. */
+  /** URL of the page; a hit without a valid one is left out. */
   readonly url: string
-  /** What the service shows of the page; may hold HTML. */
+  /** The excerpt of the page; may contain HTML. */
   readonly snippet: string
-  /** When it was published, in any form. */
+  /** When it was published, in any format. */
   readonly published?: string
 }
 
-/** A search service: which request to send, and what its answer says. It sends nothing itself. */
+/** A search service: builds requests and parses answers. It sends nothing itself. */
 export interface SearchProvider {
-  /** Names it in results, and its secret unless the owner names another. */
+  /** Its name in results, and the default name of its secret. */
   readonly name: string
-  /** Where it answers unless the owner says otherwise; none for services that everybody runs alone. */
+  /** Default base URL; absent for services that are self-hosted. */
   readonly url?: string
-  /** Where its key usually is: `TAVILY_API_KEY`; none for services without keys. */
+  /** The usual environment variable of its key: `TAVILY_API_KEY`; absent for services without keys. */
   readonly keyVariable?: string
-  /** What it cannot do; the caller is notified. */
+  /** Fields of a query that it ignores; the caller receives a notice. */
   readonly ignores?: readonly (keyof SearchQuery)[]
   /** The request for a query; it is sent through the network guard. */
   request(query: SearchQuery, place: SearchPlace): WebSearchRequest
-  /** Throws when the answer has another form. */
+  /** Parses an answer. Throws if it has another form. */
   parse(answer: unknown): readonly RawHit[]
 }
 
 const PREVIEW_CHARS = 200
 
-/** What a call says as long as the owner has chosen no provider. */
+/** The error while no provider is configured. */
 export function notConfigured(): ToolError {
   return new ToolError('CONFIG_INVALID', 'No search provider is set, so nothing can be searched.', {
     fix: {
@@ -80,7 +80,7 @@ export function notConfigured(): ToolError {
   })
 }
 
-/** A key that nobody set, told so that the owner can; anything else as it is. */
+/** Explains a missing key so that the owner can set it; returns any other error unchanged. */
 export function explainMissingKey(error: unknown, { name, secret, keyVariable }: OpenProvider): unknown {
   const isMissing = ToolError.is(error) && error.code === 'NOT_FOUND' && error.fix.key === `secrets.${secret}`
   if (!isMissing) return error
@@ -93,7 +93,7 @@ export function explainMissingKey(error: unknown, { name, secret, keyVariable }:
   })
 }
 
-/** The failure that an HTTP status stands for. */
+/** The error for an HTTP status. */
 export function refusedSearch(status: number, text: string, { name, secret, keyVariable }: OpenProvider): ToolError {
   const said = text
     .slice(0, PREVIEW_CHARS)
@@ -111,7 +111,7 @@ export function refusedSearch(status: number, text: string, { name, secret, keyV
   return new ToolError('UPSTREAM_ERROR', message, { retryable: status >= 500, details: { status } })
 }
 
-/** An answer that is no list of hits. */
+/** The error for an answer that is not a list of hits. */
 export function unreadableAnswer({ name }: OpenProvider, cause: unknown): ToolError {
   return new ToolError(
     'UPSTREAM_ERROR',

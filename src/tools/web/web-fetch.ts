@@ -84,7 +84,7 @@ export const webFetch = defineTool({
   toModel: ({ finalUrl, title, text }) => wrapUntrusted(title ? `Title: ${title}\n\n${text}` : text, finalUrl),
 })
 
-/** Says how to get the rest; without a place for artifacts there is only the longer way. */
+/** Stores the whole text as an artifact and says how to read the rest; without records, suggests a larger limit. */
 async function keepWhole(
   text: string,
   chars: number,
@@ -129,7 +129,7 @@ function notText(url: string, contentType: string): ToolError {
 const TEXT =
   /^(text\/|application\/(json|xml|xhtml\+xml|javascript|ecmascript|x-javascript|yaml|x-yaml|toml|sql|graphql|x-sh|ld\+json|x-ndjson|rtf)\b|[a-z]+\/[^;]+\+(json|xml|yaml)\b)/
 
-/** True for a content type that people read as text; a server that says nothing is believed to send text. */
+/** Whether a content type is readable text; a missing one is taken for text. */
 function isText(contentType: string): boolean {
   return contentType.trim() === '' || TEXT.test(contentType.trim().toLowerCase())
 }

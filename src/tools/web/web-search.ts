@@ -35,7 +35,7 @@ const domains = z
   .max(20)
   .optional()
 
-/** Searches the web with the provider that the owner chose; until then it says what to set. */
+/** Searches the web with the configured provider; without one it reports what to set. */
 export const webSearch = defineTool({
   name: 'core/web.search',
   title: 'Search the web',
@@ -104,7 +104,7 @@ export const webSearch = defineTool({
 })
 
 /**
- * The same tool with a provider behind it; CONFIG_INVALID when the configuration names none.
+ * The same tool with a provider. Throws CONFIG_INVALID if the configuration names none.
  * @example
  * const hub = createToolHub({ tools: [createWebSearch({ provider: 'searxng', url: 'https://search.example.org' })] })
  */
@@ -119,7 +119,7 @@ export function createWebSearch(config?: WebSearchConfig): typeof webSearch {
   })
 }
 
-/** The very addresses that will be used, so that policy decides on what happens. */
+/** The exact URLs of the request, so that policy decides on what happens. */
 function targetsOf(query: SearchQuery, provider: OpenProvider): Targets<'network' | 'send'> {
   const { url, method } = provider.request(query)
   return { network: url, send: method === 'POST' ? url : [] }
@@ -156,7 +156,7 @@ function line({ title, url, snippet, published }: SearchHit, index: number): str
   return [`${index + 1}. ${title}`, url, ...(published ? [`published: ${published}`] : []), snippet].join('\n')
 }
 
-/** One hit as it is returned. */
+/** One hit of the result. */
 interface SearchHit {
   /** Title of the page, one line. */
   readonly title: string
@@ -164,7 +164,7 @@ interface SearchHit {
   readonly url: string
   /** What the service shows of the page, as plain text. */
   readonly snippet: string
-  /** When it was published, where the service says so. */
+  /** When it was published, if the service reports it. */
   readonly published?: string
 }
 
@@ -180,7 +180,7 @@ const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['nbsp', ' '],
 ])
 
-/** A hit with plain, bounded texts; none for one whose address is no web address. */
+/** A hit with plain, bounded texts; `undefined` if its URL is not a web address. */
 function cleanHit({ title, url, snippet, published }: RawHit): SearchHit | undefined {
   const address = webAddress(url)
   if (!address) return undefined
@@ -199,7 +199,7 @@ function webAddress(url: string): string | undefined {
   return protocol === 'https:' || protocol === 'http:' ? href : undefined
 }
 
-/** Without tags (services mark the words that were found), entities, invisible characters and line breaks. */
+/** Without tags (services mark the matching words), entities, invisible characters and line breaks. */
 function plain(text: string, maxChars: number): string {
   const words = text
     .slice(0, 4 * maxChars)

@@ -1,5 +1,5 @@
 import { Link } from 'wouter'
-import { MEMORY_SCOPES, type MemoryScope } from '../../../../src/core/memory.ts'
+import { MEMORY_SCOPES, type MemoryScope } from '../../../../src/features/memory/types.ts'
 import type { MemoryCandidateEntry, MemoryNoteEntry } from '../../api/types.ts'
 import { runPath } from '../../calls/call.ts'
 import { Badge } from '../../components/badge.tsx'

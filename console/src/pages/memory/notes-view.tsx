@@ -1,6 +1,6 @@
 import { Check, Download, NotebookPen, Trash2 } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
-import { MEMORY_SCOPES } from '../../../../src/core/memory.ts'
+import { MEMORY_SCOPES } from '../../../../src/features/memory/types.ts'
 import { refreshResources } from '../../api/query-client.ts'
 import { api, useMe } from '../../api/session.ts'
 import type { MemoryNoteEntry, MemoryScope } from '../../api/types.ts'

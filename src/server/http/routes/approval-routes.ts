@@ -14,8 +14,7 @@ import type { AnswerPage, AnswerPages } from '../../approvals/answer-links.ts'
 import { ANSWER_PAGE_CSP, plainPage } from '../../approvals/answer-page.ts'
 import { answerJson, HttpRefusal, PAGE_HEADERS } from '../answers.ts'
 import type { HttpContext } from '../http-context.ts'
-import { readForm } from '../read-body.ts'
-import { RequestHeaders } from '../request.ts'
+import { RequestHeaders, readForm } from '../request.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
 const approvalQuery = z.object({
@@ -96,11 +95,11 @@ const HEADERS = {
   'content-security-policy': ANSWER_PAGE_CSP,
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
-  // With none at all the form would come from nowhere, and be refused for it.
+  // With `no-referrer` the form would have no origin and be refused.
   'referrer-policy': 'same-origin',
 }
 
-/** The pages behind the links of webhooks: who has the link may answer that one ask. */
+/** The pages behind webhook links: anybody with the link may answer that one request. */
 export const ANSWER_ROUTES: readonly Route[] = [
   defineOpenRoute({
     method: 'get',
@@ -127,7 +126,7 @@ function doorOf({ answers }: HttpContext): AnswerPages {
   throw new HttpRefusal(404, 'NOT_FOUND', 'This service sends no links.')
 }
 
-/** Every link is looked up: whoever has a right one can answer, whatever others at the same address guessed. */
+/** Every link is looked up, so a valid one works whatever others at the same address guessed. */
 function answerPage({ authenticator }: HttpContext, request: IncomingMessage, { status, html }: AnswerPage): Response {
   const refused = status === 404 ? authenticator.wrongLink(new RequestHeaders(request)) : undefined
   if (refused) {

@@ -11,7 +11,7 @@ const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/
 const artifactQuery = z.object({ run: z.string().max(128).optional() })
 const HASH = /^[0-9a-f]{64}$/
 
-/** Stored pieces of results. */
+/** Artifacts of results. */
 export const ARTIFACT_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -31,14 +31,14 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
           hint: 'Use the sha256 of an artifact as a result gives it, and the run that made it.',
         })
       }
-      // Without a run it is one of the caller's own.
+      // Without a run, one of the caller's own artifacts.
       const hub = run !== undefined && caller.scopes.has('read') ? context.service.hub : caller.hub
       const artifact = await hub.openArtifact(`artifact:${hash}`, { run })
       const wanted = byteRange(ifRange(request.headers, hash), artifact.bytes)
       const { status, headers, span } = describeAnswer(hash, artifact.bytes, wanted)
       if (request.method === 'HEAD') return new Response(null, { status, headers })
       const pieces = span ? artifact.part(span) : artifact.whole()
-      // What is wrong with the first piece, which is all of a small one, can still be said.
+      // An error in the first piece, which is all of a small artifact, can still be reported.
       const first = await pieces.next()
       response.writeHead(status, headers)
       await send(first, pieces, response)
@@ -47,7 +47,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
   }),
 ]
 
-/** The range counts only while the content is the one that was asked for; here it always is, by its name. */
+/** The range counts only for this content; the hash never changes. */
 function ifRange(headers: { readonly [name: string]: unknown }, hash: string): string | undefined {
   const condition = headers['if-range']
   const { range } = headers
@@ -74,7 +74,10 @@ function describeAnswer(hash: string, size: number, wanted: WantedBytes) {
   return { status: 206, headers: { ...headers, ...length }, span: wanted }
 }
 
-/** As fast as it is read, one piece in memory. An artifact that turns out to be changed breaks the answer off. */
+/**
+ * Sends pieces as fast as the client reads, one in memory. If an artifact turns out to be changed, the response breaks
+ * off.
+ */
 async function send(
   first: IteratorResult<Uint8Array, void>,
   rest: AsyncGenerator<Uint8Array, void>,
@@ -88,16 +91,16 @@ async function send(
   try {
     await pipeline(all, response)
   } catch {
-    // The client is gone, or sees that less came than was promised; both have happened by now.
+    // The client has disconnected, or sees that the response is too short.
   } finally {
     await rest.return()
   }
 }
 
-/** The part of a file that a request wants: all of it, a range, or one that the file does not have. */
+/** The requested part of a file: all of it, a range, or a range outside of it. */
 type WantedBytes = 'all' | 'outside' | { readonly start: number; readonly end: number }
 
-/** Reads a Range header; `end` is the first byte that is not wanted. More than one range, or nonsense, is answered with all. */
+/** Reads a Range header; `end` is exclusive. Several ranges or an invalid header count as the whole file. */
 export function byteRange(header: string | undefined, size: number): WantedBytes {
   const [, first = '', last = ''] = RANGE.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return 'all'

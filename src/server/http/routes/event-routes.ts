@@ -7,15 +7,15 @@ import { HttpRefusal } from '../answers.ts'
 import { EventStream } from '../event-stream.ts'
 import { defineRoute, type Exchange, type Route } from '../route.ts'
 
-/** Calls under way that one stream remembers; the start of an older one may be told a second time. */
+/** Calls in progress that one stream remembers; the start of an older one may be sent twice. */
 const MAX_STARTED = 10_000
 
 const SUCCESSES: ReadonlySet<string> = new Set(['ok', 'pending', 'running'])
 
 const eventQuery = z.object({
-  /** Id of the last event that is known, for those who cannot send `Last-Event-ID`. */
+  /** Id of the last event that the client has, if it cannot send `Last-Event-ID`. */
   after: z.string().max(100).optional(),
-  /** Types of events, joined by commas; `tool.started`, `tool.completed` and `tool.failed` only come if named. Default: all others. */
+  /** Types of events, joined by commas. Default: all but `tool.started`, `tool.completed` and `tool.failed`. */
   types: z.string().max(200).optional(),
 })
 
@@ -30,15 +30,15 @@ const TYPES = [
   'presence',
   'reset',
 ] as const
-/** Calls under other names, for those who ask for them. */
+/** Calls as `tool.*` events, sent only if requested. */
 const TOOL_TYPES = Object.keys(toolEvents) as (keyof typeof toolEvents)[]
 const ALL_TYPES: readonly ServiceEvent['type'][] = [...TYPES, ...TOOL_TYPES]
-/** What those may hear who only answer. */
+/** The types for callers that may only answer. */
 const ASKS: readonly ServiceEvent['type'][] = ['approval', 'question', 'ability-changed', 'presence', 'reset']
 const STILL_ADMITTED_MS = 5_000
 const RETRY_MS = 1_000
 
-/** What happens, as it happens. */
+/** The event stream. */
 export const EVENT_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
@@ -57,7 +57,7 @@ export const EVENT_ROUTES: readonly Route[] = [
   }),
 ]
 
-/** Tells events until the reader leaves, reads too slowly, is not let in any more, or the service closes. */
+/** Sends events until the client disconnects, reads too slowly or is no longer authenticated, or the service closes. */
 function tell({ context, caller, identity, query, request, response }: Exchange<Caller, z.output<typeof eventQuery>>) {
   const { service, streams, clock, maxWaitingBytes } = context
   const types = wantedTypes(caller, query.types)
@@ -77,10 +77,11 @@ function tell({ context, caller, identity, query, request, response }: Exchange<
         ({ type }) => type === 'reset' || types.includes(type),
       )
       for (const [index, each] of told.entries()) {
-        // A client that reconnects continues after the last event with an id, so never between two that belong together.
+        // A client that reconnects continues after the last event with an id, so never between two that belong
+        // together.
         stream.send(each.type, shownTo(caller, each), index === told.length - 1 ? id : undefined)
       }
-      // It comes again and goes on after the last that it has read.
+      // The client reconnects and continues after the last event that it has read.
       if (stream.isFull) stream.endSoon()
     },
     { ...(after && { after }), types: tools ? [...types, 'call'] : types },
@@ -104,7 +105,7 @@ function tell({ context, caller, identity, query, request, response }: Exchange<
   })
 }
 
-/** What waits, as this one may answer it: nobody answers for their own calls. */
+/** Sets `mayAnswer` for a caller: nobody approves their own calls. */
 function shownTo({ name, scopes }: Caller, event: ServiceEvent): ServiceEvent {
   if (event.type !== 'approval' && event.type !== 'question') return event
   const mayAnswer = (mine: { readonly mayAnswer: boolean }) => mine.mayAnswer && scopes.has('approve')
@@ -132,14 +133,14 @@ function wantedTypes({ scopes }: Caller, asked: string | undefined): readonly Se
 type ToolServiceEvent = Extract<ServiceEvent, { type: `tool.${string}` }>
 
 /**
- * What one stream tells of calls under these names. A quick call is indexed once, when it has ended: its start is told
- * together with its end.
+ * The `tool.*` events of one stream. A quick call is indexed once, when it has ended; its start is sent together with
+ * its end.
  */
 export class ToolEvents {
   readonly #started = new Set<string>()
 
   of(call: CallEntry): readonly ToolServiceEvent[] {
-    // The index says `running` of a call that has no end yet; a tool whose work continues has a duration.
+    // The index has `running` for a call without an end; a tool whose work continues has a duration.
     if (call.durationMs === undefined && call.status === 'running') {
       this.#remember(call.callId)
       return [startOf(call)]
@@ -168,7 +169,7 @@ function endOf({ callId, tool, run, startedAt, durationMs, status, summary = '',
   return { type: 'tool.failed', ...end, error: { code: error ?? 'ABORTED', message: summary } }
 }
 
-/** Somebody may have changed a record: what is not a valid time becomes the year 1970. */
+/** A record may have been tampered with: an invalid time becomes 1970. */
 function timeOf(ms: number): string {
   return new Date(Number.isFinite(ms) && Math.abs(ms) <= 8.64e15 ? ms : 0).toISOString()
 }

@@ -12,10 +12,10 @@ interface ListWish {
   readonly hidden?: boolean
 }
 
-/** The tools that somebody sees, in the form that it wants. */
+/** Lists the tools that a caller sees, in the requested form. */
 export async function listForms(owner: Hub, hub: PrincipalHub, wish: ListWish): Promise<readonly unknown[]> {
   const { form, dialect } = wish
-  // The adapters use nothing of a hub but its cards, which everybody's hub has.
+  // The adapters use only the cards of a hub, which every hub has.
   const shown = hub as unknown as Hub
   if (form === 'openai') return (await loadOpenai()).toOpenAi(shown, { dialect }).chat.tools
   if (form === 'anthropic') return (await loadAnthropic()).toAnthropic(shown, { dialect }).tools
@@ -34,7 +34,7 @@ function mcpTools(hub: PrincipalHub, dialect: string | undefined): readonly unkn
 
 function hubTools(owner: Hub, hub: PrincipalHub, { dialect, hidden = false }: ListWish): ToolEntry[] {
   const cards = new Map<string, ToolCard>()
-  // What is hidden from one has its card where it is not.
+  // A tool that is hidden from the caller has a card in the owner's hub.
   if (hidden) for (const card of owner.cards({ dialect })) cards.set(card.tool, card)
   for (const card of hub.cards({ dialect })) cards.set(card.tool, card)
   return hub.list({ hidden }).map((listing) => {

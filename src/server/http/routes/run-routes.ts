@@ -13,7 +13,7 @@ import { socketSignal } from '../request.ts'
 import { defineRoute, type Route } from '../route.ts'
 
 const lineQuery = z.object({
-  /** `seq` of the last line that is known. */
+  /** `seq` of the last line that the client has. */
   after: z.coerce.number().int().min(-1).default(-1),
   limit: z.coerce.number().int().min(1).max(1_000).default(200),
 })

@@ -7,7 +7,7 @@ const auditQuery = z.object({ run: z.string().max(128).optional(), only: z.liter
 const state = z.object({ ok: z.boolean() })
 const notReady = state.extend({ part: z.enum(['descriptors', 'store', 'records', 'tools']), problem: z.string() })
 
-/** How the service does, and what it offers. */
+/** Health, metrics and the OpenAPI document. */
 export const SERVICE_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',

@@ -1,5 +1,5 @@
 import { type EditName, notFound, nothingChanges, notUnique, overlapping, tooMany, tooMuch } from './edit-errors.ts'
-import { type Edit, MAX_PLACES, type Replacement, type Rung } from './edit-input.ts'
+import { type Edit, MAX_PLACES, type MatchLevel, type Replacement } from './edit-input.ts'
 import {
   bareLines,
   type FoldedText,
@@ -11,10 +11,10 @@ import {
   stripEnd,
 } from './lines.ts'
 
-/** Enough to say that a text is not unique; each is compared line by line. */
+/** Enough to report that a text is not unique; each is compared line by line. */
 const MAX_COUNTED = 20
 
-const RUNGS: readonly (readonly [Rung, Find])[] = [
+const MATCH_LEVELS: readonly (readonly [MatchLevel, Find])[] = [
   ['exact', findExact],
   ['trailing-space', ({ stripped }, edit) => findFolded(stripped, edit, (text) => text)],
   ['unicode', ({ plain }, edit) => findFolded(plain, edit, foldCharacters)],
@@ -24,20 +24,20 @@ const RUNGS: readonly (readonly [Rung, Find])[] = [
 /** A text after its edits. */
 export interface Edited {
   readonly text: string
-  /** Sorted, never overlapping, in places of the text as it was. */
+  /** Sorted and not overlapping, in positions of the original text. */
   readonly replacements: readonly Replacement[]
-  /** What had to be forgiven to find the old texts. */
-  readonly forgiven: readonly Exclude<Rung, 'exact'>[]
+  /** What had to be tolerated to find the old texts. */
+  readonly forgiven: readonly Exclude<MatchLevel, 'exact'>[]
 }
 
-/** What an edit may do. */
+/** Options of `applyEdits`. */
 export interface EditOptions {
   /** For messages. */
   readonly path: string
   readonly indentation?: boolean
-  /** Of the text as UTF-8, when it is known; counting takes as long as the search. */
+  /** Size of the text as UTF-8, if known; counting takes as long as the search. */
   readonly bytes?: number
-  /** Of the text after the edits. */
+  /** Limit for the text after the edits. */
   readonly maxBytes?: number
 }
 
@@ -47,18 +47,18 @@ interface Named extends Replacement {
 
 const MAX_BYTES = 10_485_760
 
-/** All edits, each matched against the text as it is, or none: throws and says why when one does not fit. */
+/** Applies all edits, each matched against the original text, or none. Throws with the reason if one does not fit. */
 export function applyEdits(file: string, edits: readonly Edit[], options: EditOptions): Edited {
   const source = new EditSource(file)
-  const forgiven = new Set<Exclude<Rung, 'exact'>>()
+  const forgiven = new Set<Exclude<MatchLevel, 'exact'>>()
   const named = edits.flatMap((edit, index) => {
     const name = `edits[${index}]`
-    const { rung, places } = climb(source, edit, options)
+    const { level, places } = findMatch(source, edit, options)
     checkPlaces(file, edit, places, {
       path: options.path,
       name: edits.length === 1 ? 'The old text' : `The old text of ${name}`,
     })
-    if (rung !== 'exact') forgiven.add(rung)
+    if (level !== 'exact') forgiven.add(level)
     return places.map((place): Named => ({ ...place, name }))
   })
   named.sort((left, right) => left.start - right.start || left.end - right.end)
@@ -80,7 +80,7 @@ function checkOverlaps(file: string, places: readonly Named[], path: string): vo
   }
 }
 
-/** Before anything is made: a small file could grow without bounds. */
+/** Checked first: a small file could grow without bounds. */
 function checkSize(file: string, places: readonly Replacement[], options: EditOptions): void {
   const { path, bytes, maxBytes = MAX_BYTES } = options
   if (places.every(({ start, end, text }) => file.slice(start, end) === text)) throw nothingChanges(path)
@@ -105,23 +105,24 @@ function assemble(file: string, places: readonly Replacement[]): string {
   return result + file.slice(from)
 }
 
-/** Where an edit goes, and how exactly it was found; no place when nothing fits. */
+/** Where an edit applies, and how exactly it was found; no place if nothing fits. */
 interface Found {
-  readonly rung: Rung
+  readonly level: MatchLevel
   readonly places: readonly Replacement[]
 }
 
 /**
- * Looks for the old text: exactly, then without blanks at line ends, then with plain quotes, dashes and spaces, then, if
- * asked, in any indentation.
+ * Looks for the old text: exactly, then ignoring whitespace at line ends, then with plain quotes, dashes and spaces,
+ * then, if requested, in any indentation.
  */
-function climb(source: EditSource, edit: Edit, options: { readonly indentation?: boolean } = {}): Found {
-  for (const [rung, find] of RUNGS) {
-    if (rung === 'indentation' && !options.indentation) continue
+function findMatch(source: EditSource, edit: Edit, options: { readonly indentation?: boolean } = {}): Found {
+  for (const [level, find] of MATCH_LEVELS) {
+    if (level === 'indentation' && !options.indentation) continue
     const places = find(source, edit)
-    if (places.length > 0) return { rung, places: places.map((place) => keepLineEnds(source.text, place, edit, rung)) }
+    if (places.length > 0)
+      return { level, places: places.map((place) => keepLineEnds(source.text, place, edit, level)) }
   }
-  return { rung: 'exact', places: [] }
+  return { level: 'exact', places: [] }
 }
 
 type Find = (source: EditSource, edit: Edit) => Replacement[]
@@ -131,21 +132,21 @@ function findExact({ text }: EditSource, { oldText, newText, replaceAll = false 
 }
 
 /**
- * The new text with the line ends of the place it goes to. Models write `\n`; a Windows file stays one. Who writes
- * `\r\n` in the old text knows what the file has, so that the new text is taken as it is.
+ * The new text with the line ends of its place. Models write `\n`; a Windows file keeps its line ends. If the old text
+ * contains `\r\n`, the caller knows the line ends, and the new text is taken as it is.
  */
-function keepLineEnds(file: string, found: Replacement, { oldText }: Edit, rung: Rung): Replacement {
+function keepLineEnds(file: string, found: Replacement, { oldText }: Edit, level: MatchLevel): Replacement {
   const place = wholeLineEnd(file, found, oldText)
   if (!place.text.includes('\n')) return place
   const knowsWindows = oldText.includes('\r\n')
   const isWindows = hasWindowsLineEnd(file, place)
   if (isWindows && !knowsWindows && !place.text.includes('\r'))
     return { ...place, text: place.text.replaceAll('\n', '\r\n') }
-  if (!isWindows && knowsWindows && rung !== 'exact') return { ...place, text: place.text.replaceAll('\r\n', '\n') }
+  if (!isWindows && knowsWindows && level !== 'exact') return { ...place, text: place.text.replaceAll('\r\n', '\n') }
   return place
 }
 
-/** A place that begins with the second half of a `\r\n` takes the first half, too. */
+/** A place that begins with the second half of a `\r\n` includes the first half. */
 function wholeLineEnd(file: string, place: Replacement, oldText: string): Replacement {
   const isHalf = oldText.startsWith('\n') && file[place.start] === '\n' && file[place.start - 1] === '\r'
   return isHalf ? { ...place, start: place.start - 1 } : place
@@ -159,8 +160,8 @@ function hasWindowsLineEnd(file: string, { start }: Replacement): boolean {
 }
 
 /**
- * Where the old text stands in a folded text, both folded in the same way: blanks at line ends do not count, nor what
- * `fold` takes away. The places are those of the text as it is, not as it was folded.
+ * Where the old text is in a folded text, both folded in the same way: whitespace at line ends and what `fold` changes
+ * do not count. The places are those of the original text.
  */
 function findFolded(source: FoldedText, edit: Edit, fold: (text: string) => string): Replacement[] {
   const { oldText, newText: text, replaceAll = false } = edit
@@ -173,7 +174,7 @@ function findFolded(source: FoldedText, edit: Edit, fold: (text: string) => stri
     return places.map((at) => ({ start: source.original(at), end: source.original(at + whole.length), text }))
   }
 
-  // Blanks at the end of the old text may be too many, but only where the line in the file ends, too.
+  // Trailing whitespace of the old text is ignored, but only at the end of a line in the file.
   const wanted = head + stripEnd(last)
   if (wanted === whole) return []
   return findPlaces(source.text, wanted, replaceAll)
@@ -186,8 +187,8 @@ function isLineEnd(text: string, index: number): boolean {
 }
 
 /**
- * Where the lines of the old text stand, indented in another way. Each indentation of the old text must mean one and
- * the same in the file; the new text is then indented like the file.
+ * Where the lines of the old text are with another indentation. Each indentation of the old text must correspond to
+ * one in the file; the new text is then indented like the file.
  */
 function findIndented(source: EditSource, { oldText, newText, replaceAll = false }: Edit): Replacement[] {
   const { lines } = source
@@ -202,7 +203,7 @@ function findIndented(source: EditSource, { oldText, newText, replaceAll = false
   return findRuns(source.bareLines, bare, options).flatMap((first) => {
     const next = first + wanted.length
     const indents = pairIndents(wanted, lines.slice(first, next))
-    // The last line of a file has no line end that could be replaced.
+    // The last line of a file has no line end to replace.
     if (!indents || (isClosed && next === lines.length)) return []
     const end = isClosed ? starts[next]! : starts[next - 1]! + stripEnd(lines[next - 1]!).length
     return [{ start: starts[first]!, end, text: indentLike(newText, indents) }]
@@ -218,7 +219,7 @@ function lineStarts(lines: readonly string[]): number[] {
   })
 }
 
-/** What each indentation of the old text is in the file; nothing when one would be two. */
+/** Maps each indentation of the old text to that of the file; returns nothing if one would map to two. */
 function pairIndents(wanted: readonly string[], lines: readonly string[]): ReadonlyMap<string, string> | undefined {
   const indents = new Map<string, string>()
   for (const [index, line] of wanted.entries()) {
@@ -243,7 +244,9 @@ function indentLike(text: string, indents: ReadonlyMap<string, string>): string 
   return lines.join('\n')
 }
 
-/** The text that edits are matched against; what a search makes of it is kept for the next edit of the same call. */
+/**
+ * The text that edits are matched against; what a search derives from it is kept for the next edit of the same call.
+ */
 class EditSource {
   readonly text: string
   #stripped: FoldedText | undefined
@@ -255,13 +258,13 @@ class EditSource {
     this.text = text
   }
 
-  /** Without blanks at line ends. */
+  /** Without whitespace at line ends. */
   get stripped(): FoldedText {
     this.#stripped ??= foldLines(this.text, (text) => text)
     return this.#stripped
   }
 
-  /** The same, with plain quotes, dashes and spaces. */
+  /** Also with plain quotes, dashes and spaces. */
   get plain(): FoldedText {
     this.#plain ??= foldLines(this.text, foldCharacters)
     return this.#plain
@@ -272,7 +275,7 @@ class EditSource {
     return this.#lines
   }
 
-  /** Plain, and without the blanks around them. */
+  /** Plain lines, without whitespace around them. */
   get bareLines(): readonly string[] {
     this.#bareLines ??= bareLines(this.text)
     return this.#bareLines

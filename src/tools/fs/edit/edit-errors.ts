@@ -3,17 +3,17 @@ import { countOf, quote } from '../paths.ts'
 import { MAX_PLACES, type Replacement } from './edit-input.ts'
 import { bareLines, lineNumbers } from './lines.ts'
 
-/** Which edit of a call is meant, and in which file. */
+/** Identifies an edit of a call, for messages. */
 export interface EditName {
   readonly path: string
-  /** As a sentence begins with it: `The old text`, or `The old text of edits[2]`; dialects call the argument otherwise. */
+  /** Subject of a sentence: `The old text`, or `The old text of edits[2]`; dialects name the argument differently. */
   readonly name: string
 }
 
 const MAX_LINES = 10
 const LINE_CHARS = 120
 
-/** The old text is nowhere: says where it nearly is, and what differs. */
+/** The old text was not found: reports the nearest places and what differs. */
 export function notFound(file: string, oldText: string, { path, name }: EditName): ToolError {
   const near = findNearest(file, oldText).map(({ line, differs: { line: other, has, wanted } }) => {
     const own = has === undefined ? 'the file ends before it' : `the file has ${quote(has, LINE_CHARS)}`
@@ -25,7 +25,7 @@ export function notFound(file: string, oldText: string, { path, name }: EditName
   })
 }
 
-/** The old text stands at several places. */
+/** The old text was found at several places. */
 export function notUnique(file: string, places: readonly Replacement[], { path, name }: EditName): ToolError {
   const numberOf = lineNumbers(file)
   const lines = places.slice(0, MAX_LINES).map(({ start }) => numberOf(start))
@@ -37,7 +37,7 @@ export function notUnique(file: string, places: readonly Replacement[], { path, 
   })
 }
 
-/** Two edits want the same characters. */
+/** Two edits overlap. */
 export function overlapping(file: string, place: Replacement, names: readonly string[], path: string): ToolError {
   const line = lineNumbers(file)(place.start)
   return new ToolError('CONFLICT', `${names.join(' and ')} overlap at line ${line} of ${quote(path)}.`, {
@@ -45,7 +45,7 @@ export function overlapping(file: string, place: Replacement, names: readonly st
   })
 }
 
-/** Replacing everything would take too long or too much room. */
+/** The result would be too large. */
 export function tooMuch(bytes: number, limit: number, path: string): ToolError {
   return new ToolError('FILE_TOO_LARGE', `${quote(path)} would have ${bytes} bytes, the limit is ${limit}.`, {
     hint: 'Make a smaller change. Nothing was changed.',
@@ -64,7 +64,7 @@ export function tooMany({ path, name }: EditName): ToolError {
   )
 }
 
-/** What would be written is what is there. */
+/** The new content equals the old one. */
 export function nothingChanges(path: string): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', `${quote(path)} would stay as it is.`, {
     hint: 'The new text, with the line ends of the file, is what the file has already.',
@@ -73,21 +73,21 @@ export function nothingChanges(path: string): ToolError {
 
 const MAX_CHARS = 200
 
-/** A place that is nearly the wanted one. Lines are 1-based. */
+/** A place that nearly matches. Lines are 1-based. */
 interface NearPlace {
   readonly line: number
-  /** The first line that differs, what the file has there (nothing after its end) and what was wanted. */
+  /** The first line that differs: what the file has there (nothing after its end) and what was expected. */
   readonly differs: { readonly line: number; readonly has: string | undefined; readonly wanted: string }
 }
 
 const MAX_NEAR_PLACES = 3
-/** Lines of the wanted text that vote, and how many places each may vote for: the work is bounded whatever comes. */
+/** How many lines of the wanted text vote, and for how many places each: bounds the work for any input. */
 const MAX_VOTERS = 40
 const MAX_VOTES_EACH = 200
 const MAX_COMPARED = 20_000
 const MIN_LIKENESS = 0.4
 
-/** The places where most lines of the wanted text stand, or where a line is much like its first one; best first. */
+/** The places that contain most lines of the wanted text, or a line similar to its first one; best first. */
 export function findNearest(text: string, wanted: string): NearPlace[] {
   const lines = bareLines(text)
   const parts = bareLines(wanted)
@@ -98,7 +98,7 @@ export function findNearest(text: string, wanted: string): NearPlace[] {
   return describe(text.split('\n'), wanted.split('\n'), near.slice(0, MAX_NEAR_PLACES))
 }
 
-/** Each line that the file has, too, votes for the place that would put it there. */
+/** Each line that the file also contains votes for the place that would put it there. */
 function startsByVotes(lines: readonly string[], parts: readonly string[]): number[] {
   const places = new Map<string, number[]>()
   for (const line of parts) if (line.length > 2 && places.size < MAX_VOTERS) places.set(line, [])
@@ -132,13 +132,13 @@ function describe(lines: readonly string[], parts: readonly string[], starts: re
   })
 }
 
-/** How much lines are like one: 0 to 1, the share of letter pairs that they have in common. */
+/** Similarity to a line, 0 to 1: the share of letter pairs in common. */
 function likeness(wanted: string): (line: string) => number {
   const pairs = countPairs(wanted)
   const length = Math.min(wanted.length, MAX_CHARS) - 1
   return (line) => {
     const own = Math.min(line.length, MAX_CHARS) - 1
-    // Too different in length to be alike, whatever they hold; most lines end here.
+    // Too different in length to be similar; most lines end here.
     if (own < 1 || length < 1 || own > length * 3 || length > own * 3) return 0
     const left = new Map(pairs)
     let common = 0

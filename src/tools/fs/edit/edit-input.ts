@@ -38,7 +38,7 @@ export const editInput = z
   .refine((input) => input.oldText === undefined || input.oldText !== input.newText, DIFFERENT)
   .refine(isOneForm, { message: 'needs either the old and the new text, or edits' })
 
-/** The same with the names of the coding dialect. */
+/** The same arguments with the names of the coding dialect. */
 export const codingEditInput = z.strictObject({
   path: pathSchema('The file to edit.'),
   oldString: oldText.optional(),
@@ -52,12 +52,12 @@ export const codingEditInput = z.strictObject({
     .describe('Several edits in one call, each matched against the file as it is; all of them happen or none.'),
 })
 
-/** The two forms in which edits come. */
+/** The two forms of arguments for edits. */
 interface EditForms extends Partial<Edit> {
   readonly edits?: readonly Edit[]
 }
 
-/** The edits of a call, in whichever form they came. */
+/** The edits of a call, from either form. */
 export function editsOf({ oldText, newText, replaceAll, edits }: EditForms): readonly Edit[] {
   return edits ?? [{ oldText: oldText!, newText: newText!, replaceAll }]
 }
@@ -87,15 +87,15 @@ export interface Edit {
   readonly replaceAll?: boolean
 }
 
-/** A part of a text, from a character to the one after its last, and what takes its place. */
+/** A range of a text, end exclusive, and its replacement. */
 export interface Replacement {
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
-/** How exactly a text was found; each step forgives more than the one before. */
-export type Rung = 'exact' | 'trailing-space' | 'unicode' | 'indentation'
+/** How exactly a text was found; each level tolerates more than the one before. */
+export type MatchLevel = 'exact' | 'trailing-space' | 'unicode' | 'indentation'
 
-/** The most places of one text that are looked at. */
+/** Maximum number of places in one text. */
 export const MAX_PLACES = 100_000

@@ -1,16 +1,16 @@
 import { MAX_PLACES } from './edit-input.ts'
 
-/** Where to look, and how much is enough. */
+/** Options of `findRuns`. */
 interface RunOptions {
   readonly from?: number
   readonly most?: number
-  /** Runs that share lines count, each of them. Default: true. */
+  /** Whether overlapping runs count. Default: true. */
   readonly mayOverlap?: boolean
 }
 
 /**
- * Where a run of lines (or of characters) stands in others, in time that grows with their sum (Knuth, Morris,
- * Pratt): both may come from somebody who wants it to take long.
+ * Finds a run of lines (or of characters) in others in linear time (Knuth, Morris, Pratt): both may be chosen to take
+ * long.
  */
 export function findRuns<T extends string | number>(
   lines: ArrayLike<T>,
@@ -31,7 +31,7 @@ export function findRuns<T extends string | number>(
   return found
 }
 
-/** For each prefix of the run: how much of its end is its beginning again. */
+/** For each prefix of the run: the length of its longest suffix that is also its beginning. */
 function fallbacks(run: ArrayLike<string | number>): Uint32Array {
   const fallback = new Uint32Array(run.length)
   let matched = 0
@@ -43,7 +43,7 @@ function fallbacks(run: ArrayLike<string | number>): Uint32Array {
   return fallback
 }
 
-/** Characters that look alike and that models mix up; each is one UTF-16 unit, so folding moves nothing. */
+/** Characters that look alike and that models confuse; each is one UTF-16 unit, so folding keeps positions. */
 const ALIKE: ReadonlyMap<string, string> = new Map([
   ...alike("'", '\u2018\u2019\u201a\u201b\u2032'),
   ...alike('"', '\u201c\u201d\u201e\u201f\u2033'),
@@ -53,26 +53,26 @@ const ALIKE: ReadonlyMap<string, string> = new Map([
 
 const LOOKS_ALIKE = new RegExp(`[${[...ALIKE.keys()].join('')}]`, 'g')
 
-/** Writes quotes, dashes and spaces of all kinds in their plain form; the length stays. */
+/** Replaces typographic quotes, dashes and spaces by plain ones; the length stays the same. */
 export function foldCharacters(text: string): string {
   return text.replace(LOOKS_ALIKE, (character) => ALIKE.get(character)!)
 }
 
-/** A line without the blanks at its end; the `\r` of a Windows line end is one. */
+/** A line without trailing whitespace, which includes the `\r` of a Windows line end. */
 export function stripEnd(line: string): string {
   let end = line.length
   while (end > 0 && isBlank(line.charCodeAt(end - 1))) end--
   return end === line.length ? line : line.slice(0, end)
 }
 
-/** The blanks that a line begins with. */
+/** The leading whitespace of a line. */
 export function indentOf(line: string): string {
   let end = 0
   while (end < line.length && isBlank(line.charCodeAt(end))) end++
   return line.slice(0, end)
 }
 
-/** The lines of a text in their plain form, without the blanks around them. */
+/** The lines of a text with plain characters and without surrounding whitespace. */
 export function bareLines(text: string): string[] {
   return foldCharacters(text)
     .split('\n')
@@ -87,16 +87,19 @@ function alike(plain: string, others: string): [string, string][] {
   return [...others].map((other) => [other, plain])
 }
 
-/** A text whose lines were folded, and the way back to where everything stood. */
+/** A text with folded lines, and the mapping to the original positions. */
 export interface FoldedText {
   readonly text: string
-  /** The place in the original of a place in the folded text. */
+  /** The original position of a position in the folded text. */
   original(index: number): number
-  /** The end of the original line, before its line end, that a place in the folded text is on. */
+  /** The end of the original line, before its line end, for a position in the folded text. */
   originalLineEnd(index: number): number
 }
 
-/** Folds a text: blanks at line ends go, and `fold` may change characters, but neither how many there are nor line ends. */
+/**
+ * Folds a text: removes whitespace at line ends; `fold` may replace characters, but not change their number or line
+ * ends.
+ */
 export function foldLines(source: string, fold: (text: string) => string): FoldedText {
   const lines = fold(source).split('\n')
   const folded: string[] = new Array(lines.length)
@@ -127,7 +130,7 @@ export function foldLines(source: string, fold: (text: string) => string): Folde
   }
 }
 
-/** The last line that begins at or before a place. */
+/** The last line that begins at or before a position. */
 function lineAt(starts: Uint32Array, index: number): number {
   let low = 0
   let high = starts.length - 1
@@ -139,7 +142,7 @@ function lineAt(starts: Uint32Array, index: number): number {
   return low
 }
 
-/** Tells the 1-based line numbers of places; cheapest when they are asked for in order. */
+/** Returns a function from position to 1-based line number; fastest if positions ascend. */
 export function lineNumbers(text: string): (place: number) => number {
   let [at, line] = [0, 1]
   return (place) => {
@@ -153,14 +156,14 @@ export function lineNumbers(text: string): (place: number) => number {
   }
 }
 
-/** Enough to say that a text is not unique. */
+/** Enough to report that a text is not unique. */
 const MAX_COUNTED = 1_000
-/** Up to here `indexOf` is quick in any text; for longer ones it may take the product of both lengths. */
+/** Up to this length `indexOf` is fast in any text; for longer ones it may take the product of both lengths. */
 const SHORT_CHARS = 64
 
 /**
- * Where something stands. To replace all of it the places must not overlap; to know that it is unique those that do
- * count too: `aa` stands twice in `aaa`.
+ * Finds all places of a text. To replace all, they must not overlap; to check that it is unique, overlapping ones
+ * count: `aa` occurs twice in `aaa`.
  */
 export function findPlaces(text: string, wanted: string, replaceAll: boolean): number[] {
   if (wanted === '') return []

@@ -1,22 +1,22 @@
 import type { Replacement } from './edit-input.ts'
 import { lineNumbers } from './lines.ts'
 
-/** A change as people read it. */
+/** A change as a diff. */
 export interface RegionDiff {
-  /** Unified diff; long ones end with a line that says how much is left out. */
+  /** Unified diff; a long one ends with a line that says how much is left out. */
   readonly diff: string
-  /** 1-based, in the file as it is after the change. */
+  /** 1-based line in the file after the change. */
   readonly firstChangedLine: number
 }
 
-/** How a diff is written. */
+/** Options of `regionDiff`. */
 export interface RegionDiffOptions {
   readonly path: string
   readonly context?: number
   readonly maxChars?: number
 }
 
-/** Whole lines of the file that are replaced by others. */
+/** Whole lines of the file and their replacement. */
 interface Block {
   readonly start: number
   readonly end: number
@@ -28,7 +28,7 @@ interface Block {
 const LINE_CHARS = 1_000
 const MAX_BLOCKS = 200
 
-/** The diff of known replacements: looks only at the lines around them, however large the file is. */
+/** The diff of known replacements: reads only the lines around them, however large the file is. */
 export function regionDiff(
   before: string,
   replacements: readonly Replacement[],
@@ -62,7 +62,7 @@ function groupByLine(before: string, replacements: readonly Replacement[]): Grou
       continue
     }
     last.replacements.push(replacement)
-    // Before the end of the line there is no other, and looking for it each time would take long in a long line.
+    // There is no other line end before the end of the line, and searching it each time would be slow in a long line.
     if (replacement.end >= last.end) last.end = lineEnd(before, replacement, false)
   }
   return groups
@@ -86,7 +86,7 @@ function toBlock(before: string, { replacements, end }: Group, numberOf: (place:
   })
 }
 
-/** Without the lines at both ends that stay as they are. */
+/** Without the unchanged lines at both ends. */
 function trimBlock({ start, end, line, removed, added }: Block): Block {
   const shorter = Math.min(removed.length, added.length)
   let head = 0
@@ -102,7 +102,7 @@ function trimBlock({ start, end, line, removed, added }: Block): Block {
   }
 }
 
-/** Blocks whose context would touch are one hunk. */
+/** Blocks whose context would touch become one hunk. */
 function groupHunks(before: string, blocks: readonly Block[], context: number): Block[][] {
   const hunks: Block[][] = []
   for (const block of blocks) {
@@ -131,7 +131,7 @@ function writeHunk(
   const removed = body.filter((line) => line[0] !== '+').length
   const added = body.filter((line) => line[0] !== '-').length
   const line = hunk[0]!.line - head.length
-  // A range without lines is named by the line before it.
+  // A range without lines is numbered by the line before it.
   const from = `-${removed === 0 ? line - 1 : line},${removed}`
   const to = `+${added === 0 ? line + shift - 1 : line + shift},${added}`
   return [`@@ ${from} ${to} @@`, ...body.flatMap(writeLine)]
@@ -161,7 +161,10 @@ function lineStart(file: string, place: number): number {
   return place === 0 ? 0 : file.lastIndexOf('\n', place - 1) + 1
 }
 
-/** After the line end of the last line that a replacement touches; `isFirst` says that its first line is whole before it. */
+/**
+ * The position after the last line that a replacement touches; `isFirst` means that its first line is complete before
+ * it.
+ */
 function lineEnd(file: string, { start, end, text }: Replacement, isFirst: boolean): number {
   const endsLine = end > start && file[end - 1] === '\n'
   const leavesLine = text === '' ? isFirst && lineStart(file, start) === start : text.endsWith('\n')

@@ -9,10 +9,10 @@ const MOVE = '*** Move to: '
 const MAX_SECTIONS = 400
 const MAX_CHUNKS = 500
 const MAX_ANCHORS = 20
-/** The head of a unified diff's hunk; its numbers are not needed, what follows may name a function. */
+/** The header of a hunk in a unified diff; its numbers are not used, and a function name may follow. */
 const UNIFIED = /^-\d{1,9}(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@ ?/
 
-/** Reads a patch of the `*** Begin Patch` form; throws with the line that is wrong. Touches nothing. */
+/** Parses a patch in the `*** Begin Patch` format. Throws with the number of the wrong line. Pure. */
 export function parsePatch(input: string): PatchSection[] {
   const reader = new PatchReader(input)
   reader.skipBlank()
@@ -82,7 +82,7 @@ function readChunk(reader: PatchReader): PatchChunk {
     lines.push({ sign, text: text.slice(1), isBare: text === '' })
     reader.next()
   }
-  // An empty line before the next part of the patch separates; it is no line of the file.
+  // An empty line before the next part of the patch is a separator, not a line of the file.
   while (lines.at(-1)?.isBare) lines.pop()
   const isAtEnd = reader.peek()?.trimEnd() === END_OF_FILE
   if (isAtEnd) reader.next()
@@ -96,7 +96,7 @@ function tooMany(what: string): ToolError {
   })
 }
 
-/** Goes through the lines of a patch once, and knows where it is when something is wrong. */
+/** Reads the lines of a patch once, and knows the position for errors. */
 class PatchReader {
   readonly #lines: readonly string[]
   #at = 0
@@ -105,7 +105,7 @@ class PatchReader {
     this.#lines = input.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
   }
 
-  /** 1-based number of the line that comes next. */
+  /** 1-based number of the next line. */
   get line(): number {
     return this.#at + 1
   }
@@ -122,12 +122,12 @@ class PatchReader {
     while (this.peek()?.trim() === '') this.next()
   }
 
-  /** Only lines with nothing at all on them: a single blank is an empty line of the file. */
+  /** Skips only completely empty lines: a single space is an empty line of the file. */
   skipEmpty(): void {
     while (this.peek() === '') this.next()
   }
 
-  /** What follows a mark, when the next line has it. */
+  /** The text after a marker, if the next line has it. */
   take(mark: string): string | undefined {
     const line = this.peek()
     if (!line?.startsWith(mark)) return undefined
@@ -137,7 +137,7 @@ class PatchReader {
     return rest
   }
 
-  /** What follows `@@`, when the next line begins with it. */
+  /** The text after `@@`, if the next line begins with it. */
   takeAnchor(): string | undefined {
     const line = this.peek()
     if (line !== '@@' && !line?.startsWith('@@ ')) return undefined
@@ -157,18 +157,18 @@ class PatchReader {
   }
 }
 
-/** One line of a chunk: a context line stays, the others are taken away or added. */
+/** One line of a chunk: context, removed or added. */
 interface PatchLine {
   readonly sign: ' ' | '+' | '-'
   readonly text: string
 }
 
-/** Lines that stand together in a file, and what becomes of them. */
+/** Adjacent lines of a file, and how they change. */
 export interface PatchChunk {
-  /** Lines to look for first, one after the other: `@@ class A`, `@@ method()`. */
+  /** Lines to find first, one after the other: `@@ class A`, `@@ method()`. */
   readonly anchors: readonly string[]
   readonly lines: readonly PatchLine[]
-  /** The chunk stands at the end of the file. */
+  /** The chunk is at the end of the file. */
   readonly isAtEnd: boolean
   /** 1-based line of the patch where it begins. */
   readonly line: number
@@ -180,7 +180,7 @@ export type PatchSection =
   | { readonly type: 'delete'; readonly path: string }
   | { readonly type: 'update'; readonly path: string; readonly to?: string; readonly chunks: readonly PatchChunk[] }
 
-/** Refuses a patch that names a file twice: what it should hold afterwards would depend on the order. */
+/** Throws if a patch names a file twice: the result would depend on the order. */
 export function checkPaths(sections: readonly PatchSection[]): void {
   const seen = new Set<string>()
   for (const path of sections.flatMap(pathsOf)) {
@@ -194,7 +194,7 @@ export function checkPaths(sections: readonly PatchSection[]): void {
   }
 }
 
-/** The files that a section reads, changes or makes. */
+/** The files that a section reads, changes or creates. */
 export function pathsOf(section: PatchSection): string[] {
   return section.type === 'update' && section.to !== undefined ? [section.path, section.to] : [section.path]
 }

@@ -5,24 +5,24 @@ import { quote } from '../paths.ts'
 import { readSource } from '../read/read-source.ts'
 import type { PatchChunk, PatchSection } from './parse-patch.ts'
 
-/** What became of one file. */
+/** Result for one file. */
 export interface PatchedFile {
   readonly path: string
   readonly change: 'added' | 'updated' | 'deleted' | 'moved'
   /** Where it was moved. */
   readonly to?: string
-  /** Lines that came and went. */
+  /** Added and removed lines. */
   readonly added: number
   readonly removed: number
 }
 
-/** What a patch will do: the changes for the guard, and how they are reported. */
+/** What a patch will do: the changes for the guard, and the report. */
 export interface PatchPlan {
   readonly changes: readonly FileChange[]
   readonly files: readonly PatchedFile[]
 }
 
-/** Reads what a patch touches and works out all changes; nothing is changed yet. */
+/** Reads the files of a patch and computes all changes; changes nothing yet. */
 export async function planPatch(sections: readonly PatchSection[], ctx: ReadContext): Promise<PatchPlan> {
   const changes: FileChange[] = []
   const files: PatchedFile[] = []
@@ -75,7 +75,7 @@ async function planSection(section: PatchSection, seen: Set<string>, ctx: ReadCo
   return { changes, file: { path, change: 'moved', to, added, removed } }
 }
 
-/** Two spellings, a link or an absolute path among relative ones, may lead to one file. */
+/** Two spellings, a link, or an absolute and a relative path may lead to the same file. */
 function checkOnce(seen: Set<string>, realPath: string, path: string): void {
   if (seen.has(realPath)) {
     throw new ToolError('INPUT_SCHEMA_INVALID', `${quote(path)} is a file that the patch names already.`, {
@@ -85,20 +85,20 @@ function checkOnce(seen: Set<string>, realPath: string, path: string): void {
   seen.add(realPath)
 }
 
-/** A text after its chunks were applied, and how many lines came and went. */
+/** A text after its chunks were applied, and how many lines were added and removed. */
 interface UpdatedText {
   readonly text: string
   readonly added: number
   readonly removed: number
 }
 
-/** A line and how it ends; nothing for the last line of a text without a line end. */
+/** A line and its line end, which is empty for the last line of a text without one. */
 interface FileLine {
   readonly text: string
   readonly end: string
 }
 
-/** Applies the chunks of a patch. Lines that stay, also those the patch shows as context, keep every byte. */
+/** Applies the chunks of a patch. Unchanged lines, including context, keep every byte. */
 export function updateText(text: string, chunks: readonly PatchChunk[], path: string): UpdatedText {
   const lines = splitLines(text)
   const places = placeChunks(
@@ -131,7 +131,7 @@ function splitLines(text: string): FileLine[] {
   return last === '' ? lines : [...lines, { text: last, end: '' }]
 }
 
-/** A text that ended without a line end still does. */
+/** A text without a final line end stays that way. */
 function joinLines(lines: readonly FileLine[], isClosed: boolean): string {
   const parts = lines.map(({ text, end }, index) => {
     if (index === lines.length - 1) return isClosed ? text + (end || '\n') : text
@@ -140,49 +140,49 @@ function joinLines(lines: readonly FileLine[], isClosed: boolean): string {
   return parts.join('')
 }
 
-/** A file's lines as they are, and as they are compared when that finds nothing. */
-interface Rungs {
+/** The lines of a file as they are, and in the forms that are compared next. */
+interface ComparedLines {
   readonly exact: readonly string[]
   readonly stripped: readonly string[]
 }
 
-/** Where each chunk begins, as an index of the lines; chunks follow each other. */
+/** The index where each chunk begins; chunks follow each other. */
 function placeChunks(lines: readonly string[], chunks: readonly PatchChunk[], path: string): number[] {
-  const rungs = { exact: lines, stripped: lines.map(stripEnd) }
+  const compared = { exact: lines, stripped: lines.map(stripEnd) }
   let free = 0
   return chunks.map((chunk) => {
-    const place = placeChunk(rungs, chunk, free, path)
+    const place = placeChunk(compared, chunk, free, path)
     free = place + wantedLines(chunk).length
     return place
   })
 }
 
-function placeChunk(rungs: Rungs, chunk: PatchChunk, free: number, path: string): number {
-  const from = passAnchors(rungs, chunk, free, path)
+function placeChunk(compared: ComparedLines, chunk: PatchChunk, free: number, path: string): number {
+  const from = passAnchors(compared, chunk, free, path)
   const wanted = wantedLines(chunk)
   const isAnchored = chunk.anchors.length > 0
-  if (wanted.length === 0) return isAnchored && !chunk.isAtEnd ? from : rungs.exact.length
+  if (wanted.length === 0) return isAnchored && !chunk.isAtEnd ? from : compared.exact.length
 
   // The line of the last anchor may be repeated as context.
   const start = isAnchored ? Math.max(free, from - 1) : free
-  const places = findLines(rungs, wanted, start)
+  const places = findLines(compared, wanted, start)
   if (chunk.isAtEnd) {
-    const last = rungs.exact.length - wanted.length
+    const last = compared.exact.length - wanted.length
     if (places.includes(last)) return last
-    throw notFound(rungs, chunk, wanted, path)
+    throw notFound(compared, chunk, wanted, path)
   }
   const [place, other] = places
-  if (place === undefined) throw notFound(rungs, chunk, wanted, path)
+  if (place === undefined) throw notFound(compared, chunk, wanted, path)
   if (other !== undefined && !isAnchored) throw notUnique(chunk, places, path)
   return place
 }
 
-/** The index after the last anchor's line. */
-function passAnchors(rungs: Rungs, { anchors, line }: PatchChunk, free: number, path: string): number {
+/** The index after the line of the last anchor. */
+function passAnchors(compared: ComparedLines, { anchors, line }: PatchChunk, free: number, path: string): number {
   let from = free
   for (const anchor of anchors) {
-    const [place] = findLines(rungs, [anchor], from, 1)
-    const at = place ?? findTrimmed(rungs.stripped, anchor, from)
+    const [place] = findLines(compared, [anchor], from, 1)
+    const at = place ?? findTrimmed(compared.stripped, anchor, from)
     if (at === undefined) {
       throw new ToolError(
         'NOT_FOUND',
@@ -203,7 +203,12 @@ function findTrimmed(lines: readonly string[], anchor: string, from: number): nu
   return undefined
 }
 
-function findLines({ exact, stripped }: Rungs, wanted: readonly string[], from: number, most?: number): number[] {
+function findLines(
+  { exact, stripped }: ComparedLines,
+  wanted: readonly string[],
+  from: number,
+  most?: number,
+): number[] {
   const places = findRuns(exact, wanted, { from, most })
   return places.length > 0 ? places : findRuns(stripped, wanted.map(stripEnd), { from, most })
 }
@@ -212,7 +217,7 @@ function wantedLines({ lines }: PatchChunk): string[] {
   return lines.filter(({ sign }) => sign !== '+').map(({ text }) => text)
 }
 
-function notFound({ exact }: Rungs, chunk: PatchChunk, wanted: readonly string[], path: string): ToolError {
+function notFound({ exact }: ComparedLines, chunk: PatchChunk, wanted: readonly string[], path: string): ToolError {
   const [near] = findNearest(exact.join('\n'), wanted.join('\n'))
   const where = near
     ? ` Nearest: line ${near.line}; line ${near.differs.line} differs: the file has ${quote(near.differs.has ?? '', 120)}, the patch ${quote(near.differs.wanted, 120)}.`

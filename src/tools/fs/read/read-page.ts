@@ -7,17 +7,17 @@ import { type Context, type Evidence, ToolError } from '../../../core/index.ts'
 import { quote } from '../paths.ts'
 import type { ReadResult } from './read-result.ts'
 
-/** Bytes of the beginning of a file that tell what kind of image it is. */
+/** Bytes at the beginning of a file that identify the type of image. */
 const IMAGE_MARK_BYTES = 16
 
-/** The size stands near the beginning; looking further would only give a hostile file time. */
+/** The size is near the beginning; reading further would only give a hostile file time. */
 const HEAD_BYTES = 524_288
 
 const READERS = { 'image/png': PNG, 'image/jpeg': JPG, 'image/gif': GIF, 'image/webp': WEBP }
 
 const MAX_BYTES = 5_242_880
 
-/** Which lines are wanted, and whether an image is welcome, too. */
+/** Which lines to read, and whether an image is allowed. */
 interface PageOptions {
   readonly offset?: number
   readonly limit?: number
@@ -51,7 +51,7 @@ async function readHead(path: string, ctx: Context<'read:fs'>): Promise<Buffer> 
   return Buffer.from(content.buffer, content.byteOffset, content.byteLength)
 }
 
-/** By the mark at the beginning of the file; a page does not tell. */
+/** By the byte order mark at the beginning of the file, which a page does not contain. */
 function encodingOf(head: Buffer): Pick<ReadResult, 'encoding'> {
   if (head[0] === 0xff && head[1] === 0xfe) return { encoding: 'utf-16le' }
   if (head[0] === 0xfe && head[1] === 0xff) return { encoding: 'utf-16be' }
@@ -97,7 +97,7 @@ interface ImageFacts {
 
 type MediaType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
 
-/** The kind of image that begins like this, by its content and not its name; undefined for anything else. */
+/** The type of image by its first bytes, not by its name; `undefined` for anything else. */
 export function imageType(head: Buffer): MediaType | undefined {
   const text = head.toString('latin1', 0, IMAGE_MARK_BYTES)
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
@@ -106,7 +106,7 @@ export function imageType(head: Buffer): MediaType | undefined {
   return text.startsWith('RIFF') && text.slice(8, 12) === 'WEBP' ? 'image/webp' : undefined
 }
 
-/** Type and size of an image; undefined when it is damaged or none. */
+/** Type and size of an image; `undefined` if it is damaged or not an image. */
 export function describeImage(content: Buffer): ImageFacts | undefined {
   const mediaType = imageType(content)
   if (!mediaType) return undefined
@@ -117,15 +117,15 @@ export function describeImage(content: Buffer): ImageFacts | undefined {
     const { width, height } = reader.calculate(head)
     return width > 0 && height > 0 ? { mediaType, width, height } : undefined
   } catch {
-    // The reader throws all kinds of errors at files that end too early; to us they all say: damaged.
+    // The reader throws various errors for truncated files; all of them mean damaged.
     return undefined
   }
 }
 
-/** What fits into the text that a model gets of one call, with a note. */
+/** What fits into the text that a model receives of one call, with a note. */
 export const RANGE_BYTES = 25_600
 
-/** Reads bytes from the middle of a file as text; characters that are cut at the ends of the range are left to its neighbours. */
+/** Reads bytes from the middle of a file as text; characters cut at the ends of the range belong to its neighbours. */
 export async function readRange(
   path: string,
   { byteOffset = 0, byteLimit = RANGE_BYTES }: { readonly byteOffset?: number; readonly byteLimit?: number },
@@ -149,7 +149,7 @@ export async function readRange(
   return { path, text, bytes, range }
 }
 
-/** Without the rest of a character that began before, and without the beginning of one that continues after. */
+/** Without a partial character at either end. */
 function wholeCharacters(
   bytes: Uint8Array,
   byteOffset: number,
@@ -181,7 +181,7 @@ const LINES = 20
 /** Enough for the first lines of any text that people write. */
 const MAX_CHARS = 65_536
 
-/** What proves that a text was read: how much of it, and the hash of its first lines. */
+/** Evidence that a text was read: its size, and the hash of its first lines. */
 export function textEvidence(path: string, text: string, what: string): Evidence {
   let end = 0
   for (let line = 0; line < LINES && end !== -1; line++) end = text.indexOf('\n', end) + 1 || -1

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const count = z.int().min(0)
 
-/** What reading returns; `page`, `range` and `image` only when a part or an image was asked for. */
+/** Result of reading; `page`, `range` and `image` only if a part or an image was requested. */
 export const readResult = z.strictObject({
   path: z.string().describe('The path as it was given.'),
   text: z.string().describe('The text; of a page, its lines without the last line end.'),
@@ -37,5 +37,5 @@ export const readResult = z.strictObject({
     .optional(),
 })
 
-/** What reading returns. */
+/** The content of a file as tools return it. */
 export type ReadResult = z.infer<typeof readResult>

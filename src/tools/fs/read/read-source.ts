@@ -1,23 +1,23 @@
 import { type ReadContext, ToolError } from '../../../core/index.ts'
 import { quote } from '../paths.ts'
 
-/** The most bytes that a file which is changed by parts may have afterwards. */
+/** Size limit of a file after an edit or a patch. */
 export const MAX_SOURCE_BYTES = 10_485_760
 
 /** A file that is about to be changed. */
 export interface SourceFile {
   /** The real path. */
   readonly path: string
-  /** Without its mark. */
+  /** Without its byte order mark. */
   readonly text: string
-  /** The mark that goes before the text when it is written again; empty for most files. */
+  /** The byte order mark, written back before the text; empty for most files. */
   readonly mark: string
   readonly sha256: string
-  /** Of the file. */
+  /** Size of the file. */
   readonly bytes: number
 }
 
-/** Reads a file to change it: all of it, and only what can be written back byte by byte. */
+/** Reads a whole file in order to change it. Throws if it could not be written back byte by byte. */
 export async function readSource(path: string, { fs }: Pick<ReadContext, 'fs'>): Promise<SourceFile> {
   const { encoding, text, sha256, bytes, path: realPath } = await fs.readFile(path)
   if (encoding === 'utf-8') return { path: realPath, text, mark: '', sha256, bytes }

@@ -3,10 +3,10 @@ import { isSecondHalf } from '../../util/cut-text.ts'
 import { RANGE_BYTES } from './read-page.ts'
 import type { ReadResult } from './read-result.ts'
 
-/** Room for what is said of the part that is shown. */
+/** Space for the note about the part that is shown. */
 const NOTE_CHARS = 500
 
-/** The plain form: the text, and what is left out of it. */
+/** The default form: the text, and what is left out. */
 export function showPlain(result: ReadResult, limit: ModelLimit): Content {
   const { text, page, range } = result
   if (page) return showPage(result, page, { ...limit, key: 'offset' })
@@ -19,7 +19,7 @@ export function showPlain(result: ReadResult, limit: ModelLimit): Content {
   return withNotes(shown, [left, ...encodingNotes(result)])
 }
 
-/** How to read on after what is shown: by lines, or in a first line that is too long itself. */
+/** How to continue reading: by lines, or within a first line that is itself too long. */
 function restNote(shown: string, { encoding }: ReadResult): string {
   if (shown.endsWith('\n')) return `Use offset=${shown.split('\n').length} to read on.`
   if (encoding?.startsWith('utf-16')) return 'Use offset=2 to read on after its first line.'
@@ -27,12 +27,12 @@ function restNote(shown: string, { encoding }: ReadResult): string {
   return `Use byteOffset=${byteOffset} to read on.`
 }
 
-/** A place to cut at that splits no character. */
+/** A position to cut at that does not split a character. */
 function wholeEnd(text: string, end: number): number {
   return isSecondHalf(text, end) ? end - 1 : end
 }
 
-/** The form of the coding dialect: numbered lines, images as they are. */
+/** The form of the coding dialect: numbered lines, and images. */
 export function showNumbered(result: ReadResult, limit: ModelLimit): Content {
   const { path, text, bytes, page, range, image } = result
   if (image) {
@@ -47,14 +47,14 @@ export function showNumbered(result: ReadResult, limit: ModelLimit): Content {
   return showPage(result, page, { ...limit, key: 'offset', isNumbered: true })
 }
 
-/** The form of the files dialect: the text alone, and what is left out in its words. */
+/** The form of the files dialect: the text alone, and a note on what is left out. */
 export function showLines(result: ReadResult, limit: ModelLimit): Content {
   const { text, page } = result
   if (!page) return withNotes(text, encodingNotes(result))
   return showPage({ ...result, text: text + lastLineEnd(result, page) }, page, { ...limit, key: 'start_line' })
 }
 
-/** A page leaves the end of its last line out; what is missing of a whole file tells whether, and how, that one ends. */
+/** A page omits the end of its last line; the missing bytes of a whole file show which line end it has. */
 function lastLineEnd({ text, bytes, encoding }: ReadResult, { from, to, totalLines }: Page): string {
   if (from !== 1 || to !== totalLines || encoding?.startsWith('utf-16')) return ''
   const missing = bytes - Buffer.byteLength(text) - (encoding === 'utf-8-bom' ? 3 : 0)
@@ -63,13 +63,13 @@ function lastLineEnd({ text, bytes, encoding }: ReadResult, { from, to, totalLin
 
 type Page = NonNullable<ReadResult['page']>
 
-/** Which lines of a page are shown, in which form, and the argument that reads on. */
+/** Which lines of a page are shown, in which form, and the argument that continues. */
 interface PageForm extends ModelLimit {
   readonly key: string
   readonly isNumbered?: boolean
 }
 
-/** As many whole lines of the page as fit, so that the model can read on after the last one that it has seen. */
+/** As many whole lines of the page as fit, so that the model can continue after the last line it has seen. */
 function showPage(result: ReadResult, page: Page, { maxChars, key, isNumbered = false }: PageForm): Content {
   const { from, to } = page
   if (to < from) return withNotes('', [...pageNotes(page, key), ...encodingNotes(result)])
@@ -83,7 +83,7 @@ function showPage(result: ReadResult, page: Page, { maxChars, key, isNumbered = 
   return withNotes(lines.slice(0, count).join('\n'), [...pageNotes(shown, key), ...encodingNotes(result)])
 }
 
-/** How many of the lines fit; the first one always does: what is too long alone is cut like any text. */
+/** How many of the lines fit; at least the first, which is cut like any text if it is too long. */
 function fitting(lines: readonly string[], room: number): number {
   let chars = 0
   let count = 0

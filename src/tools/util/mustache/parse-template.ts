@@ -1,6 +1,6 @@
 import { ToolError } from '../../../core/index.ts'
 
-/** A piece of a parsed template. A name is split at its dots; `.` alone is the empty list: the current value. */
+/** A part of a parsed template. A name is split at its dots; `.` alone is the empty list: the current value. */
 export type Token =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'value'; readonly name: readonly string[]; readonly raw: boolean }
@@ -23,7 +23,7 @@ const MAX_SECTION_DEPTH = 100
 const MAX_NAME_PARTS = 64
 const MAX_DELIMITER_LENGTH = 16
 
-/** Reads a Mustache template (mustache.github.io/mustache.5) in one pass over its text. */
+/** Parses a Mustache template (mustache.github.io/mustache.5) in one pass. */
 export function parseTemplate(template: string): Token[] {
   const root: Token[] = []
   const sections: OpenSection[] = []
@@ -74,7 +74,7 @@ function nextTag(template: string, from: number, [opening, closing]: readonly [s
   return { sigil, content: template.slice(inside + sigil.length, stop).trim(), start, end: stop + close.length }
 }
 
-/** The whole line, when a tag that prints nothing stands alone on it: such a line leaves no trace. */
+/** The whole line, if a tag without output is alone on it: such a line is removed. */
 function standaloneLine(template: string, from: number, tag: Tag): { start: number; end: number } | undefined {
   if (tag.sigil === '' || tag.sigil === '&' || tag.sigil === '{') return undefined
   let start = tag.start

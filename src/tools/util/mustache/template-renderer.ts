@@ -2,26 +2,26 @@ import { ToolError } from '../../../core/index.ts'
 import { Meter } from '../meter.ts'
 import { parseTemplate, type Token } from './parse-template.ts'
 
-/** What a renderer is given beside the template. */
+/** Options of a renderer. */
 interface RenderOptions {
   readonly partials: ReadonlyMap<string, string>
   readonly escape: 'html' | 'none'
   readonly maxBytes: number
 }
 
-/** The values that names are looked up in, innermost first. */
+/** The values in which names are looked up, innermost first. */
 interface Frame {
   readonly value: unknown
   readonly outer: Frame | undefined
 }
 
-/** Sections and partials inside each other: each takes some of the stack. */
+/** Nesting of sections and partials: each uses some of the stack. */
 const MAX_DEPTH = 400
-/** The begin of every line that is not empty. */
+/** The beginning of every line that is not empty. */
 const LINE = /^(?!$)/gm
 const CHEAPER = 'Render fewer items, or avoid sections inside sections over long lists.'
 
-/** Renders one Mustache template; stops as soon as the text or the work passes its limit. */
+/** Renders one Mustache template; throws as soon as the text or the work exceeds its limit. */
 export class TemplateRenderer {
   readonly #options: RenderOptions
   readonly #meter = new Meter('The template', CHEAPER)
@@ -33,7 +33,7 @@ export class TemplateRenderer {
     this.#options = options
   }
 
-  /** The text that the template makes of the data. */
+  /** Renders the template with the data. */
   render(template: string, data: unknown): string {
     this.#renderTokens(parseTemplate(template), { value: data, outer: undefined }, 0)
     return this.#pieces.join('')
@@ -82,7 +82,7 @@ export class TemplateRenderer {
     this.#renderTokens(tokens, frame, depth + 1)
   }
 
-  /** Every line of a partial that stands alone is indented as its tag was; paid for before it is built. */
+  /** Every line of a standalone partial is indented like its tag; metered before it is built. */
   #indented(partial: string, indent: string): string {
     this.#meter.spend(partial.length)
     if (indent === '') return partial
@@ -91,7 +91,10 @@ export class TemplateRenderer {
     return partial.replaceAll(LINE, indent)
   }
 
-  /** Own properties only, so that {{constructor}} finds nothing. The first part of a name decides where the rest is sought. */
+  /**
+   * Own properties only, so that {{constructor}} finds nothing. The first part of a name decides where the rest is
+   * looked up.
+   */
   #lookUp([first, ...rest]: readonly string[], frame: Frame): unknown {
     if (first === undefined) return frame.value
     let place: Frame | undefined = frame

@@ -1,27 +1,30 @@
 import { compareText, countCodePoints } from '../cut-text.ts'
-import { type Meter, invalidPath, isRecord, jsonEqual, jsonSize } from '../meter.ts'
+import { invalidPath, isRecord, jsonEqual, jsonSize, type Meter } from '../meter.ts'
 
 type Kind = 'any' | 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object' | 'expression' | 'numbers' | 'strings'
 type Expression = (item: unknown) => unknown
 type Key = number | string
 
 interface JmesFunction {
-  /** What each argument may be; `number|string` is either. */
+  /** The type of each argument; `number|string` is either. */
   readonly kinds: readonly string[]
-  /** The last kind holds for all further arguments, which arrive as one array. */
+  /** The last type applies to all further arguments, which arrive as one array. */
   readonly variadic: boolean
   readonly run: (...args: never[]) => unknown
 }
 
 const MAX_TEXT_LENGTH = 10_485_760
 
-/** Listing the keys of a large object is slow, one key costs as much as some steps. */
+/** Listing the keys of a large object is slow: one key costs as much as several steps. */
 const KEY_STEPS = 8
 
-/** Looking for a text compares, at worst, each of its characters at each place; so many comparisons take one step. */
+/** Searching a text compares, at worst, each of its characters at each position; this many comparisons are one step. */
 const COMPARISONS_A_STEP = 256
 
-/** The functions of the JMESPath standard and, from zip on, those of the community edition that cannot grow a value without bound. */
+/**
+ * The functions of the JMESPath standard and, from zip on, those of the community edition that cannot grow a value
+ * without bound.
+ */
 const FUNCTIONS: ReadonlyMap<string, JmesFunction> = new Map([
   define('abs', ['number'], (value: number) => Math.abs(value)),
   define('avg', ['numbers'], (list: number[]) => (list.length === 0 ? null : sum(list) / list.length)),
@@ -63,7 +66,7 @@ const FUNCTIONS: ReadonlyMap<string, JmesFunction> = new Map([
   define('trim', ['string'], (text: string) => text.trim()),
 ])
 
-/** Calls a function of the table with arguments it takes; the meter pays for what it will look at. */
+/** Calls a function with checked arguments; metered before it runs. */
 export function callFunction(name: string, args: readonly unknown[], meter: Meter): unknown {
   const entry = FUNCTIONS.get(name)
   if (!entry) throw invalidPath(`there is no function ${name}(); there are ${[...FUNCTIONS.keys()].join(', ')}.`)
@@ -168,7 +171,7 @@ function toNumber(value: unknown): number | null {
   return Number.isFinite(Number(value)) ? Number(value) : null
 }
 
-/** The items with their keys, which have to be all numbers or all texts. */
+/** The items with their keys, which must be all numbers or all texts. */
 function keyed<Item>(list: readonly Item[], by: (item: Item) => unknown): { item: Item; key: Key }[] {
   const pairs = list.map((item) => ({ item, key: by(item) }))
   const kind = pairs.length === 0 ? 'number' : kindOf(pairs[0]!.key)
@@ -213,7 +216,7 @@ function groupBy(list: readonly unknown[], by: Expression, meter: Meter): object
   for (const item of list) {
     const key = by(item)
     if (typeof key !== 'string') throw invalidPath(`group_by() needs strings to group by, there is ${kindOf(key)}.`)
-    // Two texts of one content are compared to their end.
+    // Equal texts are compared to their end.
     meter.spend(KEY_STEPS + (key.length >> 6))
     const group = groups.get(key)
     if (group) group.push(item)

@@ -1,8 +1,8 @@
 import { compile, tokenize } from '@jmespath-community/jmespath'
-import { type Meter, invalidPath, isRecord, jsonEqual, VALUE_STEPS } from '../meter.ts'
+import { invalidPath, isRecord, jsonEqual, type Meter, VALUE_STEPS } from '../meter.ts'
 import { callFunction } from './jmespath-functions.ts'
 
-/** The value that a JMESPath expression makes of `json`. The library reads it; our evaluator keeps to the meter. */
+/** Evaluates a JMESPath expression. The library parses it; our evaluator is metered. */
 export function selectByJmesPath(json: unknown, path: string, meter: Meter): unknown {
   return new JmesPathEvaluator(json, meter).run(parse(path))
 }
@@ -22,7 +22,7 @@ const QUOTED = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`/gs
 
 /**
  * The library unescapes a double backslash in a 'raw string', which the standard keeps, and only the first \` of a
- * `literal`, and it takes an open quote for closed. Writing them another way makes it read what the standard says.
+ * `literal`, and it accepts an unclosed quote. This rewrites them so that it follows the standard.
  */
 function standardQuotes(path: string): string {
   const open = path.replaceAll(QUOTED, (quoted) => ' '.repeat(quoted.length)).search(/["'`]/)
@@ -35,8 +35,8 @@ function standardQuotes(path: string): string {
 }
 
 /**
- * Where the parser gave up, which the library does not say: the first token that no longer fits. Up to it the text is
- * a beginning (the parser misses its end), from it on an error, so halving finds it in a dozen tries.
+ * Where the parser failed, which the library does not report: the first token that does not fit. Up to it the text is
+ * an incomplete expression, from it on an error, so bisection finds it in a dozen tries.
  */
 function failingIndex(source: string): number | undefined {
   const starts = tokenStarts(source)
@@ -68,7 +68,7 @@ function isBeginning(source: string): boolean {
   }
 }
 
-/** A node of the syntax tree that the library makes of an expression. */
+/** A node of the library's syntax tree. */
 type JmesPathNode = ReturnType<typeof compile>
 
 type NodeOf<Type extends JmesPathNode['type']> = Extract<JmesPathNode, { readonly type: Type }>
@@ -76,11 +76,11 @@ type NodeOf<Type extends JmesPathNode['type']> = Extract<JmesPathNode, { readonl
 /** Variables of `let $name = … in …`. */
 type Scope = ReadonlyMap<string, unknown>
 
-/** Walks a parsed JMESPath expression over a value; every step is paid for. */
+/** Evaluates a parsed JMESPath expression; every step is metered. */
 class JmesPathEvaluator {
   readonly #root: unknown
   readonly #meter: Meter
-  /** Looking whether an object is empty costs as much as it has keys, so it is done once. */
+  /** Checking whether an object is empty costs as much as it has keys, so it is done once. */
   readonly #empty = new WeakMap<object, boolean>()
 
   constructor(root: unknown, meter: Meter) {
@@ -88,7 +88,7 @@ class JmesPathEvaluator {
     this.#meter = meter
   }
 
-  /** What the expression makes of `value`; a function is an &expression. */
+  /** The value of the expression for `value`; a function is an &expression. */
   run(node: JmesPathNode, value: unknown = this.#root, scope: Scope = new Map()): unknown {
     this.#meter.spend(1)
     switch (node.type) {
@@ -217,7 +217,7 @@ class JmesPathEvaluator {
     return operator === 'GT' ? left > right : left >= right
   }
 
-  /** All but null, false, and what is empty. */
+  /** Everything but null, false and empty values. */
   #isTrue(value: unknown): boolean {
     if (Array.isArray(value)) return value.length > 0
     if (!isRecord(value)) return value !== null && value !== false && value !== ''

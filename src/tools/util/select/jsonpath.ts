@@ -1,11 +1,11 @@
 import { JSONPathEnvironment, JSONPathError, type JSONPathQuery, jsonpath, TokenKind } from 'json-p3'
 import { RE2JS } from 're2js'
 import { compareText, countCodePoints } from '../cut-text.ts'
-import { type Meter, invalidPath, isRecord, jsonEqual, VALUE_STEPS } from '../meter.ts'
+import { invalidPath, isRecord, jsonEqual, type Meter, VALUE_STEPS } from '../meter.ts'
 
 const environment = new JSONPathEnvironment()
 
-/** The values of all nodes that a JSONPath (RFC 9535) selects. json-p3 reads the path; our evaluator keeps to the meter. */
+/** The values of all nodes that a JSONPath (RFC 9535) selects. json-p3 parses the path; our evaluator is metered. */
 export function selectByJsonPath(json: unknown, path: string, meter: Meter): unknown[] {
   return new JsonPathEvaluator(json, meter).run(parse(path))
 }
@@ -38,13 +38,15 @@ const NORMAL = String.raw`[^()*+.?[\\\]{|}\ud800-\udfff]`
 
 const REPEAT = String.raw`[*+?]|\{(?<least>\d+)(?:,(?<most>\d*))?\}`
 
-/** One step through a pattern by the grammar of RFC 9485; this regular expression is ours and takes linear time. */
+/** One step through a pattern by the grammar of RFC 9485; this regular expression takes linear time. */
 const PIECE = new RegExp(
   `(?<open>\\()|(?<bar>\\|)|(?:(?<close>\\))|(?<dot>\\.)|${ESCAPE}|${CATEGORY}|${CLASS}|${NORMAL})(?<repeat>${REPEAT})?`,
   'uy',
 )
 
-/** The `match` and `search` functions of JSONPath: I-Regexp, run by an engine that takes linear time on any pattern. */
+/**
+ * The `match` and `search` functions of JSONPath: I-Regexp, run by an engine that takes linear time for any pattern.
+ */
 class IRegexp {
   readonly #compiled = new Map<string, RE2JS | undefined>()
   readonly #meter: Meter
@@ -53,7 +55,10 @@ class IRegexp {
     this.#meter = meter
   }
 
-  /** Whether the text as a whole (`match`) or a part of it (`search`) fits; a pattern that is no I-Regexp fits nothing. */
+  /**
+   * Whether the whole text (`match`) or a part of it (`search`) matches; a pattern that is not an I-Regexp matches
+   * nothing.
+   */
   fits(text: unknown, pattern: unknown, { whole }: { whole: boolean }): boolean {
     if (typeof text !== 'string' || typeof pattern !== 'string') return false
     const regexp = this.#compile(pattern)
@@ -81,10 +86,10 @@ const { InfixExpression, PrefixExpression, LogicalExpression, FilterQuery, RootQ
 type Selector = InstanceType<typeof jsonpath.JSONPathSelector>
 type Expression = InstanceType<typeof jsonpath.expressions.FilterExpression>
 
-/** What a query that finds nothing has for a value; JSON has no `undefined`, so it cannot be mistaken. */
+/** The value of a query that finds nothing; JSON has no `undefined`, so it cannot be confused. */
 const NOTHING = undefined
 
-/** Walks a parsed JSONPath over a value; every node it looks at is paid for. */
+/** Evaluates a parsed JSONPath; every visited node is metered. */
 class JsonPathEvaluator {
   readonly #root: unknown
   readonly #meter: Meter
@@ -197,7 +202,7 @@ class JsonPathEvaluator {
     return this.run(expression.path, expression instanceof RootQuery ? this.#root : current)
   }
 
-  /** The five functions of RFC 9535; json-p3 has checked their names, and the number and types of their arguments. */
+  /** The five functions of RFC 9535; json-p3 has checked their names and arguments. */
   #call({ name, args }: InstanceType<typeof FunctionExtension>, current: unknown): unknown {
     const [first, second] = args as [Expression, Expression]
     if (name === 'count' || name === 'value') {
@@ -219,7 +224,7 @@ class JsonPathEvaluator {
   }
 }
 
-/** I-Regexp as RE2 spells it, or nothing when the pattern does not follow the grammar. */
+/** I-Regexp in RE2 syntax; `undefined` if the pattern does not follow the grammar. */
 function translate(pattern: string): string | undefined {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw tooLarge(`has ${pattern.length} characters, the limit is ${MAX_PATTERN_LENGTH}`)
@@ -245,7 +250,7 @@ function compileLinear(translated: string): RE2JS {
   try {
     return RE2JS.compile(translated)
   } catch (cause) {
-    // The grammar was checked, so this is the engine's own bound on repeats inside repeats.
+    // The grammar was checked, so this is the engine's own limit for nested repetitions.
     throw tooLarge(`cannot be used (${(cause as Error).message})`)
   }
 }

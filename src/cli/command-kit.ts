@@ -1,0 +1,57 @@
+import type { CommandKit } from '../core/index.ts'
+import { interrupt, interruptSignal, UsageError } from './exit.ts'
+import { withHub } from './hub/with-hub.ts'
+import { readJsonLines } from './input/json-lines.ts'
+import { addConfigOption, addDefaultList, parseCount, parseTime } from './input/options.ts'
+import { callerName } from './invocation.ts'
+import { countNoun, table } from './output/layout.ts'
+import { canAsk, print, printBytes, printJson, readerGone, say } from './output/print.ts'
+import { sayError } from './report-error.ts'
+
+/** What the command line provides to the commands of features. */
+export const commandKit: CommandKit = {
+  withHub,
+  addConfigOption,
+  addDefaultList,
+  parseCount,
+  parseTime,
+  print,
+  printBytes,
+  printJson,
+  say,
+  sayError,
+  table,
+  countNoun,
+  usageError: (message, hint) => new UsageError(message, hint),
+  callerName,
+  canAsk,
+  async select({ message, options, initialValue }) {
+    const prompts = await import('@clack/prompts')
+    const choice = await prompts.select<string>({
+      message,
+      options: options.map(({ value, label }) => ({ value, label })),
+      initialValue,
+      showInstructions: false,
+      ...place(),
+    })
+    if (prompts.isCancel(choice)) return stop()
+    return options.find(({ value }) => value === choice)!.value
+  },
+  async askText(question) {
+    const prompts = await import('@clack/prompts')
+    const text = await prompts.text({ ...question, ...place() })
+    return prompts.isCancel(text) ? stop() : text
+  },
+  readJsonLines: (file) => readJsonLines(file, interruptSignal()),
+  interruptSignal,
+  readerGone,
+}
+
+function place() {
+  return { output: process.stderr, signal: interruptSignal() }
+}
+
+/** The prompt took Ctrl-C from us: it means the whole command, not only the question. */
+function stop(): undefined {
+  interrupt()
+}

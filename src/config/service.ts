@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import {
+  duration,
+  key,
+  parseDuration,
+  parseRate,
+  parseSize,
+  rate,
+  text,
+  withoutUndefined,
+} from '../core/config/index.ts'
+import type { Rate } from '../core/index.ts'
+import type { Retention } from '../hub/index.ts'
+import type { CheckedConfig } from './check-config.ts'
+
+const oidc = z.strictObject({
+  issuer: z.url({ protocol: /^https?$/ }).describe('Issuer of the tokens, as in their iss claim.'),
+  audience: text.describe('This service, as in their aud claim.'),
+  jwks: key(z.url({ protocol: /^https?$/ }), "Where the issuer's keys are. Default: discovered through the issuer."),
+  scopesClaim: key(text, 'The claim that lists the scopes: call, approve, read, admin.', 'scope'),
+  scopes: key(
+    z.record(z.string(), z.array(z.enum(['call', 'approve', 'read', 'admin']))),
+    'Maps other values of that claim to scopes.',
+  ),
+})
+
+const webhook = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }).describe('URL to which pending approvals and questions are sent.'),
+  secret: text.describe('Environment variable with the key that signs each request, at least 24 characters.'),
+  events: key(z.array(z.enum(['approval', 'question'])), 'What to send. Default: both.'),
+})
+
+const logFormat = z.enum(['json', 'text', 'none'])
+
+/** `service`: how `tool-hub serve` is reached. */
+export const serviceSchema = z.strictObject({
+  host: key(text, 'Address to listen on. Anything but loopback needs publicUrl.', '127.0.0.1'),
+  port: key(z.int().min(0).max(65_535), 'Port to listen on; 0 picks any free port.', 4040),
+  publicUrl: key(
+    z.url({ protocol: /^https?$/ }),
+    'URL by which people reach it, e.g. through an HTTPS proxy; used in links.',
+  ),
+  allowedHosts: key(z.array(text), 'Further host names by which it may be addressed.', []),
+  allowedOrigins: key(z.array(text), 'Further origins of web pages that may call it: https://tools.example.org.', []),
+  trustedProxies: key(
+    z.array(text),
+    'Addresses or networks of proxies whose X-Forwarded-For is trusted: 10.0.0.7, 10.0.0.0/8.',
+    [],
+  ),
+  oidc: key(z.union([oidc, z.array(oidc)]), 'Lets people sign in with tokens of your identity provider.'),
+  webhooks: key(
+    z.array(webhook),
+    'Where to send pending approvals and questions, signed, with a link that answers once.',
+  ),
+  rate: key(rate, 'Rate of requests of one principal whose token has no rate of its own.', '1000/s'),
+  maxConnections: key(
+    z.int().min(1),
+    'Concurrent connections, including WebSockets and event streams. Default: half of the files that the process may open, at most 10000.',
+  ),
+  approvalTimeout: key(
+    duration,
+    'How long a call waits for an approval or an answer, instead of approvals.timeout.',
+    '1h',
+  ),
+  log: key(
+    z.union([
+      logFormat,
+      z.strictObject({
+        format: key(logFormat, 'JSON lines, text for people, or nothing. Default: text on a terminal, else json.'),
+        level: key(
+          z.enum(['debug', 'info', 'warn', 'error']),
+          'Lowest level that is logged; debug logs every call.',
+          'info',
+        ),
+      }),
+    ]),
+    'What the service logs to stderr: start, sign-ins, denials, errors, changes. See docs/reference/service.md.',
+  ),
+  shutdown: key(duration, 'How long running calls may continue at shutdown.', '10s'),
+})
+
+/** The section as it was written, checked. */
+export type WrittenService = z.output<typeof serviceSchema>
+
+/** An identity provider whose tokens people sign in with. */
+export interface OidcOptions {
+  /** Issuer of the tokens, as in their `iss` claim. */
+  readonly issuer: string
+  /** This service, as in their `aud` claim. */
+  readonly audience: string
+  /** Where the issuer's keys are. Default: discovered through the issuer. */
+  readonly jwks?: string
+  /** The claim that lists the scopes: call, approve, read, admin. Default: `scope`. */
+  readonly scopesClaim?: string
+  /** Maps other values of that claim to scopes. */
+  readonly scopes?: Readonly<Record<string, readonly ('call' | 'approve' | 'read' | 'admin')[]>>
+}
+
+/** Where to send pending approvals and questions. */
+export interface WebhookOptions {
+  /** Where to send pending approvals and questions. */
+  readonly url: string
+  /** Key that signs each request. */
+  readonly secret: string
+  /** What to send. Default: both. */
+  readonly events?: readonly ('approval' | 'question')[]
+}
+
+/** How the log of a service is written. */
+export interface LogOptions {
+  /** Default: `text` on a terminal, else `json`. */
+  readonly format?: 'json' | 'text' | 'none'
+  /** Lowest level that is logged. Default: `info`. */
+  readonly level?: 'debug' | 'info' | 'warn' | 'error'
+}
+
+/** How a service is reached; every key has a safe default. */
+export interface ServiceOptions {
+  /** Address to listen on. Anything but loopback needs `publicUrl`. Default: 127.0.0.1. */
+  readonly host?: string
+  /** Port to listen on; 0 picks any free port. Default: 4040. */
+  readonly port?: number
+  /** URL by which people reach it, e.g. through an HTTPS proxy; used in links. */
+  readonly publicUrl?: string
+  /** Further host names by which it may be addressed. Default: none. */
+  readonly allowedHosts?: readonly string[]
+  /** Further origins of web pages that may call it: `https://tools.example.org`. Default: none. */
+  readonly allowedOrigins?: readonly string[]
+  /** Proxies whose X-Forwarded-For is trusted. Default: none. */
+  readonly trustedProxies?: readonly string[]
+  /** Identity providers whose tokens people may sign in with. Default: none. */
+  readonly oidc?: readonly OidcOptions[]
+  /** Where to send pending approvals and questions, signed, with a link that answers once. Default: nowhere. */
+  readonly webhooks?: readonly WebhookOptions[]
+  /** Rate of requests of one principal whose token has no rate of its own. Default: 1,000 per second. */
+  readonly rate?: Rate
+  /** Concurrent connections. Default: half of the files that the process may open, at most 10,000. */
+  readonly maxConnections?: number
+  /** How long a call waits for an approval or an answer, instead of `approvals.timeoutMs`. Default: 1 hour. */
+  readonly approvalTimeoutMs?: number
+  /** How long running calls may continue at shutdown. Default: 10 s. */
+  readonly shutdownMs?: number
+  /** What `tool-hub serve` writes to stderr. */
+  readonly log?: LogOptions
+  /** How long runs are kept, and how much room they may take. Default: runs are kept. */
+  readonly retention?: Retention
+}
+
+/** The retention that `runs` sets; `undefined` if it sets none. */
+export function toRetention(runs: CheckedConfig['runs']): Retention | undefined {
+  if (typeof runs !== 'object' || (runs.keep === undefined && runs.size === undefined)) return undefined
+  return withoutUndefined<Retention>({
+    keepMs: runs.keep === undefined ? undefined : parseDuration(runs.keep),
+    maxBytes: runs.size === undefined ? undefined : parseSize(runs.size),
+  })
+}
+
+/** The section `service` as options of `startService`. If the variable of a webhook is not set, the service reports that webhook by name. */
+export function toService(service: WrittenService): ServiceOptions {
+  const { oidc, webhooks, rate, approvalTimeout, shutdown, log, ...rest } = service
+  return withoutUndefined<ServiceOptions>({
+    ...rest,
+    oidc: oidc && [oidc].flat().map((each) => withoutUndefined<OidcOptions>(each)),
+    webhooks: webhooks?.map(({ secret, ...hook }) =>
+      withoutUndefined<WebhookOptions>({ ...hook, secret: process.env[secret] ?? '' }),
+    ),
+    rate: typeof rate === 'string' ? parseRate(rate) : rate,
+    approvalTimeoutMs: approvalTimeout === undefined ? undefined : parseDuration(approvalTimeout),
+    log: typeof log === 'string' ? { format: log } : log && withoutUndefined<LogOptions>(log),
+    shutdownMs: shutdown === undefined ? undefined : parseDuration(shutdown),
+  })
+}

@@ -1,0 +1,15 @@
+/** What a section of the config file is made of: keys with defaults and descriptions, and values with units. */
+export {
+  countSchema,
+  duration,
+  fenceSchema,
+  key,
+  type ResolvePath,
+  rate,
+  size,
+  text,
+  texts,
+  toFence,
+  withoutUndefined,
+} from './section.ts'
+export { formatDuration, formatSize, parseDuration, parseRate, parseSize } from './units.ts'

@@ -1,0 +1,213 @@
+import type { Command } from 'commander'
+import type { z } from 'zod'
+import type { Scope } from '../protocol/index.ts'
+import type { ResolvePath } from './config/index.ts'
+import type { ToolError } from './errors.ts'
+import type { Feature, FeatureHandles, FeatureHost, FeatureName, FeatureOptions, FeatureServices } from './feature.ts'
+import type { CAPABILITY_OF_FEATURE } from './features.generated.ts'
+import type { Principal } from './principal.ts'
+import type { Awaitable, Store } from './store.ts'
+import type { AnyTool } from './tool.ts'
+
+type HandleOf<Name> = Name extends keyof FeatureHandles ? FeatureHandles[Name] : unknown
+type OptionsOf<Name> = Name extends keyof FeatureOptions ? NonNullable<FeatureOptions[Name]> : object
+type ServiceOf<Name> = Name extends keyof FeatureServices ? FeatureServices[Name] : object
+
+/**
+ * A feature of every hub. Its folder in `src/features` has the definition in `index.ts`; the files `config.ts`, `store.ts`,
+ * `routes.ts`, `commands.ts` and `client.ts` are found by their names. docs/guides/add-a-feature.md shows all of them.
+ */
+export interface FeatureDefinition<
+  Name extends FeatureName = FeatureName,
+  Tools extends readonly AnyTool[] = readonly AnyTool[],
+> {
+  /** The key of its handle in `ctx`, of its service in the hub, of its options, and of its section in the config file. */
+  readonly name: Name
+  /** The capability that grants a tool the handle. */
+  readonly capability: (typeof CAPABILITY_OF_FEATURE)[Name]
+  /** Creates the feature when it is first used. Load its code with `lazyModule`, so that importing the package stays light. */
+  create(options: OptionsOf<Name>, host: FeatureHost): Promise<Feature<HandleOf<Name>, ServiceOf<Name>>>
+  /** All methods of its service; calling one creates the feature first. */
+  readonly methods: readonly string[]
+  /** The tools that every hub has. */
+  readonly tools: Tools
+  /** What the owner's options change about the tools. Default: nothing. */
+  adjustTools?(options: OptionsOf<Name>): ToolAdjustment
+  /** The command in the help of the command line; `commands.ts` adds its arguments and actions. Default: none. */
+  readonly command?: { readonly name: string; readonly summary: string }
+}
+
+/** What the options of a feature change about its tools. */
+export interface ToolAdjustment {
+  /** Tools that take the place of others. */
+  readonly replaced?: ReadonlyMap<AnyTool, AnyTool>
+  /** Tools that are turned off; calling one fails with this error. */
+  readonly off?: { readonly tools: readonly AnyTool[]; readonly why: () => ToolError }
+}
+
+/** Defines a feature; the types of its handle, service and options come from its `declare module`. */
+export function defineFeature<
+  const Name extends FeatureName,
+  const Tools extends readonly AnyTool[],
+  const Methods extends readonly (keyof ServiceOf<Name> & string)[],
+>(
+  definition: FeatureDefinition<Name, Tools> & { readonly methods: AllMethods<ServiceOf<Name>, Methods> },
+): FeatureDefinition<Name, Tools> {
+  return definition
+}
+
+/** The list, if no method of the service is missing in it; else the names of the missing ones. */
+type AllMethods<Service, Methods extends readonly unknown[]> = [Exclude<keyof Service, Methods[number]>] extends [never]
+  ? Methods
+  : { readonly missing: Exclude<keyof Service, Methods[number]> }
+
+/** The section of a feature in the config file, which `config.ts` exports as `<name>Config`. */
+export interface FeatureConfig<Schema extends z.ZodType = z.ZodType, Options = unknown> {
+  /** What the section is about. */
+  readonly description: string
+  /** Every key with its description and default. */
+  readonly schema: Schema
+  /** The options for `createToolHub`. */
+  toOptions(written: z.output<Schema>, resolvePath: ResolvePath): Options
+  /** Keys that are allowed and hardly meant, with why. Default: none. */
+  warnings?(written: z.output<Schema>): readonly { readonly key: string; readonly message: string }[]
+}
+
+/** Defines the section of a feature. */
+export function defineConfig<Schema extends z.ZodType, Options>(
+  config: FeatureConfig<Schema, Options>,
+): FeatureConfig<Schema, Options> {
+  return config
+}
+
+/** The HTTP routes of a feature, which `routes.ts` exports as `<name>Routes`. */
+export interface FeatureRoutes {
+  /** Entities that have a name in the OpenAPI document. */
+  readonly schemas: Readonly<Record<string, z.ZodType>>
+  readonly routes: readonly FeatureRoute[]
+}
+
+/** One route. The server authenticates the caller and checks scopes, query and body before it is handled. */
+export interface FeatureRoute {
+  readonly method: 'get' | 'post' | 'put' | 'delete'
+  /** As OpenAPI writes it: `/v1/notes/{id}`. */
+  readonly path: string
+  readonly summary: string
+  /** A caller needs one of these scopes. */
+  readonly allow: readonly [Scope, ...Scope[]]
+  readonly query?: z.ZodType
+  readonly body?: z.ZodType
+  /** What it answers, for the OpenAPI document; the first one is the status of a value. */
+  readonly answers: readonly [FeatureRouteAnswer, ...FeatureRouteAnswer[]]
+  /** Returns a value for JSON, `undefined` for an empty answer, or a `Response` for anything else; throws a ToolError. */
+  handle(request: FeatureRequest): Awaitable<unknown>
+}
+
+/** One answer of a route. */
+export interface FeatureRouteAnswer {
+  readonly description: string
+  /** Default: none. */
+  readonly schema?: z.ZodType
+  /** Default: `application/json`. */
+  readonly mediaType?: string
+  /** Default: 200. */
+  readonly status?: number
+}
+
+/** A request to a route of a feature. */
+export interface FeatureRequest<Query = unknown, Body = unknown> {
+  /** The services of the hub. */
+  readonly hub: FeatureServices
+  readonly store: Store
+  readonly caller: RouteCaller
+  /** A parameter of the path; empty if the path has none of this name. */
+  param(name: string): string
+  readonly query: Query
+  readonly body: Body
+}
+
+/** Who sent a request. */
+export interface RouteCaller {
+  /** `token:ci`, `user:ada`, `owner`: the name of its principal. */
+  readonly name: string
+  readonly scopes: ReadonlySet<Scope>
+  /** Its rights, for work that outlives the request; absent for the owner of the hub. */
+  readonly rights?: Principal
+  /** Whether a principal is the caller, or a session that works for the caller. */
+  isBehind(principal: string): boolean
+}
+
+/** Defines a route; `query` and `body` of the request have the types of their schemas. */
+export function defineFeatureRoute<Query extends z.ZodType = z.ZodUndefined, Body extends z.ZodType = z.ZodUndefined>(
+  route: Omit<FeatureRoute, 'query' | 'body' | 'handle'> & {
+    readonly query?: Query
+    readonly body?: Body
+    handle(request: FeatureRequest<z.output<Query>, z.output<Body>>): Awaitable<unknown>
+  },
+): FeatureRoute {
+  return route
+}
+
+/** The command of a feature, which `commands.ts` exports as `<name>Command`: adds its arguments, options and actions. */
+export type FeatureCommand = (command: Command, kit: CommandKit) => void
+
+/** What the command line provides to the commands of features. */
+export interface CommandKit {
+  /** Creates the hub that the config and the options describe, and closes it when `use` is done. */
+  withHub<T>(flags: CommandFlags, use: (hub: FeatureServices) => T | Promise<T>): Promise<T>
+  /** Adds `--config`. */
+  addConfigOption(command: Command): Command
+  /** Adds `list`, which is what a group does when it is called alone. */
+  addDefaultList(group: Command, summary: string): Command
+  /** Reads the number of an option; throws a usage error if the text is none. */
+  parseCount(option: string, text: string): number
+  /** Reads the time of an option, such as `5m`, in milliseconds; throws a usage error if the text is none. */
+  parseTime(option: string, text: string): number
+  /** Writes text to stdout. */
+  print(text: string): Promise<void>
+  /** Writes bytes to stdout. */
+  printBytes(bytes: Uint8Array): Promise<void>
+  /** Writes a value to stdout as JSON: one line, or indented on a terminal. */
+  printJson(value: unknown): Promise<void>
+  /** Writes a message for people to stderr. */
+  say(text: string): void
+  /** Writes an error to stderr, with what to do about it. */
+  sayError(message: string, hint?: string): void
+  /** Rows as aligned columns; control characters are shown as escapes. */
+  table(rows: readonly (readonly string[])[]): string
+  /** `1 note`, `2 notes`. */
+  countNoun(amount: number, noun: string): string
+  /** The error for a wrong use of the command; its exit code is 2. */
+  usageError(message: string, hint?: string): Error
+  /** Who calls, as the records name it: `cli:<user>`. */
+  callerName(): string
+  /** Whether a person at a terminal can be asked. */
+  canAsk(): boolean
+  /** Asks the person at the terminal to choose; `undefined` if the person interrupts the command. */
+  select<Value extends string>(question: SelectQuestion<Value>): Promise<Value | undefined>
+  /** Asks the person at the terminal for a text; `undefined` if the person interrupts the command. */
+  askText(question: { readonly message: string; readonly initialValue?: string }): Promise<string | undefined>
+  /** Reads a file of JSON lines, or stdin for `-`; blank lines are skipped. */
+  readJsonLines(file: string): AsyncIterable<JsonLine>
+  /** Aborts at the first Ctrl-C or SIGTERM. */
+  interruptSignal(): AbortSignal
+  /** Aborts when stdout takes nothing more, because its reader has ended. */
+  readonly readerGone: AbortSignal
+}
+
+/** The options that say which hub a command uses. */
+export interface CommandFlags {
+  readonly config?: string
+}
+
+/** A choice for the person at the terminal. */
+export interface SelectQuestion<Value extends string> {
+  readonly message: string
+  readonly options: readonly { readonly value: Value; readonly label: string }[]
+  readonly initialValue: Value
+}
+
+/** A line of a file of JSON lines: its value, or why it has none. */
+export type JsonLine =
+  | { readonly number: number; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly number: number; readonly problem: string }

@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { key, parseSize, size, withoutUndefined } from '../../core/config/index.ts'
+import { type CanvasOptions, defineConfig } from '../../core/index.ts'
+
+const section = z.strictObject({
+  content: key(size, 'The most of one content.', '2MB'),
+  perRun: key(z.int().min(1).max(10_000), 'The most canvases of one run.', 50),
+  versions: key(
+    z.int().min(1).max(10_000),
+    'The versions of a canvas that are listed; older ones stay artifacts.',
+    200,
+  ),
+})
+
+/** The section `canvas` of the config file. */
+export const canvasConfig = defineConfig({
+  description: 'How much agents may show to people; docs/reference/canvas.md.',
+  schema: section,
+  toOptions: toCanvas,
+})
+
+function toCanvas({ content, perRun, versions }: z.output<typeof section>): CanvasOptions {
+  return withoutUndefined<CanvasOptions>({
+    maxBytes: content === undefined ? undefined : parseSize(content),
+    maxCanvases: perRun,
+    maxVersions: versions,
+  })
+}

@@ -1,0 +1,234 @@
+import { z } from 'zod'
+import { CANVAS_KINDS, type CanvasDrawing, type Context, defineTool, ToolError } from '../../../core/index.ts'
+import { actionNeeds } from '../../../lib/index.ts'
+import { CANVAS_ACTIONS, type CanvasResult, canvasResult, showCanvas, summarise } from './canvas-result.ts'
+
+const MAX_FIELDS = 50
+const words = z.string().max(4_000)
+const option = z.union([z.string().max(200), z.number(), z.boolean()])
+
+const field = z.looseObject({
+  type: z.enum(['string', 'number', 'integer', 'boolean']),
+  title: words.optional(),
+  description: words.optional(),
+  enum: z.array(option).min(1).max(100).optional(),
+})
+
+const form = z.looseObject({
+  type: z.literal('object'),
+  properties: z.record(z.string().min(1).max(100), field),
+  required: z.array(z.string()).optional(),
+})
+
+/** A form as people can fill it in everywhere: a flat object of texts, numbers, yes or no, and choices. */
+function readForm(content: string): z.infer<typeof form> {
+  const parsed = form.safeParse(readJson(content))
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw invalid(`${issue!.path.join('.') || 'the content'}: ${issue!.message}`)
+  }
+  const count = Object.keys(parsed.data.properties).length
+  if (count === 0 || count > MAX_FIELDS) throw invalid(`it has ${count} fields, and 1 to ${MAX_FIELDS} are possible`)
+  return parsed.data
+}
+
+/** What is wrong with a form; nothing when people can fill it in. */
+function formProblem(content: string): string | undefined {
+  try {
+    readForm(content)
+    return undefined
+  } catch (error) {
+    if (!ToolError.is(error)) throw error
+    return `${error.message} ${error.fix.hint}`
+  }
+}
+
+function readJson(content: string): unknown {
+  try {
+    return JSON.parse(content)
+  } catch (error) {
+    throw invalid((error as Error).message)
+  }
+}
+
+function invalid(why: string): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', `This is no form: ${why}.`, {
+    hint: 'Give a JSON Schema: {"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}.',
+  })
+}
+
+const MAX_WAIT_MS = 3_600_000
+
+const fields = z.strictObject({
+  action: z.enum(CANVAS_ACTIONS).describe('present shows something, update adds a version, eval runs a script in it.'),
+  canvas: z
+    .string()
+    .regex(/^[\w.-]{1,64}$/)
+    .optional()
+    .describe('Its id or name; with present, the name it gets. Letters, digits, dot, dash, underscore.'),
+  kind: z.enum(CANVAS_KINDS).optional().describe('present: what the content is.'),
+  title: z.string().min(1).max(200).optional().describe('present, update: what people read above it.'),
+  content: z
+    .string()
+    .min(1)
+    .max(10_000_000)
+    .optional()
+    .describe(
+      'present, update: the HTML, Markdown, Mermaid text, Vega-Lite JSON with its data inside, or for a form the JSON Schema ' +
+        'of a flat object. It reaches no network: put images in as data: URLs, and styles and scripts inline.',
+    ),
+  script: z
+    .string()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe('eval: the body of an async function; give a JSON value back with return.'),
+  version: z.int().min(1).optional().describe('eval, snapshot: which one; the latest unless said.'),
+  width: z.int().min(100).max(3_000).optional().describe('eval, snapshot: pixels; 1024 unless said.'),
+  height: z.int().min(100).max(3_000).optional().describe('eval, snapshot: pixels; 768 unless said.'),
+  waitMs: z
+    .int()
+    .min(1_000)
+    .max(MAX_WAIT_MS)
+    .default(300_000)
+    .describe('form: how long to wait for the answer, in milliseconds.'),
+})
+
+const input = fields
+  .superRefine(
+    actionNeeds('canvas', {
+      present: ['content', 'kind'],
+      update: ['content', 'canvas'],
+      hide: ['canvas'],
+      eval: ['script', 'canvas'],
+      snapshot: ['canvas'],
+    }),
+  )
+  .superRefine(({ action, kind, content }, context) => {
+    const showsForm = (action === 'present' || action === 'update') && kind === 'form' && content !== undefined
+    const problem = showsForm ? formProblem(content) : undefined
+    if (problem !== undefined) context.addIssue({ code: 'custom', path: ['content'], message: problem })
+  })
+
+type Input = z.infer<typeof input>
+
+/** Shows something to people in the console. */
+export const canvas = defineTool({
+  name: 'core/canvas',
+  title: 'Canvas',
+  description:
+    'Show people a page, a Markdown text, a Mermaid diagram, a Vega-Lite chart or a form in the console, and change it later. A form ' +
+    'waits for the person and gives back what was filled in. snapshot shows you what they see. Use it for what is better seen than ' +
+    'read. Not for files that should stay (write them), and never to ask for secrets.',
+  input,
+  output: canvasResult,
+  capabilities: ['canvas'],
+  targets: (wish) => ({
+    canvas: wish.action === 'list' ? [] : [wish.action, ...(mayHoldScripts(wish) ? ['script'] : [])],
+  }),
+  timeoutMs: MAX_WAIT_MS + 60_000,
+  category: 'other',
+  tags: ['person', 'show', 'chart', 'diagram', 'form'],
+  version: '1.0.0',
+  examples: [
+    {
+      input: {
+        action: 'present',
+        canvas: 'flow',
+        kind: 'mermaid',
+        title: 'How it works',
+        content: 'graph LR; ask --> do',
+      },
+    },
+    {
+      input: {
+        action: 'present',
+        kind: 'form',
+        title: 'Where should it go?',
+        content: '{"type":"object","properties":{"region":{"type":"string","enum":["eu","us"]}},"required":["region"]}',
+      },
+      note: 'waits for the answer',
+    },
+  ],
+  dialects: { coding: { name: 'canvas' } },
+  async execute(input, ctx): Promise<CanvasResult> {
+    const { action } = input
+    ctx.evidence({ type: 'tool', ref: input.canvas ?? ctx.callId, summary: `canvas ${action}` })
+    switch (action) {
+      case 'present':
+      case 'update':
+        return show(input, ctx)
+      case 'hide':
+        return { action, canvas: summarise(await ctx.canvas.hide(needed(input.canvas, 'canvas', input))) }
+      case 'list':
+        return { action, canvases: (await ctx.canvas.list()).map(summarise) }
+      case 'eval':
+        return evaluate(input, ctx)
+      case 'snapshot':
+        return snapshot(input, ctx)
+    }
+  },
+  toModel: showCanvas,
+})
+
+async function show(input: Input, ctx: Context<'canvas'>): Promise<CanvasResult> {
+  const { action, kind, title, waitMs } = input
+  const content = needed(input.content, 'content', input)
+  // Before anything is shown that nobody could fill in.
+  const form = kind === 'form' ? readForm(content) : undefined
+  const shown = await (action === 'present'
+    ? ctx.canvas.present({
+        kind: needed(kind, 'kind', input),
+        content,
+        ...said('name', input.canvas),
+        ...said('title', title),
+      })
+    : ctx.canvas.update(needed(input.canvas, 'canvas', input), {
+        content,
+        ...said('kind', kind),
+        ...said('title', title),
+      }))
+  ctx.evidence({ type: 'text', ref: shown.latest.artifact, summary: `${shown.name}, version ${shown.latest.n}` })
+  const canvas = summarise(shown)
+  if (shown.kind !== 'form') return { action, canvas }
+  const { values = {} } = await ctx.ask({
+    question: shown.title,
+    form: (form ?? readForm(content)) as never,
+    timeoutMs: waitMs,
+  })
+  return { action, canvas: { ...canvas, hidden: true }, values }
+}
+
+async function evaluate(input: Input, ctx: Context<'canvas'>): Promise<CanvasResult> {
+  const script = needed(input.script, 'script', input)
+  const drawn = await ctx.canvas.evaluate(needed(input.canvas, 'canvas', input), script, input)
+  const { value } = drawn
+  return { action: input.action, ...describe(drawn), ...said('value', value) }
+}
+
+async function snapshot(input: Input, ctx: Context<'canvas'>): Promise<CanvasResult> {
+  const drawn = await ctx.canvas.snapshot(needed(input.canvas, 'canvas', input), input)
+  const data = Buffer.from(drawn.png).toString('base64')
+  if (drawn.problem !== undefined) ctx.notice(`The canvas could not be drawn: ${drawn.problem}`)
+  return { action: input.action, ...describe(drawn), image: { mediaType: 'image/png', data } }
+}
+
+function describe({ canvas, version, problem, errors }: CanvasDrawing) {
+  return { canvas: { ...summarise(canvas), version }, ...said('problem', problem), errors: [...errors] }
+}
+
+function said<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {
+  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: T }
+}
+
+function needed<T>(value: T | undefined, name: string, { action }: Input): T {
+  if (value !== undefined) return value
+  throw new ToolError('INPUT_SCHEMA_INVALID', `canvas ${action} needs ${name}.`, {
+    fix: { key: name, hint: `Give ${name}.` },
+  })
+}
+
+/** A page may run scripts of the model where people see it; of an update nobody knows yet what it is to change. */
+function mayHoldScripts({ action, kind }: Input): boolean {
+  return (action === 'present' || action === 'update') && (kind ?? 'html') === 'html'
+}

@@ -1,0 +1,119 @@
+import { type Command, Option } from 'commander'
+import type { CommandKit } from '../../core/index.ts'
+import { escapeLine, escapeText } from '../../lib/index.ts'
+import { describeMemoryReview } from './commands-review.ts'
+import { describeMemoryExport, describeMemoryImport } from './commands-transfer.ts'
+import { MEMORY_SCOPES, type MemoryNote, type MemoryScope } from './types.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly json?: boolean
+  readonly scope?: MemoryScope
+  readonly key?: string
+  readonly tag?: string
+  readonly limit?: string
+}
+
+const EXAMPLES = `
+What agents write waits in the archive of its run until you have looked: tool-hub memory review.
+
+Examples:
+  tool-hub memory
+  tool-hub memory review
+  tool-hub memory search "staging server" --scope shared
+  tool-hub memory show note-4f1d2a9b8c7e6f50
+  tool-hub memory forget note-4f1d2a9b8c7e6f50
+  tool-hub memory export > memory.jsonl`
+
+/** `memory`: what agents remember. */
+export function memoryCommand(command: Command, kit: CommandKit): void {
+  const { addConfigOption } = kit
+  const addFilters = (to: Command) =>
+    addConfigOption(to)
+      .addOption(new Option('--scope <scope>', 'Only of this scope').choices([...MEMORY_SCOPES]))
+      .option('--key <key>', 'Only of one run, session or agent: agent:token:ci')
+      .option('--tag <tag>', 'Only with this tag')
+      .option('--limit <number>', 'How many at most', '50')
+  command.description('Look at what agents remember, and decide what they may.')
+  addFilters(kit.addDefaultList(command, 'List the notes, newest first')).action((flags: Flags) =>
+    list(kit, undefined, flags),
+  )
+  command.addHelpText('after', EXAMPLES)
+  describeMemoryReview(command.command('review').summary('Decide on notes that wait'), kit)
+  addFilters(command.command('search'))
+    .summary('Find notes by words')
+    .description('Find notes by words, as agents do, in all scopes; the best first.')
+    .argument('<words...>', 'What to look for')
+    .action((words: string[], flags: Flags) => list(kit, words.join(' '), flags))
+  addConfigOption(command.command('show'))
+    .summary('Show a note, and where it comes from')
+    .description('Show a note with all its text and where it comes from.')
+    .argument('<id>', 'Id of the note')
+    .action((id: string, flags: Flags) => show(kit, id, flags))
+  addConfigOption(command.command('forget'))
+    .summary('Take a note away')
+    .description('Take a note away for good.')
+    .argument('<id>', 'Id of the note')
+    .action((id: string, flags: Flags) => forget(kit, id, flags))
+  describeMemoryExport(command.command('export').summary('Print all notes as JSON lines'), kit)
+  describeMemoryImport(command.command('import').summary('Take notes from a file of JSON lines'), kit)
+}
+
+async function list(kit: CommandKit, query: string | undefined, flags: Flags): Promise<void> {
+  const { scope, key, tag } = flags
+  const limit = readLimit(kit, flags)
+  const filter = { ...(scope && { scope }), ...(key && { key }), ...(tag && { tags: [tag] }), limit }
+  const { notes } = await kit.withHub(flags, ({ memory }) => memory.search({ ...filter, ...(query && { query }) }))
+  if (flags.json) return kit.printJson(notes)
+  if (notes.length === 0) return kit.say(query === undefined ? 'There is no note.' : 'No note fits.')
+  await kit.print(kit.table(notes.map(row)))
+}
+
+async function show(kit: CommandKit, id: string, flags: Flags): Promise<void> {
+  const note = await kit.withHub(flags, ({ memory }) => memory.find(id))
+  if (!note) throw unknownNote(kit, id)
+  await (flags.json ? kit.printJson(note) : kit.print(describeNote(note)))
+}
+
+async function forget(kit: CommandKit, id: string, flags: Flags): Promise<void> {
+  const isGone = await kit.withHub(flags, ({ memory }) => memory.forget(id, { by: kit.callerName() }))
+  if (!isGone) throw unknownNote(kit, id)
+  await (flags.json ? kit.printJson({ forgotten: id }) : kit.print(`Forgot ${id}.`))
+}
+
+/** A whole number from 1 to 500. */
+function readLimit({ usageError }: CommandKit, { limit = '50' }: Flags): number {
+  const number = Number(limit)
+  if (Number.isInteger(number) && number >= 1 && number <= 500) return number
+  throw usageError(`--limit ${limit} is not a number of notes.`, 'Give a whole number from 1 to 500.')
+}
+
+function row({ id, key, content, tags, createdAt, origin }: MemoryNote): string[] {
+  const doubt = origin.tainted && !origin.reviewed ? 'unreviewed' : ''
+  return [id, key, dateOf(createdAt), doubt, tags.join(','), content.slice(0, 200)]
+}
+
+function describeNote({ id, key, content, tags, createdAt, updatedAt, origin }: MemoryNote): string {
+  const facts = Object.entries({
+    scope: key,
+    tags: tags.join(', '),
+    written: dateOf(createdAt),
+    changed: updatedAt === createdAt ? '' : dateOf(updatedAt),
+    run: origin.run,
+    call: origin.callId,
+    by: origin.principal ?? origin.caller,
+    promoted: origin.promotedBy && `by ${origin.promotedBy}`,
+    imported: origin.importedBy && `by ${origin.importedBy}`,
+    label: origin.tainted ? `untrusted, ${origin.reviewed ? 'reviewed' : 'not reviewed'}` : '',
+  })
+  const lines = facts.flatMap(([name, value]) => (value ? [`  ${name.padEnd(9)} ${escapeLine(value)}`] : []))
+  return escapeText([id, ...lines, '', content].join('\n'))
+}
+
+function dateOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+}
+
+function unknownNote({ usageError }: CommandKit, id: string): Error {
+  return usageError(`There is no note ${JSON.stringify(id.slice(0, 100))}.`, 'List them with tool-hub memory.')
+}

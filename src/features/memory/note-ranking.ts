@@ -1,0 +1,131 @@
+import { compareIds, type Work } from '../../core/sql/index.ts'
+import { foldTag, queryWords, textWords } from './note-words.ts'
+import type { FoundNote, StoredNote } from './store.ts'
+
+/** What a search asks for. */
+export interface RankedQuery {
+  readonly words: readonly string[]
+  /** How rare, and so how telling, each word is. Default: 1. */
+  readonly weights: ReadonlyMap<string, number>
+  readonly tags: readonly string[]
+  readonly now: number
+  readonly limit: number
+}
+
+/** The usual parameters of BM25: how fast repetitions saturate, and how much the length matters. */
+const K1 = 1.2
+const B = 0.75
+/** Words of a note of ordinary length. */
+const USUAL_LENGTH = 60
+const HALF_LIFE_MS = 30 * 24 * 60 * 60_000
+const RECENCY_SHARE = 0.5
+const TAG_SHARE = 0.5
+/** Words are counted in this much of a note; a word that occurs only after it counts once. */
+const COUNTED_CHARS = 5_000
+
+/**
+ * Orders notes that match: BM25 of their words, raised by up to a half for new notes (halved every 30 days) and by up
+ * to a half for matching tags.
+ */
+export function rankNotes(notes: readonly StoredNote[], query: RankedQuery): readonly FoundNote[] {
+  return notes
+    .map((note) => ({ note, score: scoreOf(note, query) }))
+    .sort((a, b) => b.score - a.score || b.note.updatedAt - a.note.updatedAt || compareIds(a.note.id, b.note.id))
+    .slice(0, query.limit)
+}
+
+/** Whether a note has one of the tags, or no tag is asked for. */
+export function hasTag({ tags }: Pick<StoredNote, 'tags'>, asked: readonly string[]): boolean {
+  if (asked.length === 0) return true
+  const own = new Set(tags.map(foldTag))
+  return asked.some((tag) => own.has(foldTag(tag)))
+}
+
+/** All text of a note that is searched. */
+export function searchedNote({ text, tags }: Pick<StoredNote, 'text' | 'tags'>): string {
+  return tags.length === 0 ? text : `${text}\n${tags.join('\n')}`
+}
+
+/** Where notes are looked up by their words, the last written first. */
+export interface NoteLookup {
+  /** How many notes there are. */
+  readonly size: number
+  withAll(words: readonly string[], most: number): Work<readonly number[]>
+  withWord(word: string, most: number): Work<readonly number[]>
+}
+
+/** Notes that are worth ranking, and how telling each word is. */
+export interface NoteChoice {
+  readonly seqs: readonly number[]
+  readonly weights: ReadonlyMap<string, number>
+}
+
+/** This many are ranked by their whole content. */
+const MAX_RANKED = 200
+const MAX_OF_A_WORD = 500
+
+/**
+ * Chooses the notes that a search ranks: those with every word if there are enough of them, else also those with some
+ * words, by how telling these are. Bounded whatever the number of notes: of a common word only the last 500 are read.
+ */
+export function* chooseNotes(notes: NoteLookup, words: readonly string[], wanted: number): Work<NoteChoice> {
+  const whole = yield* notes.withAll(words, MAX_RANKED)
+  if (words.length === 1 || whole.length >= wanted) return { seqs: whole, weights: new Map() }
+  const weights = new Map<string, number>()
+  const sums = new Map<number, number>()
+  for (const word of words) {
+    const seqs = yield* notes.withWord(word, MAX_OF_A_WORD)
+    const weight = Math.log(1 + (Math.max(0, notes.size - seqs.length) + 0.5) / (seqs.length + 0.5))
+    weights.set(word, weight)
+    for (const seq of seqs) sums.set(seq, (sums.get(seq) ?? 0) + weight)
+  }
+  for (const seq of whole) sums.set(seq, Number.POSITIVE_INFINITY)
+  const best = [...sums].sort(([a, x], [b, y]) => (x === y ? b - a : y - x))
+  return { seqs: best.slice(0, MAX_RANKED).map(([seq]) => seq), weights }
+}
+
+/** The similarity of two vectors of length 1, from -1 to 1; 0 if they have different dimensions. */
+export function likeness(a: Float32Array, b: Float32Array): number {
+  if (a.length !== b.length) return 0
+  let sum = 0
+  for (let place = 0; place < a.length; place++) sum += a[place]! * b[place]!
+  return sum
+}
+
+function scoreOf(note: StoredNote, { words, weights, tags, now }: RankedQuery): number {
+  const age = Math.max(0, now - note.updatedAt)
+  const recency = 2 ** (-age / HALF_LIFE_MS)
+  const lifted = 1 + RECENCY_SHARE * recency + TAG_SHARE * tagMatch(note, words, tags)
+  return (words.length === 0 ? 1 : bm25(note, words, weights)) * lifted
+}
+
+function bm25(note: StoredNote, words: readonly string[], weights: ReadonlyMap<string, number>): number {
+  const counts = new Map(words.map((word) => [word, 0]))
+  let length = 0
+  for (const word of textWords(searchedNote({ ...note, text: note.text.slice(0, COUNTED_CHARS) }))) {
+    length++
+    const count = counts.get(word)
+    if (count !== undefined) counts.set(word, count + 1)
+  }
+  let sum = 0
+  for (const [word, counted] of counts) {
+    const count = counted === 0 && isBehind(note, word) ? 1 : counted
+    sum += ((weights.get(word) ?? 1) * count * (K1 + 1)) / (count + K1 * (1 - B + (B * length) / USUAL_LENGTH))
+  }
+  return sum
+}
+
+/** Whether a word occurs in the part of a note in which words are not counted. */
+function isBehind({ text }: StoredNote, wanted: string): boolean {
+  for (const word of textWords(text.slice(COUNTED_CHARS))) if (word === wanted) return true
+  return false
+}
+
+/** The share of the wanted tags that the note has; the words of the query may name tags, too. */
+function tagMatch({ tags }: StoredNote, words: readonly string[], asked: readonly string[]): number {
+  if (tags.length === 0) return 0
+  const own = new Set(tags.map(foldTag))
+  if (asked.length > 0) return asked.filter((tag) => own.has(foldTag(tag))).length / asked.length
+  const ownWords = new Set(tags.flatMap((tag) => queryWords(tag)))
+  return words.length === 0 ? 0 : words.filter((word) => ownWords.has(word)).length / words.length
+}

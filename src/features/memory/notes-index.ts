@@ -1,0 +1,105 @@
+import { all, run, type Work } from '../../core/sql/index.ts'
+import { foldTag } from './note-words.ts'
+
+/**
+ * What only SQLite has: full-text search with FTS5, and vectors. Words are split and folded before they come here, so that
+ * every database finds the same; FTS5 keeps them as they are. Each word is kept twice: prefixed with the number of its
+ * scope, so that a search reads nothing of other scopes, and with 0 for the owner, who searches all scopes.
+ */
+export const NOTE_INDEX = `
+CREATE VIRTUAL TABLE memory_words USING fts5(words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
+CREATE TABLE memory_vectors (
+  seq BIGINT PRIMARY KEY,
+  scope TEXT NOT NULL,
+  vector BLOB NOT NULL
+);
+CREATE INDEX memory_vectors_scope ON memory_vectors (scope, seq);
+`
+
+/** The number that stands for all scopes. */
+export const ALL_SCOPES = 0
+const SCOPE_DIGITS = 7
+/** Occurs in no word, and the tokenizer of FTS5 does not split at it. */
+const TAG_MARK = '§'
+
+const FIND = 'SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?'
+const VECTORS = 'SELECT seq, vector FROM memory_vectors ORDER BY seq DESC LIMIT ?'
+const VECTORS_OF_SCOPE = 'SELECT seq, vector FROM memory_vectors WHERE scope = ? ORDER BY seq DESC LIMIT ?'
+
+/** A note as the index needs it. */
+export interface IndexedNote {
+  readonly seq: number
+  readonly scope: string
+  readonly scopeNumber: number
+  readonly words: ReadonlySet<string>
+  readonly tags: readonly string[]
+  readonly vector: Float32Array | undefined
+}
+
+/** The vector of a note. */
+export interface NoteVector {
+  readonly seq: number
+  readonly vector: Float32Array
+}
+
+interface VectorRow {
+  readonly seq: number
+  readonly vector: Uint8Array
+}
+
+/** Notes in one of the scopes with one of the words of each group; the last written first. */
+export function* findWords(
+  scopes: readonly number[],
+  groups: readonly (readonly string[])[],
+  most: number,
+): Work<readonly number[]> {
+  if (scopes.length === 0) return []
+  const match = groups.map((words) => `(${anyOf(scopes, words)})`).join(' AND ')
+  return (yield* all<{ rowid: number }>(FIND, match, most)).map(({ rowid }) => rowid)
+}
+
+/** Adds the words and tags of a note, and its vector if it has one. */
+export function* addToIndex(note: IndexedNote): Work<void> {
+  const { seq, scope, scopeNumber, words, tags, vector } = note
+  const terms = [...words, ...tags.map(tagWord)]
+  const scoped = [scopeNumber, ALL_SCOPES].flatMap((number) => terms.map((word) => scopedWord(number, word)))
+  yield* run('INSERT INTO memory_words (rowid, words) VALUES (?, ?)', seq, scoped.join(' '))
+  if (vector)
+    yield* run(
+      'INSERT INTO memory_vectors (seq, scope, vector) VALUES (?, ?, ?)',
+      ...[seq, scope, new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)],
+    )
+}
+
+/** Removes a note. */
+export function* removeFromIndex(seq: number): Work<void> {
+  yield* run('DELETE FROM memory_words WHERE rowid = ?', seq)
+  yield* run('DELETE FROM memory_vectors WHERE seq = ?', seq)
+}
+
+/** The vectors of the notes written last, in one scope or in all. */
+export function* readVectors(scope: string | undefined, most: number): Work<readonly NoteVector[]> {
+  const rows = yield* scope === undefined
+    ? all<VectorRow>(VECTORS, most)
+    : all<VectorRow>(VECTORS_OF_SCOPE, scope, most)
+  return rows.map(toVector)
+}
+
+/** A tag among the words; tags that look alike here are told apart when the note is read. */
+export function tagWord(tag: string): string {
+  return TAG_MARK + foldTag(tag).replace(/[^\p{L}\p{N}\p{M}]/gu, TAG_MARK)
+}
+
+/** In quotes, so that no word is read as syntax. */
+function anyOf(scopes: readonly number[], words: readonly string[]): string {
+  return scopes.flatMap((scope) => words.map((word) => `"${scopedWord(scope, word)}"`)).join(' OR ')
+}
+
+function scopedWord(scope: number, word: string): string {
+  return scope.toString(36).padStart(SCOPE_DIGITS, '0') + word
+}
+
+/** Copied, because the bytes that SQLite returns need not be aligned. */
+function toVector({ seq, vector }: VectorRow): NoteVector {
+  return { seq, vector: new Float32Array(Uint8Array.from(vector).buffer) }
+}

@@ -1,0 +1,34 @@
+import { type AnyTool, type ToolAdjustment, ToolError } from '../../../core/index.ts'
+import type { MemoryOptions, MemoryScope } from '../types.ts'
+import { memoryForget } from './forget.ts'
+import { memoryRecall } from './recall.ts'
+import { memoryUpdate } from './update.ts'
+import { memoryWrite } from './write.ts'
+
+const WRITING: readonly AnyTool[] = [memoryWrite, memoryUpdate, memoryForget]
+
+/** What the owner's options change: without review a note is judged by its scope alone, and tools may be off. */
+export function adjustMemoryTools({ enabled = true, writeMode }: MemoryOptions): ToolAdjustment {
+  if (!enabled)
+    return {
+      off: {
+        tools: [memoryRecall, ...WRITING],
+        why: () => off('Memory is off: memory.enabled is false.', 'memory.enabled', true),
+      },
+    }
+  if (writeMode === 'disabled')
+    return {
+      off: {
+        tools: WRITING,
+        why: () => off('Memory can only be read: memory.write_mode is disabled.', 'memory.write_mode', 'candidate'),
+      },
+    }
+  if (writeMode !== 'external') return {}
+  const targets = ({ scope }: { readonly scope: MemoryScope }) => ({ memory: scope })
+  const withTargets = (tool: AnyTool) => [tool, Object.freeze({ ...tool, targets })] as const
+  return { replaced: new Map([memoryWrite, memoryUpdate].map(withTargets)) }
+}
+
+function off(message: string, key: string, value: unknown): ToolError {
+  return new ToolError('TOOL_DISABLED', message, { fix: { key, value, hint: `Have the owner set ${key}.` } })
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { defineTool, RESERVED_SESSION_NAMES, SESSION_LABEL } from '../../../core/index.ts'
+import { CALL_MS, sessionEntry, waitMs } from './session-shapes.ts'
+import { showEntry } from './show-session.ts'
+
+/** Begins a session. */
+export const sessionSpawn = defineTool({
+  name: 'core/session.spawn',
+  title: 'Begin a session',
+  description:
+    'Start another agent on a task of its own, in a new session below yours, with at most your rights and out of your budget. Use it for ' +
+    'work that can go on beside yours; core/session.list names the runners. With waitMs, wait for its result; else ask later with ' +
+    'core/session.status. Not for what one call of a tool does.',
+  input: z.strictObject({
+    task: z
+      .string()
+      .min(1)
+      .max(20_000)
+      .refine((task) => task.trim() !== '', 'must not be blank')
+      .describe('What is to be done, whole: the agent knows nothing else.'),
+    label: z
+      .string()
+      .regex(SESSION_LABEL, 'must be letters, digits, ., _ and -, at most 40, beginning with a letter or digit')
+      .refine((label) => !RESERVED_SESSION_NAMES.includes(label), 'must not be owner or parent')
+      .optional()
+      .describe('A name for it: letters, digits, ., _ and -, without spaces; neither owner nor parent.'),
+    runner: z.string().min(1).max(32).default('default').describe('Who works on it.'),
+    limits: z
+      .strictObject({
+        calls: z.int().min(1).describe('Calls of tools.'),
+        wallMs: z.int().min(1).describe('Milliseconds, of its calls and of its life.'),
+        cost: z.number().min(0).describe('Cost units.'),
+      })
+      .partial()
+      .optional()
+      .describe('What it may use in all.'),
+    waitMs: waitMs.default(0).describe('How long to wait for its end, in milliseconds; 0 does not wait.'),
+  }),
+  output: z.strictObject({ session: sessionEntry }),
+  capabilities: ['session'],
+  targets: ({ runner }) => ({ session: `runner:${runner}` }),
+  timeoutMs: CALL_MS,
+  category: 'sessions',
+  tags: ['session', 'agent', 'spawn'],
+  version: '1.0.0',
+  examples: [
+    {
+      input: { task: 'List the open issues about printing.', runner: 'researcher', label: 'printing', waitMs: 120_000 },
+    },
+    {
+      input: { task: 'Check every link in docs/.', limits: { calls: 200, wallMs: 600_000 } },
+      note: 'goes on by itself',
+    },
+  ],
+  dialects: { coding: { name: 'sessions_spawn' } },
+  async execute(input, ctx) {
+    const session = await ctx.sessions.spawn(input)
+    ctx.evidence({ type: 'tool', ref: session.id, summary: `session begun with ${session.runner}: ${session.state}` })
+    return { session }
+  },
+  toModel({ session }) {
+    const hint = session.state === 'running' ? '\nIt goes on; core/session.status tells how it is.' : ''
+    return `${showEntry(session)}${hint}`
+  },
+})
