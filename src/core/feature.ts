@@ -1,17 +1,16 @@
 import type { Duplex } from 'node:stream'
-import type { BrowserHandle, BrowserOptions, BrowserService } from './browser.ts'
+import type { CanvasStore } from '../features/canvas/canvas-store.ts'
+import type { CanvasHandle, CanvasOptions, CanvasService } from '../features/canvas/types.ts'
+import type { ScheduleStore } from '../features/schedules/schedule-store.ts'
+import type { ScheduleHandle, ScheduleService, SchedulesOptions } from '../features/schedules/types.ts'
 import type { CallOptions } from './call-options.ts'
-import type { CanvasHandle, CanvasOptions, CanvasService } from './canvas.ts'
 import type { FEATURES } from './features.generated.ts'
 import type { MessageHandle, MessageService, MessagesOptions } from './messages.ts'
 import type { Principal } from './principal.ts'
 import type { Artifact, ToolResult } from './result.ts'
-import type { ScheduleHandle, ScheduleService, SchedulesOptions } from './schedules.ts'
 import type { SessionHandle, SessionService, SessionsOptions } from './sessions.ts'
 import type { SourceHost } from './source.ts'
-import type { CanvasStore } from './store/canvases.ts'
 import type { InboxStore } from './store/inbox.ts'
-import type { ScheduleStore } from './store/schedules.ts'
 import type { MailStore, SessionStore } from './store/sessions.ts'
 import type { Awaitable, Store } from './store.ts'
 import type { CallerKind, Capability } from './tool.ts'
@@ -27,8 +26,6 @@ export interface FeatureHandles {
   readonly messages: MessageHandle
   /** Calls that are made later. */
   readonly schedules: ScheduleHandle
-  /** Web pages in a real browser. */
-  readonly browser: BrowserHandle
   /** Something to show to people. */
   readonly canvas: CanvasHandle
 }
@@ -41,8 +38,6 @@ export interface FeatureServices {
   readonly messages: MessageService
   /** Calls that are made later; nothing is fired before `start()`. */
   readonly schedules: ScheduleService
-  /** The browser of agents: status and rendering; started when it is first used. */
-  readonly browser: BrowserService
   /** What agents show to people; loaded when it is first used. */
   readonly canvas: CanvasService
 }
@@ -55,8 +50,6 @@ export interface FeatureOptions {
   readonly messages?: MessagesOptions
   /** Calls that are made later; docs/reference/schedules.md. */
   readonly schedules?: SchedulesOptions
-  /** The browser that agents use; docs/reference/browser.md. */
-  readonly browser?: BrowserOptions
   /** What agents show to people; docs/reference/canvas.md. */
   readonly canvas?: CanvasOptions
 }

@@ -1,23 +1,4 @@
-export type {
-  BrowserHandle,
-  BrowserOptions,
-  BrowserSandbox,
-  BrowserService,
-  BrowserStatus,
-  BrowserTab,
-  ClickOptions,
-  ConsoleLine,
-  InTab,
-  LoadState,
-  PageFile,
-  PageNews,
-  PageState,
-  Rendered,
-  RenderRequest,
-  WaitOptions,
-} from './browser.ts'
-export { browserTargets } from './browser-target.ts'
-export { type CallOptions, withOwnNames } from './call-options.ts'
+export type { CanvasStore, NewCanvas } from '../features/canvas/canvas-store.ts'
 export {
   CANVAS_KINDS,
   type Canvas,
@@ -30,7 +11,38 @@ export {
   type CanvasService,
   type CanvasVersion,
   type DrawOptions,
-} from './canvas.ts'
+} from '../features/canvas/types.ts'
+export { CRON_MODE, cronProblem } from '../features/schedules/cron-problem.ts'
+export type {
+  Firing,
+  NewScheduleRun,
+  Overlap,
+  ScheduleStore,
+  StoredSchedule,
+  StoredScheduleRun,
+} from '../features/schedules/schedule-store.ts'
+export {
+  MISSED_POLICIES,
+  type MissedPolicy,
+  type NewSchedule,
+  OVERLAP_POLICIES,
+  type OverlapPolicy,
+  SCHEDULE_RUN_STATUSES,
+  type Schedule,
+  type ScheduleChange,
+  type ScheduledCall,
+  type ScheduleHandle,
+  type ScheduleMaker,
+  type ScheduleRun,
+  type ScheduleRunPage,
+  type ScheduleRunStatus,
+  type ScheduleService,
+  type ScheduleStatus,
+  type SchedulesOptions,
+  type When,
+  type WrittenWhen,
+} from '../features/schedules/types.ts'
+export { type CallOptions, withOwnNames } from './call-options.ts'
 export type { Change, FileState, Journal, KeptChange, PlaceForTree, SeenFiles } from './change.ts'
 export {
   type CommandLine,
@@ -60,7 +72,6 @@ export {
 } from './config-document.ts'
 export type { Answer, BaseContext, Context, Question, ReadContext, RunCache, TextChange } from './context.ts'
 export { type Clock, systemClock } from './context.ts'
-export { CRON_MODE, cronProblem } from './cron-problem.ts'
 export {
   ERRORS,
   type ErrorCode,
@@ -184,6 +195,8 @@ export {
   type CommandLimits,
   type CommandSandbox,
   type CoreToolsConfig,
+  DEFAULT_COMMAND_LIMITS,
+  DEFAULT_LIMITS,
   type Durability,
   type HttpMcpServer,
   type HubOptions,
@@ -239,27 +252,6 @@ export {
   withoutNoticeLines,
 } from './result-formats.ts'
 export {
-  MISSED_POLICIES,
-  type MissedPolicy,
-  type NewSchedule,
-  OVERLAP_POLICIES,
-  type OverlapPolicy,
-  SCHEDULE_RUN_STATUSES,
-  type Schedule,
-  type ScheduleChange,
-  type ScheduledCall,
-  type ScheduleHandle,
-  type ScheduleMaker,
-  type ScheduleRun,
-  type ScheduleRunPage,
-  type ScheduleRunStatus,
-  type ScheduleService,
-  type ScheduleStatus,
-  type SchedulesOptions,
-  type When,
-  type WrittenWhen,
-} from './schedules.ts'
-export {
   type CallbackRunner,
   type CommandRunner,
   type HistoryEntry,
@@ -307,16 +299,7 @@ export {
   isFailure,
   type RunFilter,
 } from './store/call-index.ts'
-export type { CanvasStore, NewCanvas } from './store/canvases.ts'
 export { INBOX_LEVELS, type InboxLevel, type InboxStore, type StoredMessage } from './store/inbox.ts'
-export type {
-  Firing,
-  NewScheduleRun,
-  Overlap,
-  ScheduleStore,
-  StoredSchedule,
-  StoredScheduleRun,
-} from './store/schedules.ts'
 export {
   type MailStore,
   type NewSession,

@@ -1,14 +1,5 @@
 import type { Response } from 'playwright-core'
-import {
-  type BrowserHandle,
-  browserTargets,
-  type Clock,
-  type FeatureCall,
-  type InTab,
-  type LoadState,
-  messageOf,
-  ToolError,
-} from '../../core/index.ts'
+import { type Clock, type FeatureCall, messageOf, ToolError } from '../../core/index.ts'
 import { judgeUrl } from '../../sandbox/network/index.ts'
 import type { BrowserPool } from './browser-pool.ts'
 import type { BrowserSettings } from './browser-settings.ts'
@@ -20,6 +11,8 @@ import { takeSnapshot } from './page/take-snapshot.ts'
 import { clickElement, dragElement, fillFields, pressKey, selectIn, typeInto, waitFor } from './page/use-element.ts'
 import { NEW_TAB, performFor, type Work } from './perform.ts'
 import { noTab } from './run-browser.ts'
+import { browserTargets } from './tools/targets.ts'
+import type { BrowserHandle, InTab, LoadState } from './types.ts'
 
 /** The empty page, which no policy has to judge. */
 const BLANK = 'about:blank'

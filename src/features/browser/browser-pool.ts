@@ -1,7 +1,8 @@
-import { type BrowserStatus, type FeatureCall, type FeatureHost, lazyModule, ToolError } from '../../core/index.ts'
+import { type FeatureCall, type FeatureHost, lazyModule, ToolError } from '../../core/index.ts'
 import type { BrowserSettings } from './browser-settings.ts'
 import { RunBrowser } from './run-browser.ts'
 import type { Chromium } from './start/start-chromium.ts'
+import type { BrowserStatus } from './types.ts'
 
 const loadStartChromium = lazyModule(() => import('./start/start-chromium.ts'))
 

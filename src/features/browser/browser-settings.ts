@@ -1,4 +1,4 @@
-import type { BrowserOptions } from '../../core/index.ts'
+import type { BrowserOptions } from './types.ts'
 
 /** What an owner says about the browser, and what holds where nothing is said. */
 export interface BrowserSettings extends BrowserOptions {

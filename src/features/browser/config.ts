@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { duration, key, parseDuration, parseSize, size, text, withoutUndefined } from '../../core/config/index.ts'
-import { type BrowserOptions, defineConfig } from '../../core/index.ts'
+import { defineConfig } from '../../core/index.ts'
+import type { BrowserOptions } from './types.ts'
 
 const section = z.strictObject({
   executable: key(text, 'The Chromium, Chrome or Edge to use; the usual places are looked at unless said.'),

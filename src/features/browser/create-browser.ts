@@ -1,13 +1,4 @@
-import {
-  type BrowserHandle,
-  type BrowserOptions,
-  type BrowserService,
-  type Feature,
-  type FeatureHost,
-  type Rendered,
-  type RenderRequest,
-  ToolError,
-} from '../../core/index.ts'
+import { type Feature, type FeatureHost, ToolError } from '../../core/index.ts'
 import { throwIfAborted } from '../../sandbox/index.ts'
 import { browserHandle } from './browser-handle.ts'
 import { BrowserPool } from './browser-pool.ts'
@@ -16,6 +7,7 @@ import { evaluateInPage } from './page/evaluate-in-page.ts'
 import { toPageError } from './page/page-error.ts'
 import { Tab } from './page/tab.ts'
 import type { Chromium } from './start/start-chromium.ts'
+import type { BrowserHandle, BrowserOptions, BrowserService, Rendered, RenderRequest } from './types.ts'
 
 /** No server has this name, and nothing is ever asked of it: the browser is told what is there. */
 const ADDRESS = 'http://canvas.invalid/'

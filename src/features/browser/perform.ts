@@ -1,10 +1,11 @@
-import { type FeatureCall, type InTab, type PageState, ToolError } from '../../core/index.ts'
+import { type FeatureCall, ToolError } from '../../core/index.ts'
 import { throwIfAborted } from '../../sandbox/index.ts'
 import type { BrowserPool } from './browser-pool.ts'
 import { toPageError } from './page/page-error.ts'
 import type { Tab } from './page/tab.ts'
 import type { Patience } from './page/take-snapshot.ts'
 import { noTab, type RunBrowser } from './run-browser.ts'
+import type { InTab, PageState } from './types.ts'
 
 /** What an action is. */
 export interface Action {

@@ -1,11 +1,12 @@
 import type { BrowserContext, Dialog, Download, Page } from 'playwright-core'
-import { type BrowserTab, type FeatureCall, type FeatureHost, type ProgramProxy, ToolError } from '../../core/index.ts'
+import { type FeatureCall, type FeatureHost, type ProgramProxy, ToolError } from '../../core/index.ts'
 import type { BrowserSettings } from './browser-settings.ts'
 import { PageEventQueue } from './page/page-news.ts'
 import { Tab } from './page/tab.ts'
 import { RunNetwork } from './run-network.ts'
 import { GATE_USER } from './start/proxy-gate.ts'
 import type { Chromium } from './start/start-chromium.ts'
+import type { BrowserTab } from './types.ts'
 
 const VIEWPORT = { width: 1_280, height: 720 }
 

@@ -1,8 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Download } from 'playwright-core'
-import { type PageFile, ToolError } from '../../../core/index.ts'
+import { ToolError } from '../../../core/index.ts'
 import type { Work } from '../perform.ts'
+import type { PageFile } from '../types.ts'
 
 const MAX_UPLOAD_BYTES = 25_000_000
 const MAX_NAME_CHARS = 200

@@ -1,4 +1,4 @@
-import type { PageNews } from '../../../core/index.ts'
+import type { PageNews } from '../types.ts'
 
 const MAX_REPORTED = 5
 const MAX_CHARS = 300

@@ -1,5 +1,6 @@
 import type { CDPSession, ConsoleMessage, Download, Locator, Page, Request } from 'playwright-core'
-import { type ConsoleLine, ToolError } from '../../../core/index.ts'
+import { ToolError } from '../../../core/index.ts'
+import type { ConsoleLine } from '../types.ts'
 
 const MAX_LINES = 200
 const MAX_CHARS = 500

@@ -1,5 +1,6 @@
-import type { BrowserHandle, ClickOptions, Clock, WaitOptions } from '../../../core/index.ts'
+import type { Clock } from '../../../core/index.ts'
 import type { Work } from '../perform.ts'
+import type { BrowserHandle, ClickOptions, WaitOptions } from '../types.ts'
 
 type Options<K extends keyof BrowserHandle> = Parameters<BrowserHandle[K]>[0]
 

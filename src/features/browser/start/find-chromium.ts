@@ -1,7 +1,8 @@
 import { access, constants, realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { type BrowserOptions, ToolError } from '../../../core/index.ts'
+import { ToolError } from '../../../core/index.ts'
+import type { BrowserOptions } from '../types.ts'
 import type { Playwright } from './load-playwright.ts'
 
 type Channel = NonNullable<BrowserOptions['channel']>

@@ -2,13 +2,7 @@ import { chown, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Browser } from 'playwright-core'
-import {
-  type BrowserSandbox,
-  type Clock,
-  type RunningProgram,
-  type SandboxLevel,
-  ToolError,
-} from '../../../core/index.ts'
+import { type Clock, type RunningProgram, type SandboxLevel, ToolError } from '../../../core/index.ts'
 import {
   buildSandbox,
   canEnter,
@@ -24,6 +18,7 @@ import {
   type SandboxLaunch,
 } from '../../../sandbox/exec/index.ts'
 import type { BrowserSettings } from '../browser-settings.ts'
+import type { BrowserSandbox } from '../types.ts'
 import { chromiumArguments } from './chromium-arguments.ts'
 import { findChromium } from './find-chromium.ts'
 import { loadPlaywright } from './load-playwright.ts'

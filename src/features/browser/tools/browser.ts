@@ -1,8 +1,9 @@
-import { browserTargets, type Content, defineTool } from '../../../core/index.ts'
+import { type Content, defineTool } from '../../../core/index.ts'
 import { shownUrl, wrapUntrusted } from '../../../lib/index.ts'
 import { type BrowserInput, browserInput } from './browser-input.ts'
 import { type BrowserOutput, browserOutput } from './browser-output.ts'
 import { doAction } from './do-action.ts'
+import { browserTargets } from './targets.ts'
 
 /** What a model sees: what was done in our own words, and all that is the page's inside a frame. */
 function showBrowser(output: BrowserOutput): Content {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { type BrowserStatus, type Context, type PageFile, type PageState, ToolError } from '../../../core/index.ts'
+import { type Context, ToolError } from '../../../core/index.ts'
+import type { BrowserStatus, PageFile, PageState } from '../types.ts'
 import type { BrowserInput } from './browser-input.ts'
 import type { BrowserOutput } from './browser-output.ts'
 

@@ -1,4 +1,4 @@
-import type { Artifact } from './result.ts'
+import type { Artifact } from '../../core/index.ts'
 
 /** How Chromium is kept from the machine: by its own sandbox, inside the process sandbox, or not at all. */
 export type BrowserSandbox = 'own' | 'jail' | 'none'
