@@ -1,2 +1,2 @@
-/** What the parts of the sandbox share with features that run in it. */
-export { throwIfAborted } from './throw-if-aborted.ts'
+/** What the folders of the sandbox share with features that run in it. */
+export { throwIfAborted } from './lifecycle.ts'

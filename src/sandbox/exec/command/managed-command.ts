@@ -9,17 +9,15 @@ import {
   type SandboxLevel,
   ToolError,
 } from '../../../core/index.ts'
-import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { throwIfAborted } from '../../lifecycle.ts'
 import type { CommandCall } from '../command-call.ts'
 import { KeptOutput } from '../output/kept-output.ts'
 import { LiveOutput, type OutputListener } from '../output/live-output.ts'
 import { OutputPipe } from '../output/output-pipe.ts'
 import type { Exit } from '../start/protocol.ts'
 import type { CommandProcess } from '../start/sandbox-handle.ts'
-import { CommandInput } from './command-input.ts'
+import { CommandInput, PromptDetector, type WaitLimits, waitUntil } from './command-input.ts'
 import type { DiskOveruse } from './disk-watch.ts'
-import { PromptDetector } from './prompt-detector.ts'
-import { type WaitLimits, waitUntil } from './wait-until.ts'
 
 /** A command that was just started, and its settings. */
 export interface ManagedCommandOptions {

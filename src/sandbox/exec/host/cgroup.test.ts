@@ -4,8 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../../../../test/support/sandbox-spec.ts'
-import { openCgroups } from './cgroup.ts'
-import { layoutsFor, readLayouts } from './cgroup-layouts.ts'
+import { layoutsFor, openCgroups, readLayouts } from './cgroup.ts'
 
 const cgroups = await openCgroups()
 const LIMITS = { memoryBytes: 64 * 1024 ** 2, processes: 12 }

@@ -18,18 +18,6 @@ export interface ProcessLimits {
   readonly newFiles?: number
 }
 
-/** What a command may use where the owner sets no limit. */
-export const DEFAULT_COMMAND_LIMITS = {
-  cpuMs: 600_000,
-  memoryBytes: 2_000_000_000,
-  processes: 256,
-  fileBytes: 1_000_000_000,
-  openFiles: 1_024,
-  diskBytes: 10_000_000_000,
-  newFiles: 500_000,
-  outputBytes: 1_000_000_000,
-} as const
-
 /** The highest values that this process may set, by their prlimit names; a missing one is unlimited. */
 export type HardLimits = ReadonlyMap<string, number>
 

@@ -1,28 +1,122 @@
-import { ToolError } from '../../../core/index.ts'
+import { type SandboxLevel, ToolError } from '../../../core/index.ts'
 import { bridgeCommand, proxyEnvironment } from '../bridge/bridge.ts'
+import { findProgram, needProgram } from '../host/host.ts'
 import { limitOptions, type ProcessLimits } from '../host/limits.ts'
-import { findProgram, needProgram } from '../host/system-programs.ts'
 import { type MountPlan, planMounts } from './mounts.ts'
-import { namespacesSandbox } from './namespaces.ts'
-import { type Mount, SANDBOX_HOME, type SandboxLaunch, type SandboxSpec, sandboxKey } from './sandbox.ts'
-import { needsPrivateMounts, runAs } from './sandbox-user.ts'
+import { namespacesWords } from './namespaces.ts'
+import {
+  type Mount,
+  needsPrivateMounts,
+  runAs,
+  SANDBOX_HOME,
+  type SandboxLaunch,
+  type SandboxSpec,
+  sandboxKey,
+} from './sandbox.ts'
 import { seccompProgram } from './seccomp.ts'
 
 /** Turns a specification into a program to start. Throws SANDBOX_UNAVAILABLE if a program that it needs is missing. */
 export function buildSandbox(spec: SandboxSpec, platform: NodeJS.Platform = process.platform): SandboxLaunch {
   if (spec.level === 'none') return unconfinedSandbox(spec)
-  if (platform === 'darwin') return macosSandbox(spec)
-  return spec.level === 'full' ? bubblewrapSandbox(spec) : namespacesSandbox(spec)
+  return platform === 'darwin' ? macosSandbox(spec) : linuxSandbox(spec, spec.level)
+}
+
+/**
+ * Level full: bubblewrap, with a root of its own, a filter of system calls and limits. Level namespaces: the same root
+ * and limits, made with the programs of util-linux, without the filter.
+ */
+function linuxSandbox(spec: SandboxSpec, level: 'full' | 'namespaces'): SandboxLaunch {
+  const isFull = level === 'full'
+  const seccomp = isFull ? { fd: SECCOMP_FD, program: filterProgram() } : undefined
+  const plan = planMounts(spec)
+  const words = isFull ? bubblewrapWords(spec, plan) : namespacesWords(spec, plan)
+  return toLaunch(spec, level, runAs(plan.user, words), {
+    ...(seccomp && { seccomp, swappable: sources(plan.granted.inside) }),
+    ...(spec.proxySocket && { helper: bridgeCommand() }),
+    closed: plan.granted.closed,
+    hasPrivateMounts: needsPrivateMounts(plan.user),
+  })
 }
 
 /** No isolation: the command runs as the hub's user, with its limits where the system has a program to set them. */
 function unconfinedSandbox(spec: SandboxSpec): SandboxLaunch {
   const prlimit = findProgram('prlimit')
-  const [file, ...args] = prlimit
-    ? [prlimit, ...limitOptions(spec.limits, { isSandboxed: false }), '--']
-    : ['/usr/bin/env', '--']
-  const sandbox = { level: 'none', file: file!, args, env: spec.environment, limits: spec.limits } as const
-  return { ...sandbox, key: sandboxKey(sandbox) }
+  const words = prlimit ? [prlimit, ...limitOptions(spec.limits, { isSandboxed: false })] : ['/usr/bin/env']
+  return toLaunch(spec, 'none', [...words, '--'])
+}
+
+/** The only place where a launch is put together, whatever the sandbox consists of. */
+function toLaunch(
+  spec: SandboxSpec,
+  level: SandboxLevel,
+  [file = '', ...args]: readonly string[],
+  confinement: Pick<SandboxLaunch, 'seccomp' | 'helper' | 'swappable' | 'closed' | 'hasPrivateMounts'> = {},
+): SandboxLaunch {
+  const env = { ...spec.environment, ...(confinement.helper && proxyEnvironment()) }
+  const launch = { level, file, args, env, limits: spec.limits, ...confinement }
+  return { ...launch, key: sandboxKey(launch) }
+}
+
+/** The descriptor from which bubblewrap reads the filter: the first one after the standard streams. */
+const SECCOMP_FD = 3
+
+const ISOLATION = [
+  ...['--unshare-user', '--disable-userns', '--unshare-all', '--die-with-parent', '--new-session'],
+  ...['--cap-drop', 'ALL', '--hostname', 'sandbox'],
+]
+
+/** The complete bubblewrap command; the words of the sandboxed command follow it. Later mounts cover earlier ones. */
+function bubblewrapWords(spec: SandboxSpec, { system, proc, memory, granted, proxy }: MountPlan): string[] {
+  return [
+    needProgram('bwrap', 'bubblewrap'),
+    ...ISOLATION,
+    ...system.flatMap(mountOptions),
+    ...['--dev', '/dev', '--proc', '/proc'],
+    ...proc.hiddenFiles.flatMap((path) => mountOptions({ kind: 'hideFile', to: path })),
+    // Process 1 is bubblewrap itself: the links in its folder lead to files outside.
+    ...mountOptions({ kind: 'hideFolder', to: '/proc/1' }),
+    ...['--remount-ro', proc.readOnly],
+    ...memory.flatMap(mountOptions),
+    ...['--dir', SANDBOX_HOME],
+    ...granted.mounts.flatMap(mountOptions),
+    ...proxy.flatMap(mountOptions),
+    // Both are memory without a limit, and nobody has to write there.
+    ...['--remount-ro', '/dev', '--remount-ro', '/'],
+    ...['--seccomp', String(SECCOMP_FD), '--'],
+    // Runs inside, where processes are counted for this sandbox alone.
+    ...[needProgram('prlimit', 'util-linux'), ...limitOptions(spec.limits), '--'],
+  ]
+}
+
+/** Mounts whose source a running command could replace. */
+function sources(inside: ReadonlySet<Mount>): string[] {
+  return [...inside].flatMap((mount) => ('from' in mount ? [mount.to] : []))
+}
+
+function mountOptions(mount: Mount): string[] {
+  switch (mount.kind) {
+    case 'read':
+      return ['--ro-bind', mount.from, mount.to]
+    case 'write':
+      return ['--bind', mount.from, mount.to]
+    case 'memory':
+      return ['--perms', mount.mode, '--size', String(mount.bytes), '--tmpfs', mount.to]
+    case 'link':
+      return ['--symlink', mount.target, mount.to]
+    case 'hideFolder':
+      return ['--size', '4096', '--tmpfs', mount.to, '--remount-ro', mount.to]
+    case 'hideFile':
+      // A device that the mount does not let anybody open; programs that walk folders skip devices.
+      return ['--ro-bind', '/dev/null', mount.to]
+  }
+}
+
+function filterProgram(): Uint8Array {
+  const program = seccompProgram()
+  if (program) return program
+  throw new ToolError('SANDBOX_UNAVAILABLE', `There is no filter of system calls for ${process.arch} processors.`, {
+    hint: 'Use a machine with an x64 or arm64 processor; here the sandbox is at most at level namespaces.',
+  })
 }
 
 /** A constant: the numbers are passed as parameters. macOS has no limit on address space that holds. */
@@ -30,20 +124,14 @@ const SET_LIMITS =
   'ulimit -c 0 && ulimit -t "$1" && ulimit -f "$2" && ulimit -n "$3" && ulimit -u "$4" && shift 4 && exec "$@"'
 
 /**
- * A macOS sandbox: sandbox-exec with a generated profile. Files and network are restricted as on Linux, but processes
- * have no namespace of their own, so it counts as level namespaces at most.
+ * sandbox-exec with a generated profile. Files and network are restricted as on Linux, but processes have no namespace of
+ * their own, so it counts as level namespaces at most.
  */
-export function macosSandbox(spec: SandboxSpec): SandboxLaunch {
+function macosSandbox(spec: SandboxSpec): SandboxLaunch {
   const temporary = ['TMPDIR', 'HOME'].flatMap((name) => spec.environment[name] ?? [])
   const profile = macosProfile(spec, { temporary })
-  const sandbox = {
-    level: 'namespaces',
-    file: '/usr/bin/sandbox-exec',
-    args: ['-p', profile, '/bin/sh', '-c', SET_LIMITS, 'limits', ...limitNumbers(spec.limits)],
-    env: spec.environment,
-    limits: spec.limits,
-  } as const
-  return { ...sandbox, key: sandboxKey(sandbox) }
+  const words = ['/usr/bin/sandbox-exec', '-p', profile, '/bin/sh', '-c', SET_LIMITS, 'limits']
+  return toLaunch(spec, 'namespaces', [...words, ...limitNumbers(spec.limits)])
 }
 
 function limitNumbers(limits: ProcessLimits): string[] {
@@ -130,80 +218,4 @@ function foldersAbove(path: string, roots: readonly string[]): string[] {
 /** A string in the language of profiles; a path could contain quotes. */
 function quote(path: string): string {
   return `"${path.replace(/[\\"]/g, '\\$&')}"`
-}
-
-/** The descriptor from which bubblewrap reads the filter: the first one after the standard streams. */
-const SECCOMP_FD = 3
-
-const ISOLATION = [
-  ...['--unshare-user', '--disable-userns', '--unshare-all', '--die-with-parent', '--new-session'],
-  ...['--cap-drop', 'ALL', '--hostname', 'sandbox'],
-]
-
-/** The strongest sandbox: bubblewrap, with a root of its own, a filter of system calls and limits. */
-function bubblewrapSandbox(spec: SandboxSpec): SandboxLaunch {
-  const program = seccompProgram()
-  if (!program) throw noFilter()
-  const plan = planMounts(spec)
-  const [file, ...args] = runAs(plan.user, bubblewrapWords(spec, plan))
-  const sandbox = {
-    level: 'full',
-    file: file!,
-    args,
-    env: { ...spec.environment, ...(spec.proxySocket && proxyEnvironment()) },
-    seccomp: { fd: SECCOMP_FD, program },
-    ...(spec.proxySocket && { helper: bridgeCommand() }),
-    swappable: [...plan.granted.inside].flatMap((mount) => ('from' in mount ? [mount.to] : [])),
-    closed: plan.granted.closed,
-    hasPrivateMounts: needsPrivateMounts(plan.user),
-    limits: spec.limits,
-  } as const
-  return { ...sandbox, key: sandboxKey(sandbox) }
-}
-
-/** The complete bubblewrap command; the words of the sandboxed command follow it. Later mounts cover earlier ones. */
-function bubblewrapWords(spec: SandboxSpec, { system, proc, memory, granted, proxy }: MountPlan): string[] {
-  return [
-    needProgram('bwrap', 'bubblewrap'),
-    ...ISOLATION,
-    ...system.flatMap(mountOptions),
-    ...['--dev', '/dev', '--proc', '/proc'],
-    ...proc.hiddenFiles.flatMap((path) => mountOptions({ kind: 'hideFile', to: path })),
-    // Process 1 is bubblewrap itself: the links in its folder lead to files outside.
-    ...mountOptions({ kind: 'hideFolder', to: '/proc/1' }),
-    ...['--remount-ro', proc.readOnly],
-    ...memory.flatMap(mountOptions),
-    ...['--dir', SANDBOX_HOME],
-    ...granted.mounts.flatMap(mountOptions),
-    ...proxy.flatMap(mountOptions),
-    // Both are memory without a limit, and nobody has to write there.
-    ...['--remount-ro', '/dev', '--remount-ro', '/'],
-    ...['--seccomp', String(SECCOMP_FD), '--'],
-    // Runs inside, where processes are counted for this sandbox alone.
-    ...[needProgram('prlimit', 'util-linux'), ...limitOptions(spec.limits), '--'],
-  ]
-}
-
-function mountOptions(mount: Mount): string[] {
-  switch (mount.kind) {
-    case 'read':
-      return ['--ro-bind', mount.from, mount.to]
-    case 'write':
-      return ['--bind', mount.from, mount.to]
-    case 'memory':
-      return ['--perms', mount.mode, '--size', String(mount.bytes), '--tmpfs', mount.to]
-    case 'link':
-      return ['--symlink', mount.target, mount.to]
-    case 'hideFolder':
-      return ['--size', '4096', '--tmpfs', mount.to, '--remount-ro', mount.to]
-    case 'hideFile':
-      // A device that the mount does not let anybody open; programs that walk folders skip devices.
-      return ['--ro-bind', '/dev/null', mount.to]
-  }
-}
-
-function noFilter(): ToolError {
-  return new ToolError('SANDBOX_UNAVAILABLE', `There is no filter of system calls for ${process.arch} processors.`, {
-    hint: 'Use a machine with an x64 or arm64 processor; here the sandbox is at most at level namespaces.',
-  })
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { folderWith, sandboxSpec } from '../../../../test/support/sandbox-spec.ts'
-import { runInSandbox } from '../probe/try-level.ts'
+import { runInSandbox } from '../probe/probe-sandbox.ts'
 import { buildSandbox } from './build-sandbox.ts'
 import { commandEnvironment, GIT_SHIM, gitIdentity, gitSettings } from './environment.ts'
 

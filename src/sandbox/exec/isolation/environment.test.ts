@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nodeFolder } from '../host/system-programs.ts'
+import { nodeFolder } from '../host/host.ts'
 import { cacheFolders, commandEnvironment } from './environment.ts'
 
 it('takes language and time zone of the hub, and nothing else', () => {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { nodeFolder } from '../host/system-programs.ts'
+import { nodeFolder } from '../host/host.ts'
 import { SANDBOX_HOME } from './sandbox.ts'
 
 /** The settings of an environment. */

@@ -3,9 +3,8 @@ import { basename, dirname } from 'node:path'
 import { ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
 import { statsIfThere } from '../../../system/index.ts'
-import { nodeFolder } from '../host/system-programs.ts'
-import type { Mount, SandboxSpec } from './sandbox.ts'
-import { canEnter, type SandboxUser } from './sandbox-user.ts'
+import { nodeFolder } from '../host/host.ts'
+import { canEnter, type Mount, type SandboxSpec, type SandboxUser } from './sandbox.ts'
 
 /** The mounts that follow from what the owner grants. */
 export interface GrantedMounts {

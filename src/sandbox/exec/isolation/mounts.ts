@@ -15,11 +15,10 @@ import {
 import { dirname, join } from 'node:path'
 import { errnoOf } from '../../../lib/index.ts'
 import { bridgeBinds, PROXY_SOCKET } from '../bridge/bridge.ts'
-import { privateFolder } from '../host/private-folder.ts'
+import { privateFolder } from '../host/host.ts'
 import { GIT_SHIM, SHIM_FOLDER } from './environment.ts'
 import { type GrantedMounts, grantedMounts } from './granted-mounts.ts'
-import { type Mount, SANDBOX_HOME, type SandboxSpec } from './sandbox.ts'
-import { type SandboxUser, sandboxUser } from './sandbox-user.ts'
+import { type Mount, SANDBOX_HOME, type SandboxSpec, type SandboxUser, sandboxUser } from './sandbox.ts'
 
 /** Everything that is mounted in a sandbox, in the order in which it is mounted. */
 export interface MountPlan {

@@ -1,15 +1,15 @@
-import { bridgeCommand, proxyEnvironment } from '../bridge/bridge.ts'
+import { needProgram } from '../host/host.ts'
 import { limitOptions } from '../host/limits.ts'
-import { needProgram } from '../host/system-programs.ts'
 import type { GrantedMounts } from './granted-mounts.ts'
-import { type MountPlan, planMounts } from './mounts.ts'
-import { type Mount, SANDBOX_HOME, type SandboxLaunch, type SandboxSpec, sandboxKey } from './sandbox.ts'
-import { needsPrivateMounts, runAs, type SandboxUser } from './sandbox-user.ts'
+import type { MountPlan } from './mounts.ts'
+import { type Mount, SANDBOX_HOME, type SandboxSpec, type SandboxUser } from './sandbox.ts'
 
-/** A sandbox made with the programs of util-linux: a root of its own as with bubblewrap, but no filter of system calls. */
-export function namespacesSandbox(spec: SandboxSpec): SandboxLaunch {
-  const plan = planMounts(spec)
-  const words = [
+/**
+ * The complete command that builds a sandbox with the programs of util-linux; the words of the sandboxed command follow
+ * it. The sandbox has a root of its own as with bubblewrap, but no filter of system calls.
+ */
+export function namespacesWords(spec: SandboxSpec, plan: MountPlan): string[] {
+  return [
     ...unshareWords(),
     ...['/bin/sh', '-c', NAMESPACES_SCRIPT, 'sandbox', baseFolder(spec)],
     ...outerSteps(plan),
@@ -18,18 +18,6 @@ export function namespacesSandbox(spec: SandboxSpec): SandboxLaunch {
     '--',
     ...commandPrefix(spec, plan.user),
   ]
-  const [file, ...args] = runAs(plan.user, words)
-  const sandbox = {
-    level: 'namespaces',
-    file: file!,
-    args,
-    env: { ...spec.environment, ...(spec.proxySocket && proxyEnvironment()) },
-    ...(spec.proxySocket && { helper: bridgeCommand() }),
-    closed: plan.granted.closed,
-    hasPrivateMounts: needsPrivateMounts(plan.user),
-    limits: spec.limits,
-  } as const
-  return { ...sandbox, key: sandboxKey(sandbox) }
 }
 
 /** Everything dies with the process that started it: first `unshare`, by its death signal, then its only child. */

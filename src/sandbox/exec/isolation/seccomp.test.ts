@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { folderWith, sandboxSpec } from '../../../../test/support/sandbox-spec.ts'
-import { runInSandbox } from '../probe/try-level.ts'
+import { runInSandbox } from '../probe/probe-sandbox.ts'
 import { buildSandbox } from './build-sandbox.ts'
 import { JUDGED_CALLS, REFUSED_CALLS, seccompProgram } from './seccomp.ts'
 

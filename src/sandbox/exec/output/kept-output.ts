@@ -1,7 +1,6 @@
 import { type Artifact, type CommandOutput, type LogPage, ToolError } from '../../../core/index.ts'
 import type { OutputFile } from '../command-call.ts'
 import type { StreamName } from './live-output.ts'
-import { countNewlines, LogPages } from './log-pages.ts'
 import { fromWholeLine, LastBytes, plainText, upToWholeCharacter } from './output-text.ts'
 
 /** How much is kept in memory, and where the rest goes. */
@@ -10,6 +9,14 @@ interface KeptOutputOptions {
   /** Opens the file for the complete output; absent if no records are kept. */
   readonly keepOutput?: () => OutputFile
 }
+
+/** Where all of the output is. */
+type KeptState =
+  | { readonly name: 'inMemory' }
+  | { readonly name: 'inFile'; readonly file: OutputFile; readonly pages: LogPages; readonly isBinary: boolean }
+  | { readonly name: 'artifact'; readonly artifact: Promise<Artifact>; readonly pages: LogPages }
+  /** An incomplete file is worse than none: readers get the reason instead. `file` is still to be removed. */
+  | { readonly name: 'failed'; readonly reason: unknown; readonly file?: OutputFile }
 
 /** How much of the beginning is kept, for readers who want both ends. */
 const HEAD_BYTES = 16_000
@@ -20,13 +27,8 @@ export class KeptOutput {
   readonly #both: LastBytes
   readonly #tails: Record<StreamName, LastBytes>
   #head = Buffer.alloc(0)
-  #file: OutputFile | undefined
+  #state: KeptState = { name: 'inMemory' }
   #fileBytes = 0
-  #failure: unknown
-  #filePages: LogPages | undefined
-  #artifact: Promise<Artifact> | undefined
-  #isBinary = false
-  #isDiscarded = false
   /** Newlines so far, counted only if there is no file. */
   #newlines = 0
 
@@ -61,36 +63,41 @@ export class KeptOutput {
   }
 
   async log(options?: { readonly offset?: number; readonly limit?: number }): Promise<LogPage> {
-    if (this.#failure !== undefined) throw this.#failure
-    if (this.#filePages) return this.#filePages.page(options)
-    return this.#memoryPages().page(options)
+    if (this.#state.name === 'failed') throw this.#state.reason
+    const pages = this.#state.name === 'inMemory' ? this.#memoryPages() : this.#state.pages
+    return pages.page(options)
   }
 
   /** The complete output as an artifact; undefined if memory contains all of it. No more output may follow. */
   async artifact(name: string): Promise<Artifact | undefined> {
-    if (this.#failure !== undefined) throw this.#failure
-    const mediaType = this.#isBinary ? 'application/octet-stream' : 'text/plain; charset=utf-8'
-    this.#artifact ??= this.#file?.finish({ name, mediaType })
-    return this.#artifact
+    const state = this.#state
+    if (state.name === 'failed') throw state.reason
+    if (state.name === 'inMemory') return undefined
+    if (state.name === 'artifact') return state.artifact
+    const mediaType = state.isBinary ? 'application/octet-stream' : 'text/plain; charset=utf-8'
+    const artifact = state.file.finish({ name, mediaType })
+    this.#state = { name: 'artifact', artifact, pages: state.pages }
+    return artifact
   }
 
   /** Whether there is a file that is neither an artifact nor removed. */
   get hasTemporaryFile(): boolean {
-    return this.#file !== undefined && !this.#artifact && !this.#isDiscarded
+    return 'file' in this.#state && this.#state.file !== undefined
   }
 
   /** Removes the file unless it has become an artifact. */
   async discard(): Promise<void> {
-    if (!this.hasTemporaryFile) return
-    this.#isDiscarded = true
+    const file = 'file' in this.#state ? this.#state.file : undefined
+    if (!file) return
     this.#fail(new ToolError('NOT_FOUND', 'The output of this command is no longer kept.'))
-    await this.#file!.discard()
+    if (this.#state.name === 'failed') this.#state = { name: 'failed', reason: this.#state.reason }
+    await file.discard()
   }
 
   #toFile(bytes: Buffer, open: () => OutputFile): Promise<void> | undefined {
-    if (this.#failure !== undefined) return
+    if (this.#state.name === 'failed') return
     try {
-      const first = this.#file ? undefined : this.#openFile(open, bytes)
+      const first = this.#state.name === 'inMemory' ? this.#openFile(open, bytes) : undefined
       const next = this.#write(bytes)
       if (!first && !next) return
       return Promise.all([first, next]).then(
@@ -105,25 +112,26 @@ export class KeptOutput {
   /** Until now, memory contained all of it, in the order in which it was written. */
   #openFile(open: () => OutputFile, next: Buffer): Promise<void> | undefined {
     const file = open()
-    this.#file = file
-    this.#filePages = new LogPages({
+    const pages = new LogPages({
       size: () => this.#fileBytes,
       read: (offset, length) => file.read(offset, length),
       linesBefore: 0,
     })
     const before = this.#both.bytes()
-    this.#isBinary = before.includes(0) || next.includes(0)
+    this.#state = { name: 'inFile', file, pages, isBinary: before.includes(0) || next.includes(0) }
     return before.length > 0 ? this.#write(before) : undefined
   }
 
   #write(bytes: Uint8Array): Promise<void> | undefined {
+    if (this.#state.name !== 'inFile') return undefined
     this.#fileBytes += bytes.length
-    return this.#file!.write(bytes)
+    return this.#state.file.write(bytes)
   }
 
-  /** An incomplete file is worse than none: readers get the reason instead. */
-  #fail(error: unknown): void {
-    this.#failure ??= error
+  /** The first reason counts. */
+  #fail(reason: unknown): void {
+    if (this.#state.name === 'failed') return
+    this.#state = { name: 'failed', reason, file: this.#state.name === 'inFile' ? this.#state.file : undefined }
   }
 
   #memoryPages(): LogPages {
@@ -140,4 +148,127 @@ export class KeptOutput {
 function textOf(tail: LastBytes): string {
   const bytes = tail.bytes()
   return plainText((tail.isCut ? fromWholeLine(bytes) : bytes).toString('utf8'))
+}
+
+/** The bytes of a log, which may grow. */
+interface LogSource {
+  /** The current number of bytes, counted from the first that still exists. */
+  size(): number
+  read(offset: number, length: number): Promise<Uint8Array>
+  /** Number of lines before the first byte that no longer exist. */
+  readonly linesBefore: number
+}
+
+const NEWLINE = 10
+const BLOCK_BYTES = 65_536
+const SCAN_BYTES = 1024 * 1024
+const MAX_PAGE_BYTES = 50 * 1024
+const MAX_LINES = 2_000
+
+/**
+ * Reads pages of lines from a log. The positions of lines are determined on demand: one number per block of 64 KB, and
+ * each byte is scanned once, however often the log is read while it grows.
+ */
+export class LogPages {
+  readonly #source: LogSource
+  /** How many newlines precede each block. */
+  readonly #before: number[] = [0]
+  #scanned = 0
+  #newlines = 0
+  #lastByte = NEWLINE
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(source: LogSource) {
+    this.#source = source
+  }
+
+  /** Complete lines from `offset` on, at most `limit` and 50 KB; without an offset, the last ones. */
+  page({ offset, limit = MAX_LINES }: { offset?: number; limit?: number } = {}): Promise<LogPage> {
+    // One scan at a time: two would count the same bytes twice.
+    const page = this.#turn.then(() => this.#read(offset, clamp(limit, 1, MAX_LINES)))
+    this.#turn = page.catch(() => undefined)
+    return page
+  }
+
+  async #read(offset: number | undefined, limit: number): Promise<LogPage> {
+    const size = this.#source.size()
+    await this.#scanTo(size)
+    const { linesBefore } = this.#source
+    const totalLines = linesBefore + this.#newlines + (this.#lastByte === NEWLINE ? 0 : 1)
+    const from = clamp(offset ?? totalLines - limit + 1, linesBefore + 1, totalLines + 1)
+    const count = Math.min(limit, totalLines - from + 1)
+    if (count <= 0) return { text: '', from, to: from - 1, totalLines }
+    const start = await this.#startOf(from - linesBefore)
+    const { bytes, lines } = await this.#take(start, size, count)
+    return { text: plainText(bytes), from, to: from + lines - 1, totalLines }
+  }
+
+  async #scanTo(size: number): Promise<void> {
+    while (this.#scanned < size) {
+      const bytes = await this.#source.read(this.#scanned, Math.min(SCAN_BYTES, size - this.#scanned))
+      if (bytes.length === 0) return
+      for (let at = 0; at < bytes.length; ) {
+        const toBlockEnd = BLOCK_BYTES - (this.#scanned % BLOCK_BYTES)
+        const part = bytes.subarray(at, at + toBlockEnd)
+        this.#newlines += countNewlines(part)
+        this.#scanned += part.length
+        at += part.length
+        if (part.length === toBlockEnd) this.#before.push(this.#newlines)
+      }
+      this.#lastByte = bytes.at(-1)!
+    }
+  }
+
+  /** Where the line with this number begins, counted from 1. */
+  async #startOf(line: number): Promise<number> {
+    if (line === 1) return 0
+    const block = this.#blockOf(line - 1)
+    const bytes = await this.#source.read(block * BLOCK_BYTES, BLOCK_BYTES)
+    let at = -1
+    for (let left = line - 1 - this.#before[block]!; left > 0; left -= 1) at = bytes.indexOf(NEWLINE, at + 1)
+    return block * BLOCK_BYTES + at + 1
+  }
+
+  /** The block that contains the newline with this number. */
+  #blockOf(newline: number): number {
+    let low = 0
+    let high = this.#before.length - 1
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if (this.#before[middle]! < newline) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  async #take(start: number, size: number, count: number): Promise<{ bytes: string; lines: number }> {
+    const maxBytes = Math.min(MAX_PAGE_BYTES, size - start)
+    const bytes = Buffer.from(await this.#source.read(start, maxBytes))
+    let end = 0
+    let lines = 0
+    while (lines < count) {
+      const lineEnd = bytes.indexOf(NEWLINE, end)
+      if (lineEnd === -1) break
+      end = lineEnd + 1
+      lines += 1
+    }
+    if (lines < count && start + bytes.length === size && end < bytes.length)
+      return { bytes: bytes.toString(), lines: lines + 1 }
+    if (lines > 0) return { bytes: bytes.subarray(0, end).toString(), lines }
+    return {
+      bytes: `${upToWholeCharacter(bytes, bytes.length - 1)} … [the line continues; only its first ${maxBytes} bytes are shown]\n`,
+      lines: 1,
+    }
+  }
+}
+
+/** Counts newlines; a plain loop, as short lines would cause many calls of `indexOf`. */
+function countNewlines(bytes: Uint8Array): number {
+  let count = 0
+  for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === NEWLINE) count += 1
+  return count
+}
+
+function clamp(value: number, min: number, max: number): number {
+  return Math.max(min, Math.min(max, Math.trunc(value) || min))
 }

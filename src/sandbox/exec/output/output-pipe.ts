@@ -41,8 +41,8 @@ export class OutputPipe {
   readonly #options: OutputPipeOptions
   readonly #sources: readonly Source[]
   #bytes = 0
-  #isTooMuch = false
-  #isClosed = false
+  /** `full`: the command has written more than it may, and the rest is dropped. */
+  #state: 'open' | 'full' | 'closed' = 'open'
   /** How many writes to the file are still pending. */
   #pauses = 0
   #onDone: (() => void) | undefined
@@ -98,15 +98,16 @@ export class OutputPipe {
   }
 
   #receive(chunk: Buffer, from: Source): void {
-    if (this.#isClosed || this.#isTooMuch) return
+    if (this.#state !== 'open') return
     const { maxBytes, onBytes, onTooMuch } = this.#options
     const room = maxBytes - this.#bytes
-    this.#isTooMuch = chunk.length > room
-    const bytes = this.#isTooMuch ? chunk.subarray(0, room) : chunk
+    const isTooMuch = chunk.length > room
+    if (isTooMuch) this.#state = 'full'
+    const bytes = isTooMuch ? chunk.subarray(0, room) : chunk
     this.#bytes += bytes.length
     onBytes(bytes)
     this.#characters(toBuffer(from.redactor.push(bytes)), from)
-    if (this.#isTooMuch) onTooMuch()
+    if (isTooMuch) onTooMuch()
     this.#receivedAt = this.#options.clock.now()
     if (from.redactor.flush) this.#flushLater(QUIET_MS)
   }
@@ -118,7 +119,7 @@ export class OutputPipe {
 
   #flush(): void {
     this.#cancelFlush = undefined
-    if (this.#isClosed) return
+    if (this.#state === 'closed') return
     const left = this.#receivedAt + QUIET_MS - this.#options.clock.now()
     if (left > 0) {
       this.#flushLater(left)
@@ -163,7 +164,7 @@ export class OutputPipe {
     void waiting.then(() => {
       this.#pauses -= 1
       if (this.#pauses > 0) return
-      if (this.#isClosed) this.#onDone?.()
+      if (this.#state === 'closed') this.#onDone?.()
       for (const { stream } of this.#sources) stream.resume()
     })
   }
@@ -191,16 +192,16 @@ export class OutputPipe {
   }
 
   #close(reason?: string): void {
-    if (this.#isClosed) return
+    if (this.#state === 'closed') return
     this.#cancelFlush?.()
     for (const from of this.#sources) {
       this.#characters(toBuffer(from.redactor.end()), from)
       if (from.held.length > 0) this.#forward(from.held, from.name)
       from.held = NOTHING
     }
-    if (this.#isTooMuch) this.#appendReason(`it wrote more than ${this.#options.maxBytes} bytes, the limit`)
+    if (this.#state === 'full') this.#appendReason(`it wrote more than ${this.#options.maxBytes} bytes, the limit`)
     if (reason) this.#appendReason(reason)
-    this.#isClosed = true
+    this.#state = 'closed'
     for (const { stream } of this.#sources) stream.destroy()
     this.#options.live.end()
   }

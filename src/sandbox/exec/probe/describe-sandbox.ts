@@ -2,8 +2,7 @@ import { type Stats, statSync } from 'node:fs'
 import { bridgeBinds, proxyEnvironment } from '../bridge/bridge.ts'
 import type { ProcessLimits } from '../host/limits.ts'
 import { planMounts } from '../isolation/mounts.ts'
-import type { SandboxSpec } from '../isolation/sandbox.ts'
-import type { SandboxUser } from '../isolation/sandbox-user.ts'
+import type { SandboxSpec, SandboxUser } from '../isolation/sandbox.ts'
 import type { SandboxReport } from './probe-sandbox.ts'
 
 /** What a command could see, write and reach. */

@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { processesWith, spawnersOf, until, workspace } from '../../../../test/support/made-sandboxes.ts'
-import { systemClock } from '../../../core/clock.ts'
 import type { ProgramRequest, RunningProgram } from '../../../core/commands.ts'
+import { systemClock } from '../../../core/context.ts'
 import type { ProgramSettings } from './program-request.ts'
 import { startProgram } from './start-program.ts'
 
@@ -207,7 +207,7 @@ it('leaves nothing running when the hub is killed, sandboxed or not', async () =
     [
       ...['--import', HOOK, '--input-type=module', '-e'],
       `import { startProgram } from ${JSON.stringify(resolve('src/sandbox/exec/program/start-program.ts'))}
-       import { systemClock as clock } from ${JSON.stringify(resolve('src/core/clock.ts'))}
+       import { systemClock as clock } from ${JSON.stringify(resolve('src/core/context.ts'))}
        const machine = { limits: {}, isSandboxRequired: true, hidden: [], protect: [], clock }
        const [line, plain, sandboxed] = process.argv.slice(1)
        for (const request of [{ argv: ['sh', '-c', line, plain] }, { argv: ['sh', '-c', line, sandboxed], fence: {} }]) {

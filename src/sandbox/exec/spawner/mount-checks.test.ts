@@ -7,7 +7,7 @@ import { workspace } from '../../../../test/support/made-sandboxes.ts'
 import { folderWith, sandboxSpec } from '../../../../test/support/sandbox-spec.ts'
 import { buildSandbox } from '../isolation/build-sandbox.ts'
 import type { SandboxLaunch } from '../isolation/sandbox.ts'
-import { runInSandbox } from '../probe/try-level.ts'
+import { runInSandbox } from '../probe/probe-sandbox.ts'
 import { detachedMounts, fingerprint, swappedMount, watchCovers } from './mount-checks.ts'
 
 it('finds nothing in a sandbox that is as it should be', async () => {

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { noSandbox } from '../../../../test/support/made-sandboxes.ts'
 import type { CommandCgroup } from '../host/cgroup.ts'
 import type { HubMessage } from './protocol.ts'
-import { SandboxHandle } from './sandbox-handle.ts'
-import type { SandboxListener, SpawnerLink } from './spawner-link.ts'
+import { SandboxHandle, type SandboxLink } from './sandbox-handle.ts'
+import type { SandboxListener } from './spawner-link.ts'
 
 /** A link that only notes what is said; the test speaks for the spawner. */
 function linkOf() {
   const said: HubMessage[] = []
   const state = { held: 0, forgotten: [] as number[] }
   let listener: SandboxListener | undefined
-  const link = {
+  const link: SandboxLink = {
     listen(given: SandboxListener) {
       listener = given
       return 7
@@ -23,7 +23,7 @@ function linkOf() {
         state.held -= 1
       }
     },
-  } as unknown as SpawnerLink
+  }
   return { link, said, state, spawner: () => listener! }
 }
 

@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events'
+import { closeSync, constants, openSync, readSync } from 'node:fs'
+import { Socket } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
 import type { CommandCgroup } from '../host/cgroup.ts'
 import type { SandboxLaunch } from '../isolation/sandbox.ts'
-import { type CommandStreams, endWhenSilent, PipeEnds } from './pipe-ends.ts'
 import type { Exit, HubMessage } from './protocol.ts'
 import type { SandboxMessage, SpawnerLink } from './spawner-link.ts'
 import { lostError } from './start-error.ts'
@@ -35,29 +37,34 @@ export interface CommandScripts {
   readonly ready?: Promise<void>
 }
 
-/**
- * - `preparing`: its cgroup is being created; messages are queued.
- * - `waiting`: the spawner has the prewarmed process or the sandbox; there is no running command yet.
- * - `failed`: no command can be started in it any more.
- */
-type State = 'preparing' | 'waiting' | 'running' | 'failed' | 'ended'
+/** How far a sandbox has come. */
+type State =
+  /** Its cgroup is being created; messages to the spawner are queued. */
+  | { readonly name: 'preparing'; readonly queue: HubMessage[] }
+  /** The spawner has the prewarmed process or the sandbox; `ends` as soon as the spawner has created its pipes. */
+  | { readonly name: 'waiting'; readonly ends?: PipeEnds }
+  | { readonly name: 'running' }
+  /** No command can be started in it any more; it has not ended yet. */
+  | { readonly name: 'failed'; readonly ends?: PipeEnds }
+  | { readonly name: 'ended' }
+
+/** What a sandbox uses of the link to its spawner. */
+export type SandboxLink = Pick<SpawnerLink, 'listen' | 'release' | 'send' | 'hold'>
 
 /** The hub's handle of one sandbox in the spawner, from the prewarmed process to the end of its one command. */
 export class SandboxHandle {
   /** Never rejects: how the command ended, or why that is not known. */
   readonly ended: Promise<Exit | StartFailure>
-  readonly #link: SpawnerLink
+  readonly #link: SandboxLink
   readonly #id: number
   readonly #cgroup: CommandCgroup | undefined
   readonly #started = deferred<CommandStreams | StartFailure>()
   readonly #ended = deferred<Exit | StartFailure>()
-  readonly #queue: HubMessage[] = []
-  #state: State = 'preparing'
-  #ends: PipeEnds | undefined
+  #state: State = { name: 'preparing', queue: [] }
   #pid: number | undefined
 
   /** Starts the prewarmed process, for a sandbox like this one. */
-  constructor(link: SpawnerLink, sandbox: SandboxLaunch, cgroup?: CommandCgroup) {
+  constructor(link: SandboxLink, sandbox: SandboxLaunch, cgroup?: CommandCgroup) {
     this.#link = link
     this.#cgroup = cgroup
     this.ended = this.#ended.promise
@@ -103,10 +110,10 @@ export class SandboxHandle {
 
   /** No command can be started in it any more. */
   get hasFailed(): boolean {
-    return this.#state === 'failed' || this.#state === 'ended'
+    return this.#state.name === 'failed' || this.#state.name === 'ended'
   }
 
-  /** The command's process id outside of the sandbox; known while the command runs. */
+  /** The command's process id outside of the sandbox; known once the command runs. */
   get pid(): number | undefined {
     return this.#pid
   }
@@ -141,13 +148,20 @@ export class SandboxHandle {
     const filter = seccomp && { fd: seccomp.fd, program: Buffer.from(seccomp.program).toString('base64') }
     const hasHelper = helper !== undefined
     this.#link.send({ type: 'prewarm', id: this.#id, level, env, seccomp: filter, hasHelper, joinFiles })
-    if (this.#state === 'preparing') this.#state = 'waiting'
-    for (const message of this.#queue.splice(0)) this.#link.send(message)
+    // The spawner may have been lost meanwhile.
+    if (this.#state.name !== 'preparing') return
+    const { queue } = this.#state
+    this.#state = { name: 'waiting' }
+    for (const message of queue) this.#link.send(message)
   }
 
   #send(message: HubMessage): void {
-    if (this.#state === 'preparing') this.#queue.push(message)
+    if (this.#state.name === 'preparing') this.#state.queue.push(message)
     else this.#link.send(message)
+  }
+
+  get #ends(): PipeEnds | undefined {
+    return 'ends' in this.#state ? this.#state.ends : undefined
   }
 
   #receive(message: SandboxMessage): void {
@@ -164,7 +178,9 @@ export class SandboxHandle {
 
   #openEnds(paths: readonly string[]): void {
     try {
-      this.#ends = new PipeEnds(paths)
+      const ends = new PipeEnds(paths)
+      if (this.#state.name === 'waiting' || this.#state.name === 'failed') this.#state = { ...this.#state, ends }
+      else ends.close()
     } catch (error) {
       this.#fail({ kind: 'broken', reason: (error as Error).message, stderr: '', cause: error })
       void this.stop()
@@ -174,14 +190,14 @@ export class SandboxHandle {
 
   #run(pid: number | undefined): void {
     this.#pid = pid
-    if (!this.#ends) return
-    this.#state = 'running'
-    this.#started.resolve(this.#ends.toStreams())
-    this.#ends = undefined
+    const ends = this.#ends
+    if (!ends) return
+    this.#state = { name: 'running' }
+    this.#started.resolve(ends.toStreams())
   }
 
   #fail(failure: StartFailure): void {
-    this.#state = 'failed'
+    this.#state = { name: 'failed', ends: this.#ends }
     this.#started.resolve(failure)
   }
 
@@ -192,12 +208,12 @@ export class SandboxHandle {
   }
 
   #end(how: Exit | StartFailure): void {
-    this.#state = 'ended'
+    const ends = this.#ends
+    this.#state = { name: 'ended' }
     this.#link.release(this.#id)
     // An empty group that is left behind costs nothing and does not affect the command's result.
     this.#cgroup?.remove().catch(() => {})
-    this.#ends?.close()
-    this.#ends = undefined
+    ends?.close()
     this.#ended.resolve(how)
   }
 }
@@ -209,4 +225,99 @@ function deferred<Value>(): { readonly promise: Promise<Value>; readonly resolve
     resolve = done
   })
   return { promise, resolve }
+}
+
+const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants
+/** How long the pipes of a command that has ended may be silent before they count as closed. */
+const GRACE_MS = 100
+
+/** The hub's ends of a command's standard streams. */
+interface CommandStreams {
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderr: Readable
+}
+
+/** The hub's ends of a command's pipes: bare descriptors until the command runs, so that nothing is read before. */
+class PipeEnds {
+  readonly #fds: readonly [number, number, number]
+
+  /** Opens them. This never blocks: the pipes exist, and their other ends are open. */
+  constructor([stdin, stdout, stderr]: readonly string[]) {
+    const opened: number[] = []
+    try {
+      opened.push(openSync(stdin!, O_WRONLY | O_NONBLOCK))
+      opened.push(openSync(stdout!, O_RDONLY | O_NONBLOCK))
+      opened.push(openSync(stderr!, O_RDONLY | O_NONBLOCK))
+    } catch (error) {
+      for (const fd of opened) closeSync(fd)
+      throw error
+    }
+    this.#fds = opened as [number, number, number]
+  }
+
+  /** Turns them into streams, which then own the descriptors. */
+  toStreams(): CommandStreams {
+    const [stdin, stdout, stderr] = this.#fds
+    const input = new Socket({ fd: stdin, readable: false, writable: true })
+    // A command may close its input before it has read everything; the writer gets the error in its callback.
+    input.on('error', () => {})
+    return { stdin: input, stdout: readEnd(stdout), stderr: readEnd(stderr) }
+  }
+
+  /** What was written to standard error so far, at most a few lines. */
+  errors(): string {
+    try {
+      const bytes = Buffer.alloc(4096)
+      return bytes.toString('utf8', 0, readSync(this.#fds[2], bytes))
+    } catch {
+      // Nothing was written.
+      return ''
+    }
+  }
+
+  /** Closes descriptors that never became streams. */
+  close(): void {
+    for (const fd of this.#fds) closeSync(fd)
+  }
+}
+
+/**
+ * Ends a stream whose command has ended, once it is silent: a process elsewhere may have received the other end and
+ * hold it forever. Data that is on its way is read first, however slow the reader is.
+ */
+function endWhenSilent(stream: Readable): void {
+  const socket = stream as Socket
+  let seen = -1
+  const look = () => {
+    if (socket.destroyed || socket.readableEnded) return
+    const isSilent = socket.bytesRead === seen && socket.readableLength === 0
+    if (isSilent) {
+      socket.push(null)
+      return
+    }
+    seen = socket.bytesRead
+    // After a long pause of this process the timer is due before the data is read; this restores the order.
+    setTimeout(() => setImmediate(look), GRACE_MS).unref()
+  }
+  look()
+}
+
+function readEnd(fd: number): Socket {
+  return new OutputSocket({ fd, readable: true, writable: false })
+}
+
+/**
+ * A socket whose buffers are garbage-collected in time. Each buffer takes 64 KB outside of the heap and a few bytes
+ * inside, so the young space is only full, and collected, after 100 MB and more. Allocating some garbage per buffer
+ * brings that forward: in a fresh process, 100 MB of output raise the memory by 20 MB instead of 40. In a process whose
+ * young space has already grown, it changes little.
+ */
+class OutputSocket extends Socket {
+  garbage: readonly number[] = []
+
+  override push(chunk: unknown, encoding?: BufferEncoding): boolean {
+    this.garbage = new Array<number>(512).fill(0)
+    return super.push(chunk, encoding)
+  }
 }

@@ -2,9 +2,8 @@ import type { ChildProcess } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { ownModule } from '../../../system/index.ts'
-import { startProcess } from '../../start-process.ts'
-import type { SandboxLaunch } from '../isolation/sandbox.ts'
-import { inPrivateMounts } from '../isolation/sandbox-user.ts'
+import { startProcess } from '../../lifecycle.ts'
+import { inPrivateMounts, type SandboxLaunch } from '../isolation/sandbox.ts'
 import { forEachLine, type HubMessage, parseSpawnerMessage, type SpawnerMessage } from './protocol.ts'
 
 /** A message about one sandbox. */

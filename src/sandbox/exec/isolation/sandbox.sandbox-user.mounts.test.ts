@@ -2,11 +2,11 @@ import { statSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { folderWith, sandboxSpec } from '../../../../test/support/sandbox-spec.ts'
-import { needProgram } from '../host/system-programs.ts'
-import { runInSandbox } from '../probe/try-level.ts'
+import { needProgram } from '../host/host.ts'
+import { runInSandbox } from '../probe/probe-sandbox.ts'
 import { createStarter } from '../start/starter.ts'
 import { buildSandbox } from './build-sandbox.ts'
-import { inPrivateMounts, needsPrivateMounts } from './sandbox-user.ts'
+import { inPrivateMounts, needsPrivateMounts } from './sandbox.ts'
 
 const isRoot = process.geteuid?.() === 0
 const OF_THE_MACHINE = ['/dev/null', '/dev/full', '/dev/urandom', '/usr/bin/bwrap', '/usr/bin/env', '/etc/ssl/certs']

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ManagedCommand } from './command/managed-command.ts'
-import type { CommandCall } from './command-call.ts'
-import { CallCommands } from './process-guard.ts'
+import type { CommandCall } from '../command-call.ts'
+import { CallCommands } from './command-registry.ts'
+import type { ManagedCommand } from './managed-command.ts'
 
 const callOf = (callId: string, run = 'run') => ({ callId, run }) as CommandCall
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ToolError } from '../core/errors.ts'
-import { throwIfAborted } from './throw-if-aborted.ts'
+import { throwIfAborted } from './lifecycle.ts'
 
 it('throws the reason of the pipeline, or that the call was stopped', () => {
   expect(() => throwIfAborted(new AbortController().signal)).not.toThrow()

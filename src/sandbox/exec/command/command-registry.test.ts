@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { holdingClock } from '../../../../test/support/holding-clock.ts'
 import { endedProcess, startCommand } from '../../../../test/support/managed-command.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
-import { BackgroundCommands, commandId } from './background-commands.ts'
+import { BackgroundCommands, commandId } from './command-registry.ts'
 import { commandArgv } from './command-request.ts'
 
 describe('the table of background commands', () => {

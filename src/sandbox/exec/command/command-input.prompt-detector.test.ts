@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../testing/fake-clock.ts'
-import { looksLikePrompt, PromptDetector } from './prompt-detector.ts'
+import { looksLikePrompt, PromptDetector } from './command-input.ts'
 
 it('asks once its last words ask and it was silent for half a second', async () => {
   const clock = fakeClock()

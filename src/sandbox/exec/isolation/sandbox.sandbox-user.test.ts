@@ -2,7 +2,7 @@ import { chmod, chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../../../../test/support/sandbox-spec.ts'
-import { canEnter, NOBODY_USER, sandboxUser } from './sandbox-user.ts'
+import { canEnter, NOBODY_USER, sandboxUser } from './sandbox.ts'
 
 describe.runIf(process.geteuid?.() === 0)('the user of a sandbox, where the hub is root', () => {
   it('is the owner of the first writable root', async () => {

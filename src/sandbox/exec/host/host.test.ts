@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { privateFolder } from './private-folder.ts'
+import { privateFolder } from './host.ts'
 
-const OWN = new URL('./private-folder.ts', import.meta.url).href
+const OWN = new URL('./host.ts', import.meta.url).href
 
 it('sweeps what a killed hub has left, and nothing of one that runs', async () => {
   const above = dirname(privateFolder())
@@ -13,7 +13,7 @@ it('sweeps what a killed hub has left, and nothing of one that runs', async () =
   const used = join(above, `tool-hub-sandbox-${process.ppid}-used`)
   await Promise.all([mkdir(join(left, 'browser-x/profile'), { recursive: true }), mkdir(used)])
   // As the next process has it.
-  const next: typeof import('./private-folder.ts') = await import(`${OWN}?next`)
+  const next: typeof import('./host.ts') = await import(`${OWN}?next`)
   expect(next.privateFolder()).not.toBe(privateFolder())
   expect([existsSync(left), existsSync(used), existsSync(privateFolder())]).toEqual([false, true, true])
   await rm(used, { recursive: true })

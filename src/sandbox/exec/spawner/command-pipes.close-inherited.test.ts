@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { bundleModule } from '../../../../test/support/run-module.ts'
 
 it('closes what the process has from its parent, and nothing of its own', async () => {
-  const module = pathToFileURL(await bundleModule('src/sandbox/exec/spawner/spawner-main.ts')).href
+  const module = pathToFileURL(await bundleModule('src/sandbox/exec/spawner/command-pipes.ts')).href
   const script = `
     const { closeInherited } = await import(${JSON.stringify(module)})
     const { execFileSync } = await import('node:child_process')

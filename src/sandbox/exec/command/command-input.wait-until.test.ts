@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ToolError } from '../../../core/errors.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
-import { waitUntil } from './wait-until.ts'
+import { waitUntil } from './command-input.ts'
 
 /** Something to wait for, and whether anybody still does. */
 function something() {

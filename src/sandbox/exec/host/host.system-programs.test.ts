@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { folderWith } from '../../../../test/support/sandbox-spec.ts'
-import { runAs } from '../isolation/sandbox-user.ts'
-import { findProgram, needProgram, nodeFolder } from './system-programs.ts'
+import { runAs } from '../isolation/sandbox.ts'
+import { findProgram, needProgram, nodeFolder } from './host.ts'
 
 describe('a program that makes a sandbox', () => {
   it('is looked for in the folders of the system only', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LogPages } from './log-pages.ts'
+import { LogPages } from './kept-output.ts'
 
 function logOf(text: string) {
   let bytes = Buffer.from(text)

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../../../../test/support/sandbox-spec.ts'
-import { isWithin } from '../../../lib/is-within.ts'
-import { chooseFolder, isVisibleInSandbox, packageFolder } from './program-grants.ts'
+import { isWithin } from '../../../lib/paths.ts'
 import { realFolder } from './program-request.ts'
+import { chooseFolder, isVisibleInSandbox, packageFolder } from './sandboxed-program.ts'
 
 describe('whether a path is in a folder', () => {
   it.each([
