@@ -73,7 +73,7 @@ export function explainMissing(error: unknown, path: string, roots: Roots, call:
   return new ToolError('NOT_FOUND', message, { fix: { ...fix, hint }, details, retryable, cause })
 }
 
-/** After a search without a result in an empty root: notices that the current folder has the path or that the root is private. */
+/** After a search without a result in an empty root: notifies the caller that the current folder has the path, or that the root is private. */
 export function noticeOutside(path: string, roots: Roots, call: FilesCall): void {
   if (isEmptyAndPrivate(path, roots, call)) call.notice?.(PRIVATE_HINT)
   const outside = inCurrentFolder(path, roots, call)
@@ -81,7 +81,7 @@ export function noticeOutside(path: string, roots: Roots, call: FilesCall): void
   call.notice?.(`Tools see only ${searched(path, roots)}, not ${outside}. ${HINT}`)
 }
 
-/** Whether all that the caller, who is not the owner, can see is a folder of this run in which nothing is yet. */
+/** Whether the caller, who is not the owner, sees only an empty folder of this run. */
 function isEmptyAndPrivate(path: string, roots: Roots, { isOwner }: FilesCall): boolean {
   if (isOwner) return false
   const { root } = roots.locate(path)
@@ -92,7 +92,7 @@ function searched(path: string, roots: Roots): string {
   return roots.locate(path).root.said
 }
 
-/** The same path below the current folder of the process, where it is there and no root holds it. */
+/** The same path below the current folder of the process, if it exists there and is in no root. */
 function inCurrentFolder(path: string, roots: Roots, { isOwner }: FilesCall): string | undefined {
   const names = normalize(path).split('/')
   // Only the owner may learn which files exist there; secrets are never mentioned.

@@ -6,10 +6,9 @@ import { restoreHandle } from './change/restore-handle.ts'
 import { asWritten, noticeOutside, toFileError } from './file-error.ts'
 import { type Access, createFilesRoot, type FilesCall, type FilesRoot } from './files-root.ts'
 import { type FileTarget, openRoots, type RootOptions } from './open-roots.ts'
-import { listFolder } from './read/list-folder.ts'
+import { listFolder, statEntry } from './read/list-folder.ts'
 import { hashFile, readBytes, readFile } from './read/read-file.ts'
 import { readLinePage } from './read/read-lines.ts'
-import { statEntry } from './read/stat-entry.ts'
 import type { SearchSettings } from './search/run-search.ts'
 import { findLink, followLinks, inParent, refuseLink, statAt } from './walk.ts'
 
@@ -145,7 +144,7 @@ export function searchHandle(
   return {
     search: (path, options) =>
       filesRoot.use(path, call, async () => {
-        const found = await (await loadSearch()).searchFiles(filesRoot, call, path, options, settings)
+        const found = await (await loadSearch()).searchTree(filesRoot, call, path, options, settings)
         if (found.lines.length + found.files.length === 0) noticeOutside(path, filesRoot.roots, call)
         return found
       }),

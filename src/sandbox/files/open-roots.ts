@@ -5,7 +5,7 @@ import { isWithin, LONE_SURROGATE } from '../../lib/index.ts'
 import { fileAccess } from './access/choose-access.ts'
 import { quotePath } from './file-error.ts'
 
-/** A folder that tools may see, held open so that it cannot be swapped. */
+/** A folder that tools may see, kept open so that it cannot be swapped. */
 interface Root {
   /** Its real path when it was opened. */
   readonly path: string
@@ -43,14 +43,14 @@ export interface FileTarget {
 
 /** The roots of one guard. */
 export interface Roots {
-  /** The target of what a caller wrote, by text; PATH_OUTSIDE_SANDBOX when it passes a root. */
+  /** The target of a caller's path, by its text alone. Throws PATH_OUTSIDE_SANDBOX if it leaves the roots. */
   locate(path: string): FileTarget
   /** The target of a link's absolute destination. */
   locateLink(path: string, from: FileTarget): FileTarget
   close(): void
 }
 
-/** Opens every root; a relative path is relative to the first, the deepest root that holds a path decides its mode. */
+/** Opens every root. A relative path is relative to the first; the deepest root that contains a path determines its mode. */
 export function openRoots(options: readonly RootOptions[]): Roots {
   if (process.platform === 'win32') throw onWindows()
   const roots: Root[] = []
@@ -113,7 +113,7 @@ function openRoot({ path, mode, untrusted = false, alias, isPrivate = false }: R
   }
 }
 
-/** Everything stands on opening names below a descriptor: a root where that does not lead to itself is not used. */
+/** All access is by names below a descriptor: throws if that does not lead to the root itself. */
 function probe(descriptor: number): void {
   const seen = statSync(fileAccess.at(descriptor, '.'), { throwIfNoEntry: false })
   const held = fstatSync(descriptor)
@@ -157,7 +157,7 @@ function enter(roots: readonly Root[], names: readonly string[]): { root: Root; 
   return found
 }
 
-/** Resolves `..` on the list of names; undefined when it passes the root. */
+/** Resolves `..` in the list of names; undefined if it leaves the root. */
 function collapse(names: readonly string[]): string[] | undefined {
   const kept: string[] = []
   for (const name of names) {

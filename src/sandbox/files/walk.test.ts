@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { FILES_LEVEL } from '../../../test/support/files-level.ts'
 import type { ReadFiles, WriteFiles } from '../../core/handles.ts'
-import { isDraftName } from './change/draft-name.ts'
+import { isDraftName } from './access/steady-changes.ts'
 import { createFilesGuard, type FilesGuard } from './files-guard.ts'
 
 // Exchanges a folder and a link to the outside as fast as it can, clearing away what a write made in the gap.

@@ -8,7 +8,7 @@ import type { FileTarget, Roots } from './open-roots.ts'
 
 const MAX_LINKS = 8
 
-/** Walks to a path, starting again at a root for each link that stays inside, until `arrive` returns no link. */
+/** Walks to a path, starting again at a root for each link that stays inside, until `arrive` returns something else than a link. */
 export function followLinks<T extends object>(
   roots: Roots,
   path: string,
@@ -24,8 +24,8 @@ export function followLinks<T extends object>(
 }
 
 /**
- * Opens the folders above a target one name at a time and gives the last one to `use`, with the target's own name.
- * A link on the way is returned with its absolute destination; undefined means that a folder is missing.
+ * Opens the folders above a target one name at a time and passes the last one to `use`, with the target's own name.
+ * Returns a link on the way with its absolute destination, or undefined if a folder is missing.
  */
 export function inParent<T>(
   target: FileTarget,
@@ -47,7 +47,7 @@ export function inParent<T>(
   }
 }
 
-/** The target itself when no link is in the way, as far as it exists; the first link otherwise. */
+/** The target itself if there is no link on the way, as far as it exists; otherwise the first link. */
 export function findLink(target: FileTarget): FileTarget | LinkTarget {
   const found = inParent(target, (descriptor, name) => {
     return statAt(descriptor, name)?.isSymbolicLink() ? lastLink(target, descriptor, name) : undefined
@@ -61,7 +61,7 @@ export function lastLink(target: FileTarget, descriptor: number, name: string): 
   return link && destination(target, target.names.length - 1, link)
 }
 
-/** Stops a change that would go through a link, telling where the link leads when that is inside. */
+/** Refuses a change through a link; the hint names the destination if that is inside the roots. */
 export function refuseLink(roots: Roots, { link }: LinkTarget, target: FileTarget): never {
   const { path } = roots.locateLink(link, target)
   throw new ToolError('PATH_DENIED', `${quotePath(target.path)} goes through a link; changes do not follow links.`, {
@@ -84,7 +84,7 @@ export function atDescriptor(descriptor: number, name: string): string {
   return fileAccess.at(descriptor, name)
 }
 
-/** Opens the folder `name` below `descriptor`, or says that it is a link, or (undefined) that there is nothing. */
+/** Opens the folder `name` below `descriptor`. Returns the link if it is one, undefined if it does not exist. */
 export function openFolder(descriptor: number, name: string): number | LinkTarget | undefined {
   try {
     return fileAccess.openFolder(descriptor, fileAccess.at(descriptor, name))
@@ -103,7 +103,7 @@ export function openAt(descriptor: number, name: string, flags: number): number 
   return fileAccess.open(descriptor, fileAccess.at(descriptor, name), flags)
 }
 
-/** What `name` below `descriptor` is, never what a link leads to; undefined when there is nothing. */
+/** The stats of `name` below `descriptor`; links are not followed. Undefined if it does not exist. */
 export function statAt(descriptor: number, name: string): Stats | undefined {
   return fileAccess.stat(descriptor, fileAccess.at(descriptor, name))
 }
@@ -113,7 +113,7 @@ export function exactStatAt(descriptor: number, name: string): BigIntStats | und
   return fileAccess.statBig(descriptor, fileAccess.at(descriptor, name))
 }
 
-/** The text of the link `name` below `descriptor`; undefined when it is no link. */
+/** The text of the link `name` below `descriptor`; undefined if it is not a link. */
 export function readLink(descriptor: number, name: string): LinkTarget | undefined {
   const path = fileAccess.at(descriptor, name)
   try {
@@ -130,7 +130,7 @@ export function namesAt(descriptor: number): string[] {
   return fileAccess.look(descriptor, () => readdirSync(path), isSameList)
 }
 
-/** Whether two looks at a folder have found the same names. */
+/** Whether two lists of names are the same. */
 export function isSameList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.join('/') === b.join('/')
 }

@@ -12,8 +12,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { open } from 'node:fs/promises'
-import type { FileAccess } from './file-access.ts'
-import { pathAccess } from './path-access.ts'
+import { type FileAccess, pathAccess } from './path-access.ts'
 
 /** Holds a place in the tree without reading it; Node does not export the constant. */
 const O_PATH = 0o10000000

@@ -10,26 +10,72 @@ import {
   unlinkSync,
 } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { ToolError } from '../../../core/index.ts'
+import { type FilesLevel, ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
 import { quotePath } from '../file-error.ts'
-import type { FileAccess, FolderEntry, SystemPath } from './file-access.ts'
 import { linkEntry, makeEntry, removeEntry, renameEntry, type SteadyEntry, unlinkEntry } from './steady-changes.ts'
 import { checkQuiet, checkSteady, exchanged, isSameEntry, type SteadyFolder } from './steady-folder.ts'
+
+/** A path for a system call: text, or bytes for names that are not UTF-8. */
+export type SystemPath = string | Buffer
+
+/** A name below an open folder; `path` is a result of `at` or `atBytes`. */
+export interface FolderEntry {
+  readonly folder: number
+  readonly path: SystemPath
+}
+
+/**
+ * Accesses names below open folders. A folder is identified by its descriptor, which the code that opened it closes. Every
+ * `path` is a result of `at` or `atBytes` for the same folder.
+ */
+export interface FileAccess {
+  readonly level: FilesLevel
+  /** Opens a folder by its absolute path, where a walk begins: a root, or a folder of the hub itself. */
+  openBase(path: string): number
+  /** The path of an open folder, also of one that may not be entered. */
+  path(folder: number): string
+  /** The path of a name below an open folder, `.` for the folder itself. */
+  at(folder: number, name: string): string
+  /** The same for a name that is known by its bytes, one character each. */
+  atBytes(folder: number, name: string): Buffer
+  /** The part before the name in the paths of all entries of a folder. */
+  prefix(folder: number): string
+  /** Opens a folder; fails on a link. */
+  openFolder(folder: number, path: SystemPath): number
+  /** Opens a file; `flags` without those about links, which are never followed. */
+  open(folder: number, path: SystemPath, flags: number, mode?: number): number
+  /** The same, for work that waits for the disk. */
+  openHandle(folder: number, path: SystemPath, flags: number, mode?: number): Promise<FileHandle>
+  /** The stats of an entry; links are not followed. Undefined if it does not exist. */
+  stat(folder: number, path: SystemPath): Stats | undefined
+  statBig(folder: number, path: SystemPath): BigIntStats | undefined
+  /** Runs a step that only reads; `isSame` compares the results of two runs. */
+  look<T>(folder: number, use: () => T, isSame: (a: T, b: T) => boolean): T
+  /** Runs one step that changes something in a folder, for changes without a method below. */
+  change<T>(folder: number, use: () => T): T
+  rename(from: FolderEntry, to: FolderEntry): void
+  /** Gives a file a second name. */
+  link(from: FolderEntry, to: FolderEntry): void
+  unlink(entry: FolderEntry): void
+  makeFolder(entry: FolderEntry, mode?: number): void
+  /** Removes an empty folder. */
+  removeFolder(entry: FolderEntry): void
+}
 
 /** macOS refuses a link anywhere in the path with this flag, which Node does not export. */
 const O_NOFOLLOW_ANY = 0x20000000
 const NO_LINKS = process.platform === 'darwin' ? O_NOFOLLOW_ANY : constants.O_NOFOLLOW
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | NO_LINKS
-/** How often a file is looked for that was made somewhere else, to remove it. */
+/** How often the removal of a file that was created elsewhere is tried. */
 const MAX_REMOVALS = 10_000
 
-/** The folders that are open, by descriptor: a number that is used again gets another entry. */
+/** The open folders by descriptor; a reused number gets a new entry. */
 const folders = new Map<number, SteadyFolder>()
 
 /**
- * Without /proc, such as on macOS: every step names the whole path, which another process may redirect at that moment.
- * What a step found is therefore compared with the path afterwards, and a change comes only after its way was steady.
+ * Without /proc, such as on macOS: every step uses the whole path, which another process may redirect at that moment.
+ * The result of a step is therefore compared with the path afterwards, and a change is made only after its path was steady.
  */
 export const pathAccess: FileAccess = {
   level: 'paths',
@@ -65,7 +111,7 @@ export const pathAccess: FileAccess = {
   },
   async openHandle(folder, path, flags, mode) {
     if (!isMaking(flags)) return openHandle(folderOf(folder), path, flags)
-    // Made right after the look at its way, and opened for the work when it is known to be there.
+    // Created right after its path was checked, and opened for the work once it is known to be there.
     const made = pathAccess.open(folder, path, flags, mode)
     try {
       const again = flags & ~(constants.O_CREAT | constants.O_EXCL)
@@ -147,7 +193,7 @@ async function openHandle(
   }
 }
 
-/** Whether a path leads to what is open, and not over a link at its end. */
+/** Whether a path leads to an open entry, without a link at its end. */
 function isAt(path: SystemPath, found: BigIntStats): boolean {
   const now = attempt(() => lstatSync(path, { bigint: true }))
   return now.value !== undefined && isSameEntry(now.value, found)
@@ -157,7 +203,7 @@ function isMaking(flags: number): boolean {
   return (flags & constants.O_CREAT) !== 0
 }
 
-/** What was made elsewhere is empty and has a name that nothing else has: it goes as soon as its path leads there again. */
+/** A file that was created elsewhere is empty and has a unique name: it is removed as soon as its path leads there again. */
 function removeMade(descriptor: number, path: SystemPath): void {
   for (let tries = 0; tries < MAX_REMOVALS && fstatSync(descriptor).nlink > 0; tries += 1) {
     if (isAt(path, fstatSync(descriptor, { bigint: true }))) attempt(() => unlinkSync(path))
@@ -165,8 +211,8 @@ function removeMade(descriptor: number, path: SystemPath): void {
 }
 
 /**
- * File systems that ignore case or forms of characters find a name by other spellings, which rules do not know: only the
- * spelling on disk is used.
+ * File systems that ignore case or Unicode forms find a name by other spellings, which rules do not match: only the
+ * spelling on disk is accepted.
  */
 function asSpelled<T>(path: SystemPath, found: T): T {
   if (found === undefined || typeof path !== 'string' || isLink(found)) return found

@@ -1,8 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { type BigIntStats, linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
-import { isDraftName, newDraftName } from '../change/draft-name.ts'
-import type { SystemPath } from './file-access.ts'
+import type { SystemPath } from './path-access.ts'
 import { checkQuiet, checkSteady, exchanged, isSameEntry, type SteadyFolder, toSystem } from './steady-folder.ts'
 
 /** A name in a folder. */
@@ -11,16 +11,16 @@ export interface SteadyEntry {
   readonly path: SystemPath
 }
 
-/** How often a step is tried again while its path leads elsewhere. */
+/** How often a step is retried while its path leads elsewhere. */
 const MAX_TRIES = 10_000
 /** How often after that, with pauses of a millisecond: on a busy machine, the program that exchanges the folder waits for the processor. */
 const MAX_SLOW_TRIES = 200
 const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4))
 
 /*
- * A path may lead to another folder at the very moment of a change. A draft's name is in one folder only, so a step that
- * takes something by such a name fails there and does no harm. Every other change is made of such steps: what has a name
- * gets a draft's name in its own folder, is looked at, and gets its name back when it is not what was meant.
+ * A path may lead to another folder at the moment of a change. A draft's name exists in one folder only, so a step that
+ * uses such a name fails elsewhere and does no harm. Every other change consists of such steps: an entry gets a draft's
+ * name in its own folder, is checked, and gets its own name again if it is not the expected one.
  */
 
 /** Renames an entry; the two folders may be different ones. */
@@ -68,7 +68,7 @@ export function unlinkEntry(entry: SteadyEntry): void {
     if (taken !== entry) take(entry, taken)
   } catch (error) {
     if (ToolError.is(error) || errnoOf(error) === 'ENOENT') throw error
-    // Nothing can be renamed here; then it goes by its own name.
+    // Nothing can be renamed here: it is removed by its own name.
     checkQuiet(entry.folder)
     unlinkSync(entry.path)
     return
@@ -76,7 +76,7 @@ export function unlinkEntry(entry: SteadyEntry): void {
   removeTaken(taken, entry, unlinkSync)
 }
 
-/** Makes a folder; fails with EEXIST when the name is in use. */
+/** Creates a folder; fails with EEXIST if the name is in use. */
 export function makeEntry(entry: SteadyEntry, mode?: number): void {
   const made = isOwn(entry) ? entry : ownEntry(entry.folder)
   checkQuiet(entry.folder)
@@ -99,7 +99,7 @@ export function removeEntry(entry: SteadyEntry): void {
   removeTaken(taken, entry, rmdirSync)
 }
 
-/** What cannot be removed gets its name back. */
+/** What cannot be removed gets its own name again. */
 function removeTaken(taken: SteadyEntry, entry: SteadyEntry, remove: (path: SystemPath) => void): void {
   try {
     removeOwn(taken, remove)
@@ -109,7 +109,7 @@ function removeTaken(taken: SteadyEntry, entry: SteadyEntry, remove: (path: Syst
   }
 }
 
-/** Takes a name away within its folder; what turns out to be something else gets its name back. */
+/** Renames an entry to a draft within its folder; an entry that is not the expected one gets its own name again. */
 function take(from: SteadyEntry, taken: SteadyEntry): void {
   const expected = lookAt(from)
   checkQuiet(from.folder)
@@ -122,7 +122,7 @@ function take(from: SteadyEntry, taken: SteadyEntry): void {
   }
 }
 
-/** Renames what has a draft's name. */
+/** Renames an entry that has a draft's name. */
 function giveOwn(from: SteadyEntry, to: SteadyEntry): void {
   checkQuiet(from.folder)
   if (isSameFolder(from, to)) renameSync(from.path, to.path)
@@ -149,7 +149,7 @@ function linkNow(from: SteadyEntry, to: SteadyEntry): void {
   linkSync(from.path, to.path)
 }
 
-/** Where it came from is where its name leads to at some moment, and only there is the draft's name known. */
+/** The original folder is one to which the path leads at some moment, and only there does the draft's name exist. */
 function putBack(taken: SteadyEntry, to: SteadyEntry): void {
   tryUntilThere(() => renameSync(taken.path, to.path))
 }
@@ -157,12 +157,12 @@ function putBack(taken: SteadyEntry, to: SteadyEntry): void {
 function removeOwn(entry: SteadyEntry, remove: (path: SystemPath) => void): void {
   const sinceMs = Date.now()
   if (tryUntilThere(() => remove(entry.path), entry.folder)) return
-  // Gone, unless its way has led elsewhere all the time.
+  // It no longer exists, unless its path has led elsewhere all the time.
   checkSteady(entry.folder, sinceMs, () => true)
   remove(entry.path)
 }
 
-/** False when there is nothing by that name, now that `folder` is where it was or after many tries. */
+/** Returns false if nothing has that name, once `folder` is in its place or after many attempts. */
 function tryUntilThere(step: () => void, folder?: SteadyFolder): boolean {
   for (let tries = 0; tries < MAX_TRIES + MAX_SLOW_TRIES; tries += 1) {
     if (tries >= MAX_TRIES) Atomics.wait(NEVER_NOTIFIED, 0, 0, 1)
@@ -212,7 +212,7 @@ function lookIfThere({ path }: SteadyEntry): BigIntStats | undefined {
   return lstatSync(path, { bigint: true, throwIfNoEntry: false })
 }
 
-/** Whether a draft's name is in the path, which then leads nowhere but there. */
+/** Whether a path contains a draft's name, and so cannot lead elsewhere. */
 function isOwn({ path }: SteadyEntry): boolean {
   return path
     .toString('latin1' as never)
@@ -230,4 +230,16 @@ function isSameFolder(a: SteadyEntry, b: SteadyEntry): boolean {
 
 function taken({ path }: SteadyEntry): Error {
   return Object.assign(new Error(`EEXIST: file already exists, mkdir '${path}'`), { code: 'EEXIST', syscall: 'mkdir' })
+}
+
+const DRAFT_NAME = /^\.tool-hub-[0-9a-f]{24}\.tmp$/
+
+/** A free name for something that is unfinished or about to be removed. */
+export function newDraftName(): string {
+  return `.tool-hub-${randomBytes(12).toString('hex')}.tmp`
+}
+
+/** Whether a name was made by `newDraftName`. */
+export function isDraftName(name: string): boolean {
+  return DRAFT_NAME.test(name)
 }

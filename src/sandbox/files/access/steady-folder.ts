@@ -2,7 +2,7 @@ import { type BigIntStats, lstatSync } from 'node:fs'
 import { ToolError } from '../../../core/index.ts'
 import { quotePath } from '../file-error.ts'
 
-/** A folder as it was when it was opened; the bytes of its path are one character each. */
+/** A folder as it was when it was opened; each byte of its path is one character. */
 export interface SteadyFolder {
   readonly path: string
   readonly dev: bigint
@@ -10,34 +10,34 @@ export interface SteadyFolder {
   readonly above?: SteadyFolder
 }
 
-/** Times of changes come in steps: of 10 ms at most, of one or two seconds where the file system keeps whole seconds. */
+/** The resolution of change times: 10 ms at most, or one to two seconds on file systems that store whole seconds. */
 const STEP_MS = 25
 const WHOLE_SECONDS_MS = 2_100
 
 /** Each round is passed by chance at most every second time, whatever an attacker does meanwhile. */
 const ROUNDS = 24
-/** So long nothing may be exchanged before a change, where the folders above were changed just now. */
+/** How long nothing may be exchanged before a change, if the folders above were changed recently. */
 const QUIET_MS = 1
 
 /**
- * Throws CONFLICT unless the path of a folder led to it all the time since `sinceMs`. An exchange of a name on the way
- * changes the time of the folder that holds the name, and that time cannot be set. When all of these times are old,
- * nothing was exchanged; otherwise the way is looked at again and again in random order, together with `again`, which
- * looks once more at what was found.
+ * Throws CONFLICT unless the path of a folder has led to it all the time since `sinceMs`. Exchanging a name along the path
+ * updates the change time of the folder that contains the name, and that time cannot be set. If all of these times are
+ * old, nothing was exchanged; otherwise the path is checked repeatedly in random order, together with `again`, which
+ * checks the result once more.
  */
 export function checkSteady(folder: SteadyFolder, sinceMs: number, again: () => boolean): void {
   if (isUnchanged(folder, sinceMs)) return
   for (let round = 0; round < ROUNDS; round += 1) checkRound(folder, again)
 }
 
-/** Throws CONFLICT unless the path of a folder leads to it, and has for a while: a change comes right after. */
+/** Throws CONFLICT unless the path of a folder has led to it for a while; called right before a change. */
 export function checkQuiet(folder: SteadyFolder): void {
   if (isUnchanged(folder, Date.now())) return
   const ends = performance.now() + QUIET_MS
   for (let round = 0; round < ROUNDS || performance.now() < ends; round += 1) checkRound(folder, () => true)
 }
 
-/** Whether two looks have seen the same entry. */
+/** Whether two stats describe the same entry. */
 export function isSameEntry(a: Pick<BigIntStats, 'dev' | 'ino'>, b: Pick<BigIntStats, 'dev' | 'ino'>): boolean {
   return a.ino === b.ino && a.dev === b.dev
 }
@@ -56,7 +56,7 @@ export function toSystem(path: string): Buffer {
   return Buffer.from(path, 'latin1')
 }
 
-/** From the folder up: an exchange that comes between two looks shows in the time that is read last. */
+/** From the folder upwards: an exchange between two checks shows in the time that is read last. */
 function isUnchanged(folder: SteadyFolder, sinceMs: number): boolean {
   let isOld = true
   for (let at: SteadyFolder | undefined = folder; at; at = at.above) {

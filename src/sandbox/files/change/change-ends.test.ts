@@ -6,8 +6,8 @@ import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { ToolError } from '../../../core/errors.ts'
 import { sha256 } from '../../../lib/hash.ts'
 import { fileAccess } from '../access/choose-access.ts'
+import { newDraftName } from '../access/steady-changes.ts'
 import { copyTree } from './copy-tree.ts'
-import { newDraftName } from './draft-name.ts'
 import { createDraftsLedger } from './drafts-ledger.ts'
 
 let ws: ReturnType<typeof changing>

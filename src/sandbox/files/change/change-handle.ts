@@ -8,8 +8,7 @@ import { findLink, followLinks, lastLink, refuseLink, statAt } from '../walk.ts'
 import { ChangeScope, checkMayRemove } from './change-scope.ts'
 import { copyPath } from './copy-path.ts'
 import { FileSwap, type SwapOptions, swapFile } from './file-swap.ts'
-import { checkSize, encodeText, type FileContent } from './fill-file.ts'
-import { takeFolderOwnerAt } from './keep-owner.ts'
+import { checkSize, encodeText, type FileContent, takeFolderOwnerAt } from './fill-file.ts'
 import { movePath } from './move-path.ts'
 import { type ChangePlace, entryOf, refuseFolderName, syncPlace, withPlace } from './place.ts'
 import { FileRemoval, removePath } from './remove-path.ts'
@@ -80,7 +79,7 @@ export function changeHandle(filesRoot: FilesRoot, call: FilesCall): WriteFiles 
   }
 }
 
-/** Makes a folder, unless it is there. */
+/** Creates a folder, unless it exists. */
 async function makeFolder(
   scope: ChangeScope,
   target: FileTarget,
@@ -110,7 +109,7 @@ function isFolder({ filesRoot }: ChangeScope, { target, parent, name }: ChangePl
   })
 }
 
-/** Writes a whole file or nothing. */
+/** Writes a complete file or nothing. */
 async function writeFile(
   scope: ChangeScope,
   target: FileTarget,
@@ -130,10 +129,10 @@ interface LocatedChange {
 
 type Step = FileSwap | FileRemoval
 
-/** Each one holds up to three descriptors until all are done. */
+/** Each one keeps up to three descriptors open until all are done. */
 const MAX_CHANGES = 500
 
-/** Makes all of the changes or none: all are prepared, kept and on record before the first is applied. */
+/** Makes all of the changes or none: all are prepared, backed up and on record before the first is applied. */
 async function changeAll(scope: ChangeScope, changes: readonly LocatedChange[]): Promise<readonly Written[]> {
   checkChanges(scope, changes)
   return prepareFrom(scope, changes, [])
@@ -174,7 +173,7 @@ function isMoved(
   return changes.some((other) => other.change.type === 'create' && other.target.path === path)
 }
 
-/** One frame a change: folders are open, and descriptors closed again, for all that come after. */
+/** One call frame per change: its folder stays open until all changes after it are done. */
 async function prepareFrom(
   scope: ChangeScope,
   changes: readonly LocatedChange[],

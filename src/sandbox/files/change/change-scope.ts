@@ -1,6 +1,6 @@
 import { type Change, type FileState, type PlaceForTree, ToolError } from '../../../core/index.ts'
 import { isWithin } from '../../../lib/index.ts'
-import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { throwIfAborted } from '../../lifecycle.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import type { FileTarget } from '../open-roots.ts'
@@ -13,7 +13,7 @@ export interface SharedChanges {
   /** Missing folders above a target are created one at a time, so that each has one creator. */
   readonly makingFolders: PathQueue
   readonly ledger: DraftsLedger
-  /** Resolves when the drafts that a crash left are removed. */
+  /** Resolves when the drafts that a crash left behind are removed. */
   readonly swept: Promise<void> | undefined
 }
 
@@ -58,7 +58,7 @@ export class ChangeScope {
     throwIfAborted(this.call.signal())
   }
 
-  /** Keeps the content that a change replaces; returns why it was not kept. */
+  /** Keeps the content that a change replaces; returns the reason if it was not kept. */
   async keepFile(source: string, state: FileState): Promise<string | undefined> {
     return this.call.journal?.keepFile(source, state)
   }
@@ -67,7 +67,7 @@ export class ChangeScope {
     return (await this.call.journal?.placeForTree(bytes)) ?? { refusal: 'nothing is kept of changes here' }
   }
 
-  /** Puts a change on record before it happens, and says when there is no way back. */
+  /** Puts a change on record before it happens, and notifies the caller if it cannot be undone. */
   async intend(change: Change, { tree, notUndoable }: { tree?: string; notUndoable?: string } = {}): Promise<void> {
     const { journal, notice } = this.call
     if (!journal) {
@@ -84,7 +84,7 @@ export class ChangeScope {
   }
 }
 
-/** Throws, before any work, if the call cannot be allowed to replace the target whatever its content is. */
+/** Throws, before any work, if the call may not replace the target whatever its content is. */
 export function checkMayReplace(scope: ChangeScope, target: FileTarget, replaces: string | undefined): void {
   const seen = scope.call.seen?.get(target.path)
   const canHaveSeen = seen !== undefined && (replaces === undefined || seen === replaces)
@@ -102,7 +102,7 @@ export function checkReplaces(scope: ChangeScope, target: FileTarget, current: F
   filesRoot.pass(target, 'overwrite', call)
 }
 
-/** Refuses a removal by a tool that may not destroy, or that policy does not let. */
+/** Refuses a removal by a tool that may not destroy, or that policy does not permit. */
 export function checkMayRemove({ call, filesRoot }: ChangeScope, target: FileTarget): void {
   filesRoot.pass(target, 'write', call)
   if (!call.canOverwrite) {
@@ -125,14 +125,14 @@ function destructive(hint: string): { key: string; value: string; hint: string }
 }
 
 /**
- * Runs a job when all earlier ones that touch one of its paths, or what is above or below it, have ended. A job that
- * has to wait asks for the signal, and leaves when it is stopped.
+ * Runs a job when all earlier ones for one of its paths, or for a path above or below, have ended. A job that has to wait
+ * leaves the queue when its signal aborts.
  */
 type PathQueue = <T>(paths: readonly string[], job: () => Promise<T>, signal?: () => AbortSignal) => Promise<T>
 
 /**
- * Makes a queue for changes. A job takes its place for all of its paths together, so two jobs never wait for each other;
- * and each waits itself for all that are before it, so one that leaves does not let others start too early.
+ * Creates a queue for changes. A job is queued for all of its paths together, so two jobs never wait for each other; and
+ * each waits for all jobs before it, so one that leaves does not let others start too early.
  */
 export function createPathQueue(): PathQueue {
   const underWay = new Map<Promise<unknown>, readonly string[]>()
@@ -156,7 +156,7 @@ async function allEnded(earlier: readonly Promise<unknown>[], signal: AbortSigna
   throwIfAborted(signal)
 }
 
-/** One listener a signal, however many changes of a call wait. */
+/** One listener per signal, however many changes of a call wait. */
 const stops = new WeakMap<AbortSignal, Promise<void>>()
 
 function stopOf(signal: AbortSignal): Promise<void> {

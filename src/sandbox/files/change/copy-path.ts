@@ -1,19 +1,21 @@
 import { closeSync } from 'node:fs'
 import { type CopyResult, ToolError } from '../../../core/index.ts'
+import { isDraftName } from '../access/steady-changes.ts'
 import { quotePath } from '../file-error.ts'
 import type { FileTarget } from '../open-roots.ts'
 import { statAt } from '../walk.ts'
 import type { ChangeScope } from './change-scope.ts'
 import { copyTree } from './copy-tree.ts'
-import { modeOf, openCurrent, piecesOf } from './current-file.ts'
 import { checkFree, FileDraft, giveFolderName } from './draft.ts'
-import { isDraftName } from './draft-name.ts'
 import { swapFile } from './file-swap.ts'
 import {
   type ChangePlace,
   entryBelow,
   entryOf,
   isAdmitted,
+  modeOf,
+  openCurrent,
+  piecesOf,
   refuseFolderName,
   refuseIntoItself,
   refuseRoot,
@@ -64,7 +66,7 @@ async function copyFile(scope: ChangeScope, source: ChangePlace, goal: ChangePla
   }
 }
 
-/** Built under a draft's name, then given its own in one step. */
+/** The copy is built under a draft's name and renamed in one step. */
 async function copyFolder(scope: ChangeScope, source: ChangePlace, goal: ChangePlace): Promise<Copied> {
   checkFree(goal)
   const draft = new FileDraft(scope, goal)
@@ -80,7 +82,7 @@ async function copyFolder(scope: ChangeScope, source: ChangePlace, goal: ChangeP
     await syncPlace(goal)
     return count
   } finally {
-    // Nothing is left of it when it got its name.
+    // Nothing is left of it once it has its own name.
     await deleteTree(goal.parent, draft.name)
     draft.end()
   }
@@ -105,7 +107,7 @@ function isCopied(
 /** A sparse file can be larger than any disk; no tool copies 10 GiB on purpose. */
 const MAX_BYTES = 10_737_418_240
 
-/** Most bytes that one copy writes, also the copy that a move to another file system makes. */
+/** The most bytes that one copy writes, also the copy for a move to another file system. */
 export function copyLimit({ call }: ChangeScope): number {
   return Math.min(call.maxBytes ?? MAX_BYTES, MAX_BYTES)
 }

@@ -12,11 +12,11 @@ import {
 import { ToolError } from '../../../core/index.ts'
 import { allSettled } from '../../../lib/index.ts'
 import { syncFolder } from '../../../system/index.ts'
-import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { throwIfAborted } from '../../lifecycle.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
-import { modeOf, piecesOf } from './current-file.ts'
-import { keepOwner, takeFolderOwner } from './keep-owner.ts'
+import { keepOwner, takeFolderOwner } from './fill-file.ts'
+import { modeOf, piecesOf } from './place.ts'
 
 import {
   atName,
@@ -52,7 +52,7 @@ export interface CopyCount {
 
 interface Copying extends CopyOptions {
   readonly count: CopyCount & { entries: number }
-  /** Where the copy is put: who owns that folder owns what is made. */
+  /** The folder of the copy: its owner owns what is created. */
   readonly around: number
 }
 
@@ -64,10 +64,10 @@ export interface Named {
 
 const READ = constants.O_RDONLY | constants.O_NONBLOCK
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
-/** Files are copied side by side: each waits for the disk most of the time. */
+/** Files are copied concurrently: each waits for the disk most of the time. */
 const SIDE_BY_SIDE = 8
 
-/** Copies a file, or a folder with all below it, by descriptors to a name that is free; what it made stays when it fails. */
+/** Copies a file, or a folder with its content, by descriptors to a free name. If it fails, what was created stays. */
 export async function copyTree(from: Named, to: Named, options: CopyOptions): Promise<CopyCount> {
   const count = { entries: 0, files: 0, bytes: 0, skipped: 0 }
   const [name, copy] = [toByteName(from.name), toByteName(to.name)]
@@ -120,7 +120,7 @@ async function copyFolder(all: Copying, { from, to, name, copy, names }: Entry, 
           ),
         )
       }
-      // Last: a folder that may not be written could not be filled, and nobody else's hands are in it until then.
+      // Last: a read-only folder could not be filled, and nobody else can change it until then.
       finishFolder(all, goal, stats, isNew)
       await syncFolder(fileAccess.at(goal, '.'))
     }),
@@ -162,7 +162,7 @@ async function copyFile(all: Copying, { from, to, name, copy }: Entry): Promise<
   all.count.files += 1
 }
 
-/** Counted before it is copied: files that are copied side by side share the bound. */
+/** Counted before it is copied: files that are copied concurrently share the limit. */
 function reserve(all: Copying, size: number): void {
   all.count.bytes += size
   if (all.count.bytes > all.maxBytes) throw tooLarge(`more than ${all.maxBytes} bytes`)

@@ -3,18 +3,17 @@ import { posix } from 'node:path'
 import { ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
 import { fileAccess } from '../access/choose-access.ts'
-import type { FolderEntry } from '../access/file-access.ts'
+import type { FolderEntry } from '../access/path-access.ts'
+import { newDraftName } from '../access/steady-changes.ts'
 import { quotePath } from '../file-error.ts'
 import { atDescriptor, statAt } from '../walk.ts'
 import type { ChangeScope } from './change-scope.ts'
-import { changedSinceRead } from './current-file.ts'
-import { newDraftName } from './draft-name.ts'
-import { type ChangePlace, entryOf, isEntryAt } from './place.ts'
+import { type ChangePlace, changedSinceRead, entryOf, isEntryAt } from './place.ts'
 
 /** A temporary name next to a place, for a file that is unfinished or about to be removed; recorded before it is used. */
 export class FileDraft {
   readonly name = newDraftName()
-  /** As the system finds it. */
+  /** Its path for system calls. */
   readonly path: string
   readonly parent: number
   readonly #end: () => void
@@ -26,13 +25,13 @@ export class FileDraft {
     this.#end = shared.ledger.begin(posix.join(posix.dirname(target.path), this.name))
   }
 
-  /** Nothing has the name any more: what had it got its own name, or was never made. */
+  /** Ends the draft: what had its name got its own name, or was never created. */
   end(): void {
     if (!this.#isEnded) this.#end()
     this.#isEnded = true
   }
 
-  /** Removes the file that has the name, if one has. A draft that ended is left alone. */
+  /** Removes the file that has the name, if there is one. Does nothing for a draft that has ended. */
   remove(): void {
     if (this.#isEnded) return
     try {
@@ -45,8 +44,8 @@ export class FileDraft {
 }
 
 /**
- * Takes a name away in one step and makes sure that it was the one that was looked at: what somebody else put there
- * meanwhile gets its name back. The caller removes what has the draft's name now.
+ * Renames an entry to a draft in one step and verifies that it is the expected one: what somebody else put there meanwhile
+ * gets its own name again. The caller removes what then has the draft's name.
  */
 export function takeAway(scope: ChangeScope, place: ChangePlace, expected: BigIntStats): FileDraft {
   const draft = new FileDraft(scope, place)
@@ -61,7 +60,7 @@ export function takeAway(scope: ChangeScope, place: ChangePlace, expected: BigIn
   throw changedSinceRead(place)
 }
 
-/** Gives what was taken away its name again, unless the name is in use. */
+/** Restores the name of what was taken away, unless the name is in use. */
 export function putBack(place: ChangePlace, draft: FileDraft, isFolder: boolean): void {
   if (isFolder) {
     // Fails by itself on anything but an empty folder.
@@ -75,12 +74,12 @@ export function putBack(place: ChangePlace, draft: FileDraft, isFolder: boolean)
 
 const RESERVE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 
-/** What systems say that have no second links, or have none for this file or this user. */
+/** The errors of systems without hard links, or without them for this file or this user. */
 export const CANNOT_LINK = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'])
 
 /**
- * Gives a file that has another name the name of a place, which must be free: link fails where rename would replace
- * what appeared meanwhile. The other name may be gone afterwards.
+ * Gives a file the name of a place, which must be free: link fails where rename would replace what appeared meanwhile.
+ * The old name may no longer exist afterwards.
  */
 export function giveName(entry: FolderEntry, place: ChangePlace): void {
   try {
@@ -93,23 +92,23 @@ export function giveName(entry: FolderEntry, place: ChangePlace): void {
   }
 }
 
-/** Gives a folder that has another name the name of a place, which must be free. */
+/** Gives a folder the name of a place, which must be free. */
 export function giveFolderName(entry: FolderEntry, place: ChangePlace): void {
   checkFree(place)
   try {
-    // What appears after the look is not lost: rename fails on a file and on a folder with anything in it.
+    // What appears after the check is not lost: rename fails on a file and on a folder that is not empty.
     fileAccess.rename(entry, entryOf(place))
   } catch (error) {
     throw ['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes(errnoOf(error)) ? existsAlready(place) : error
   }
 }
 
-/** Throws CONFLICT when the name is in use. */
+/** Throws CONFLICT if the name is in use. */
 export function checkFree(place: ChangePlace): void {
   if (statAt(place.parent, place.name)) throw existsAlready(place)
 }
 
-/** What a change says that finds its name in use. */
+/** The error for a name that is in use. */
 export function existsAlready({ target }: ChangePlace): ToolError {
   return new ToolError('CONFLICT', `${quotePath(target.path)} exists already.`, {
     fix: { key: 'overwrite', value: true, hint: 'Choose another name, or overwrite on purpose.' },

@@ -11,13 +11,13 @@ import {
   type ProcessIdentity,
   prepareMissingDataFolder,
 } from '../../../system/index.ts'
+import { isDraftName } from '../access/steady-changes.ts'
 import { createFilesRoot, type FilesRoot } from '../files-root.ts'
 import { type FileTarget, openRoots } from '../open-roots.ts'
 import { inParent, openFolder } from '../walk.ts'
-import { isDraftName } from './draft-name.ts'
 import { deleteTree } from './tree.ts'
 
-/** Where a process writes down its drafts before it makes them, so that the next one can remove what a crash left. */
+/** Where a process records its drafts before it creates them, so that the next one can remove what a crash left behind. */
 export interface DraftsLedger {
   /** Records a draft; call the returned function when the draft no longer exists. */
   begin(path: string): () => void
@@ -25,15 +25,15 @@ export interface DraftsLedger {
   close(): void
 }
 
-/** The file is emptied when nothing is under way and it has grown to this. */
+/** The file is emptied when it has grown to this size and there are no drafts. */
 const TIDY_BYTES = 65_536
 
 const NO_LEDGER: DraftsLedger = { begin: () => () => {}, close() {} }
 
-/** The ending of a ledger's file. */
+/** The file extension of a ledger. */
 const LEDGER_ENDING = '.drafts.jsonl'
 
-/** Makes the ledger of one guard: the first line says whose it is, each further line is the path of a draft. */
+/** Creates the ledger of one guard: the first line identifies its process, each further line is the path of a draft. */
 export function createDraftsLedger(folder: string | undefined): DraftsLedger {
   return folder === undefined ? NO_LEDGER : new FileLedger(folder)
 }
@@ -52,8 +52,8 @@ class FileLedger implements DraftsLedger {
   begin(path: string): () => void {
     try {
       this.#file ??= this.#open()
-      // Without fsync, which every change would wait for: a killed process loses no line. After a loss of power a draft
-      // may stay that no line tells of; it has a name that no search finds and no copy takes along.
+      // Without fsync, which every change would wait for: a killed process loses no line. After a loss of power an
+      // unlisted draft may stay; it has a name that no search finds and no copy includes.
       this.#written += writeSync(this.#file.descriptor, `${JSON.stringify(path)}\n`)
     } catch (error) {
       throw cannotWrite(this.#folder, error)
@@ -101,7 +101,7 @@ function ownerLine(): string {
   return `${JSON.stringify(currentProcess())}\n`
 }
 
-/** The target of the change has nothing to do with it, so the error must not be about the target. */
+/** The target of the change is not the cause, so the error must not be about the target. */
 function cannotWrite(folder: string, cause: unknown): ToolError {
   const errno = errnoOf(cause)
   const options = { cause, details: { folder, errno } }
@@ -122,8 +122,8 @@ function cannotWrite(folder: string, cause: unknown): ToolError {
 }
 
 /**
- * Removes the drafts of processes that are gone, below the roots that are open and below further folders of the owner's;
- * the others stay on their list.
+ * Removes the drafts of processes that no longer exist, below the open roots and below further folders of the owner; other
+ * drafts stay on their list.
  */
 export async function sweepDrafts(filesRoot: FilesRoot, folder: string, below: readonly string[] = []): Promise<void> {
   for (const name of await list(folder)) {
@@ -133,12 +133,12 @@ export async function sweepDrafts(filesRoot: FilesRoot, folder: string, below: r
       const drafts = await draftsOfTheDead(path)
       if (drafts && (await areRemoved(drafts, filesRoot, below))) await rm(path, { force: true })
     } catch {
-      // One list that cannot be read or emptied stays for the next start; it must not stop the work that begins now.
+      // A list that cannot be read or emptied stays for the next start; it must not prevent this one.
     }
   }
 }
 
-/** Without a root for all runs, the workspace of the run that died is below no root of the run that begins. */
+/** Without a shared root, the workspace of the run that crashed is below no root of the new run. */
 async function areRemoved(drafts: readonly string[], filesRoot: FilesRoot, below: readonly string[]): Promise<boolean> {
   const further = below.flatMap(openFilesRoot)
   try {
@@ -153,7 +153,7 @@ function openFilesRoot(path: string): FilesRoot[] {
   try {
     return [createFilesRoot(openRoots([{ path, mode: 'write' }]), 0, [])]
   } catch (error) {
-    // A folder that is not there has no drafts.
+    // A missing folder has no drafts.
     if (ToolError.is(error)) return []
     throw error
   }
@@ -168,13 +168,13 @@ async function list(folder: string): Promise<string[]> {
   }
 }
 
-/** Undefined while the process lives. */
+/** Undefined while the process runs. */
 async function draftsOfTheDead(path: string): Promise<string[] | undefined> {
   const file = await openRegular(path)
   try {
     const [owner = '', ...lines] = (await readFile(file, 'utf8')).split('\n')
     if (isAlive(parseOwner(owner))) return undefined
-    // The last line may be cut by the crash: then its draft was never made.
+    // The last line may be cut off by the crash: then its draft was never created.
     return lines.slice(0, -1).map((line) => String(JSON.parse(line)))
   } finally {
     await file.close()
@@ -192,7 +192,7 @@ async function removeDraft(filesRoots: readonly FilesRoot[], path: string): Prom
   const [target] = filesRoots.flatMap((filesRoot) => locate(filesRoot, path))
   if (!target) return false
   if (!isDraftName(target.names.at(-1) ?? '')) return true
-  // The folder is opened anew for the work that takes a while: the guard may close meanwhile.
+  // The folder is opened again, as the guard may close during the removal.
   const parent = inParent(target, (descriptor) => openFolder(descriptor, '.'))
   if (typeof parent !== 'number') return true
   await deleteTree(parent, target.names.at(-1)!).finally(() => closeSync(parent))

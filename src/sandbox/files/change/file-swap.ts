@@ -5,38 +5,39 @@ import { allSettled } from '../../../lib/index.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
 import { type ChangeScope, checkMayReplace, checkReplaces } from './change-scope.ts'
+import { existsAlready, FileDraft, giveName } from './draft.ts'
+import { backUpFile, type FileContent, fillFile, keepOwner, takeFolderOwner } from './fill-file.ts'
 import {
+  type ChangePlace,
   type CurrentFile,
   changedSinceRead,
   checkUnchanged,
+  entryOf,
   hashCurrent,
+  isEntryAt,
   keepCurrent,
   modeOf,
   openCurrent,
-} from './current-file.ts'
-import { existsAlready, FileDraft, giveName } from './draft.ts'
-import { backUpFile, type FileContent, fillFile } from './fill-file.ts'
-import { keepOwner, takeFolderOwner } from './keep-owner.ts'
-
-import { type ChangePlace, entryOf, isEntryAt, syncPlace } from './place.ts'
+  syncPlace,
+} from './place.ts'
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 
-/** What is to be written, and what may be there already. */
+/** What is written, and what may exist already. */
 export interface SwapOptions {
   readonly content: FileContent
-  /** A file that is there is replaced. */
+  /** An existing file is replaced. */
   readonly overwrite: boolean
   /** The hash that it must have. */
   readonly replaces?: string
   readonly limit: number
-  /** Permission bits. Default: those of the replaced file, or what the process gives to new ones. */
+  /** Permission bits. Default: those of the replaced file, or those of new files. */
   readonly mode?: number
 }
 
 /**
- * A new content on its way to a name: filled beside it, on record, then given the name in one step. Readers see the old
- * content or the new one, also after a crash.
+ * Replaces the content of a file: a draft next to it is filled, put on record, and renamed in one step. Readers see the
+ * old content or the new one, also after a crash.
  */
 export class FileSwap {
   readonly place: ChangePlace
@@ -51,7 +52,7 @@ export class FileSwap {
   /** The file of the draft, whatever its name. */
   #made: BigIntStats | undefined
 
-  /** Fills the draft and looks at what is to be replaced; the creator of the swap closes it. */
+  /** Fills the draft and inspects what will be replaced; the creator of the swap closes it. */
   static async prepare(scope: ChangeScope, place: ChangePlace, options: SwapOptions): Promise<FileSwap> {
     const current = openCurrent(scope, place)
     try {
@@ -79,11 +80,11 @@ export class FileSwap {
   async #prepare(options: SwapOptions): Promise<void> {
     try {
       if (options.content instanceof Uint8Array) {
-        // The disk is busy with the new content while the old one is hashed.
+        // The new content is written while the old one is hashed.
         await allSettled([this.#fill(options), this.#lookAtCurrent(options.replaces)])
         return
       }
-      // Refuse before a download that could not be kept.
+      // Refuse before a download that could not be saved.
       await this.#lookAtCurrent(options.replaces)
       await this.#fill(options)
     } catch (error) {
@@ -117,12 +118,12 @@ export class FileSwap {
     this.#syncing.catch(() => {})
   }
 
-  /** Makes the draft and the way back survive a loss of power; after this the swap can be made. */
+  /** Makes the draft and the backup durable; after this the swap can be applied. */
   async keep(): Promise<void> {
     await allSettled([this.#settle(), this.#record()])
   }
 
-  /** Waits for the draft to be on disk and closes it. */
+  /** Waits until the draft is on disk and closes it. */
   async #settle(): Promise<void> {
     const file = this.#file
     this.#file = undefined
@@ -137,14 +138,14 @@ export class FileSwap {
     await this.#scope.intend({ op: 'replace', path, before, after }, { notUndoable })
   }
 
-  /** Holds what is replaced under a second name, for `takeBack`. */
+  /** Keeps what is replaced under a second name, for `takeBack`. */
   async secure(): Promise<void> {
     if (!this.#current) return
     this.#backup = new FileDraft(this.#scope, this.place)
     await backUpFile(this.place, this.#current, this.#backup, this.#scope.signal)
   }
 
-  /** Gives the draft its name. Nothing comes between the last look and the step, so both are synchronous. */
+  /** Gives the draft its name. Synchronous, so that nothing happens between the last check and the rename. */
   apply(): void {
     if (this.#current) {
       checkUnchanged(this.place, this.#current.stats)
@@ -169,7 +170,7 @@ export class FileSwap {
     fileAccess.rename(entryOf(draft), entryOf(this.place))
   }
 
-  /** Leaves nothing behind but the file. */
+  /** Removes everything but the file. */
   async close(): Promise<void> {
     if (this.#current) closeSync(this.#current.descriptor)
     await this.#abandon()

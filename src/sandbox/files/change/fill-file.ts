@@ -1,25 +1,24 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
+import { type BigIntStats, closeSync, constants, fchownSync, fstatSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { ToolError, type Written } from '../../../core/index.ts'
 import { errnoOf, LONE_SURROGATE } from '../../../lib/index.ts'
-import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { throwIfAborted } from '../../lifecycle.ts'
 import { fileAccess } from '../access/choose-access.ts'
-import { type CurrentFile, changedSinceRead, modeOf, piecesOf } from './current-file.ts'
+import { namesAt, openAt, openFolder } from '../walk.ts'
 import { CANNOT_LINK, type FileDraft } from './draft.ts'
-import { keepOwner } from './keep-owner.ts'
-import { type ChangePlace, entryOf, isEntryAt } from './place.ts'
+import { type ChangePlace, type CurrentFile, changedSinceRead, entryOf, isEntryAt, modeOf, piecesOf } from './place.ts'
 
-/** What is written: bytes in one piece, or as they come. */
+/** What is written: bytes in one piece, or as a stream. */
 export type FileContent = Uint8Array | AsyncIterable<Uint8Array>
 
-/** Bytes that are written and hashed before the signal is checked again. */
+/** How many bytes are written and hashed between two checks of the signal. */
 const PIECE = 4_194_304
 
-/** Text as UTF-8; refuses what UTF-8 cannot hold. */
+/** Encodes text as UTF-8; refuses lone surrogates. */
 export function encodeText(text: string): Uint8Array {
   const content = Buffer.from(text)
-  // Half a character is written as U+FFFD: only where that can stand is there something to look for.
+  // A lone surrogate is encoded as U+FFFD: only texts with that need a search.
   if (content.length === text.length || !content.includes('\ufffd') || !LONE_SURROGATE.test(text)) return content
   throw new ToolError(
     'INPUT_SCHEMA_INVALID',
@@ -33,7 +32,7 @@ export function checkSize(content: FileContent, limit: number): void {
   throw tooLarge(`The content has ${content.length} bytes`, limit)
 }
 
-/** Writes a content into an open file and hashes it on the way; FILE_TOO_LARGE over the limit. */
+/** Writes content into an open file and hashes it; throws FILE_TOO_LARGE over the limit. */
 export async function fillFile(
   file: FileHandle,
   content: FileContent,
@@ -69,7 +68,7 @@ async function writeAll(file: FileHandle, piece: Uint8Array): Promise<void> {
   }
 }
 
-/** The pieces of a stream; one that hangs does not outlive the call. */
+/** The pieces of a stream; a stream that hangs ends with the call. */
 async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = stream[Symbol.asyncIterator]()
   let stop = () => {}
@@ -88,7 +87,7 @@ async function* untilAborted<T>(stream: AsyncIterable<T>, signal: AbortSignal): 
     }
   } finally {
     signal.removeEventListener('abort', stop)
-    // Not awaited: a source that hangs would hang its own ending, too.
+    // Not awaited: a source that hangs may hang in its own cleanup too.
     if (!isDone) iterator.return?.().catch(() => {})
   }
 }
@@ -102,7 +101,7 @@ function tooLarge(what: string, limit: number): ToolError {
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 
-/** Gives the file at a place a second name; where the system has none for it, that name gets a copy. */
+/** Creates a hard link to the file at a place; a copy where the system does not support that. */
 export async function backUpFile(
   place: ChangePlace,
   current: CurrentFile,
@@ -127,5 +126,61 @@ async function copyCurrent({ descriptor, stats }: CurrentFile, copy: FileHandle,
     await copy.sync()
   } finally {
     await copy.close()
+  }
+}
+
+/** A hub that runs as root keeps the owner of a file, as writing into it would; other users cannot and need not. */
+export function keepOwner(descriptor: number, { uid, gid }: BigIntStats): void {
+  const ours = fstatSync(descriptor, { bigint: true })
+  if (ours.uid === uid && ours.gid === gid) return
+  try {
+    fchownSync(descriptor, Number(uid), Number(gid))
+  } catch (error) {
+    if (errnoOf(error) !== 'EPERM') throw error
+  }
+}
+
+/**
+ * A hub that runs as root gives a new file to the owner of its folder: commands run as that user and could not change it
+ * otherwise. `descriptor` is a file or an empty folder that was just created, so that no other file changes its owner.
+ */
+export function takeFolderOwner(descriptor: number, folder: number): void {
+  if (process.geteuid?.() !== 0 || fstatSync(descriptor).uid !== 0) return
+  keepOwner(descriptor, fstatSync(folder, { bigint: true }))
+}
+
+/**
+ * The same for a folder that was just created in another one. Anyone who may write there could have replaced it: only an
+ * empty folder of root changes its owner.
+ */
+export function takeFolderOwnerAt(parent: number, name: string): void {
+  if (process.geteuid?.() !== 0) return
+  const made = openMade(parent, name)
+  if (made === undefined) return
+  try {
+    if (namesAt(made).length === 0) takeOpenOwner(made, parent)
+  } finally {
+    closeSync(made)
+  }
+}
+
+/** An O_PATH descriptor cannot change the owner. */
+function takeOpenOwner(made: number, parent: number): void {
+  const descriptor = openAt(made, '.', constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    takeFolderOwner(descriptor, parent)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Undefined if it was removed or replaced with a link or a file: then its owner does not change. */
+function openMade(parent: number, name: string): number | undefined {
+  try {
+    const made = openFolder(parent, name)
+    return typeof made === 'number' ? made : undefined
+  } catch (error) {
+    if (errnoOf(error) === 'ENOTDIR') return undefined
+    throw error
   }
 }

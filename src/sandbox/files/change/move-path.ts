@@ -6,10 +6,10 @@ import { statAt } from '../walk.ts'
 import type { ChangeScope } from './change-scope.ts'
 import { checkCopySize } from './copy-path.ts'
 import { copyTree } from './copy-tree.ts'
-import { changedSinceRead } from './current-file.ts'
 import { canRename, checkFree, FileDraft, giveFolderName, giveName, takeAway } from './draft.ts'
 import {
   type ChangePlace,
+  changedSinceRead,
   entryBelow,
   entryOf,
   isAdmitted,
@@ -19,10 +19,10 @@ import {
   syncPlace,
   withPlace,
 } from './place.ts'
-import { takeAndDelete } from './remove-full-folder.ts'
+import { takeAndDelete } from './remove-path.ts'
 import { deleteTree, measureTree, type TreeMeasure } from './tree.ts'
 
-/** Moves a file, a link or a folder to a name that is free. */
+/** Moves a file, a link or a folder to a free name. */
 export async function movePath(
   scope: ChangeScope,
   from: FileTarget,
@@ -88,12 +88,12 @@ async function moveNear(
   throw changedSinceRead(source)
 }
 
-/** Two names for a moment, never none: a crash in between loses nothing. */
+/** The file has two names for a moment, and never none: a crash in between loses nothing. */
 function moveFile(scope: ChangeScope, source: ChangePlace, goal: ChangePlace, { top }: TreeMeasure): void {
   giveName(entryOf(source), goal)
   try {
     if (!isEntryAt(goal.parent, goal.path, top)) throw changedSinceRead(source)
-    // Without second links the file has been renamed already.
+    // Without hard links the file has been renamed already.
     if (statAt(source.parent, source.name)) takeAway(scope, source, top).remove()
   } catch (error) {
     if (statAt(source.parent, source.name)) fileAccess.unlink(entryOf(goal))
@@ -101,7 +101,7 @@ function moveFile(scope: ChangeScope, source: ChangePlace, goal: ChangePlace, { 
   }
 }
 
-/** To another file system: the copy is whole, has its name and is on record before the original goes. */
+/** To another file system: the copy is complete, has its name and is on record before the original is removed. */
 async function moveFar(
   scope: ChangeScope,
   source: ChangePlace,
@@ -136,7 +136,7 @@ async function moveFar(
   await takeAndDelete(scope, source, measure, `All of it is at ${goal.target.path} as well.`)
 }
 
-/** A move changes both ends, and must not make readable what was not. */
+/** A move changes both places, and must not make readable what was not. */
 function checkEntry({ filesRoot, call }: ChangeScope, from: FileTarget, to: FileTarget): void {
   refuseRoot(from)
   filesRoot.pass(from, 'write', call)

@@ -1,26 +1,34 @@
-import { type BigIntStats, closeSync } from 'node:fs'
-import { type FileState, type RemoveResult, ToolError, type Written } from '../../../core/index.ts'
+import { type BigIntStats, closeSync, lstatSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { type FileState, type PlaceForTree, type RemoveResult, ToolError, type Written } from '../../../core/index.ts'
 import { errnoOf, sha256 } from '../../../lib/index.ts'
+import { syncFolder } from '../../../system/index.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
 import type { FileTarget } from '../open-roots.ts'
-import { exactStatAt, readLink } from '../walk.ts'
+import { atDescriptor, exactStatAt, readLink } from '../walk.ts'
 import { type ChangeScope, checkMayRemove } from './change-scope.ts'
+import { copyTree, type Named } from './copy-tree.ts'
+import { canRename, type FileDraft, putBack, takeAway } from './draft.ts'
 import {
+  type ChangePlace,
   type CurrentFile,
   changedSinceRead,
   checkUnchanged,
+  entryBelow,
+  entryOf,
   hashCurrent,
+  isEntryAt,
   keepCurrent,
   modeOf,
   openCurrent,
-} from './current-file.ts'
-import { type FileDraft, putBack, takeAway } from './draft.ts'
-import { type ChangePlace, entryOf, refuseRoot, syncPlace, withPlace } from './place.ts'
-import { removeFullFolder } from './remove-full-folder.ts'
-import { openNamed, sortedNames, toByteName } from './tree.ts'
+  refuseRoot,
+  syncPlace,
+  withPlace,
+} from './place.ts'
+import { type ByteName, deleteTree, measureTree, openNamed, sortedNames, type TreeMeasure, toByteName } from './tree.ts'
 
-/** Removes a file, a link (never what it leads to) or a folder; one that is not empty only when told to. */
+/** Removes a file, a link (never its target) or a folder; one that is not empty only with `recursive`. */
 export async function removePath(scope: ChangeScope, target: FileTarget, recursive: boolean): Promise<RemoveResult> {
   refuseRoot(target)
   checkMayRemove(scope, target)
@@ -57,7 +65,7 @@ async function removeFile(scope: ChangeScope, place: ChangePlace): Promise<Remov
   return { type: 'file', files: 1, bytes: removal.bytes }
 }
 
-/** Links, pipes and sockets have no content of their own that could be kept. */
+/** Links, pipes and sockets have no content that could be backed up. */
 async function removeOther(scope: ChangeScope, place: ChangePlace, stats: BigIntStats): Promise<Removed> {
   const link = stats.isSymbolicLink() ? readLink(place.parent, place.name)?.link : undefined
   const before = { sha256: sha256(link ?? ''), bytes: Number(stats.size), mode: modeOf(stats) }
@@ -94,7 +102,7 @@ function notEmpty({ target }: ChangePlace): ToolError {
   })
 }
 
-/** A file on its way out: on record first, then taken away in one step. */
+/** The removal of a file: put on record first, then taken away in one step. */
 export class FileRemoval {
   readonly place: ChangePlace
   /** Nothing is left of it. */
@@ -105,7 +113,7 @@ export class FileRemoval {
   readonly #current: CurrentFile
   #draft: FileDraft | undefined
 
-  /** Looks at what is to be removed; the creator of the removal closes it. */
+  /** Inspects what will be removed; the creator of the removal closes it. */
   static async prepare(scope: ChangeScope, place: ChangePlace, replaces?: string): Promise<FileRemoval> {
     const current = openCurrent(scope, place)
     if (!current) throw new ToolError('NOT_FOUND', `${quotePath(place.target.path)} does not exist.`)
@@ -127,7 +135,7 @@ export class FileRemoval {
     this.bytes = Number(current.stats.size)
   }
 
-  /** Keeps the content and puts the removal on record. */
+  /** Backs up the content and puts the removal on record. */
   async keep(): Promise<void> {
     const { before, notUndoable } = await keepCurrent(this.#scope, this.place, this.#current, this.#before)
     await this.#scope.intend({ op: 'remove', path: this.place.target.path, before }, { notUndoable })
@@ -151,4 +159,112 @@ export class FileRemoval {
     closeSync(this.#current.descriptor)
     this.#draft?.remove()
   }
+}
+
+/** Takes away a folder with its content in one step, to the backup folder if there is one. */
+async function removeFullFolder(scope: ChangeScope, place: ChangePlace): Promise<Omit<RemoveResult, 'path'>> {
+  const measure = await measureTree(place.parent, place.name, {
+    signal: scope.signal,
+    onEntry: (names) => checkEntry(scope, place.target, names),
+  })
+  const kept = await scope.placeForTree(measure.bytes)
+  if ('refusal' in kept) await discard(scope, place, measure, kept.refusal)
+  else await keep(scope, place, measure, kept)
+  return { type: 'directory', files: measure.files, bytes: measure.bytes }
+}
+
+type Kept = Extract<PlaceForTree, { readonly path: string }>
+
+async function keep(scope: ChangeScope, place: ChangePlace, measure: TreeMeasure, kept: Kept): Promise<void> {
+  try {
+    await inKeptFolder(kept, async (folder) => {
+      const isNear = canRename(scope, place, { folder, path: atDescriptor(folder, kept.name) })
+      await (isNear ? moveOut : copyOut)(scope, place, measure, { parent: folder, name: kept.name })
+    })
+  } catch (error) {
+    if (!lstatSync(kept.path, { throwIfNoEntry: false })) kept.release?.()
+    throw error
+  }
+}
+
+async function inKeptFolder(kept: Kept, work: (folder: number) => Promise<void>): Promise<void> {
+  const folder = fileAccess.openBase(dirname(kept.path))
+  await work(folder).finally(() => closeSync(folder))
+}
+
+/** Permission for a folder does not cover protected entries below it, or those that a rule forbids. */
+function checkEntry({ call, filesRoot }: ChangeScope, top: FileTarget, names: readonly ByteName[]): void {
+  if (names.length === 0) return
+  const target = entryBelow(filesRoot, top, names)
+  refuseRoot(target)
+  filesRoot.pass(target, 'overwrite', call)
+}
+
+async function moveOut(scope: ChangeScope, place: ChangePlace, { digest, bytes, top }: TreeMeasure, kept: Named) {
+  await scope.intend({ op: 'remove-tree', path: place.target.path, digest, bytes }, { tree: kept.name })
+  scope.throwIfAborted()
+  const path = atDescriptor(kept.parent, kept.name)
+  fileAccess.rename(entryOf(place), { folder: kept.parent, path })
+  if (!isEntryAt(kept.parent, path, top)) {
+    fileAccess.rename({ folder: kept.parent, path }, entryOf(place))
+    throw changedSinceRead(place)
+  }
+  await syncFolder(atDescriptor(kept.parent, '.'))
+}
+
+/** To another disk. Once the copy is on record it stays, whatever happens to the originals. */
+async function copyOut(scope: ChangeScope, place: ChangePlace, measure: TreeMeasure, kept: Named): Promise<void> {
+  await copyWhole(scope, place, measure, kept).catch(async (error) => {
+    await deleteTree(kept.parent, kept.name)
+    throw error
+  })
+  scope.throwIfAborted()
+  await takeAndDelete(scope, place, measure, 'tool-hub undo brings back what is missing.')
+}
+
+/** Copies a folder to the backup folder and puts that on record; durable before anything is removed. */
+async function copyWhole(scope: ChangeScope, place: ChangePlace, measure: TreeMeasure, copy: Named): Promise<void> {
+  const { signal } = scope
+  await copyTree(place, copy, { signal, maxBytes: measure.bytes, admits: () => true, isFaithful: true })
+  const { digest } = await measureTree(copy.parent, copy.name, { signal })
+  const now = await measureTree(place.parent, place.name, { signal })
+  if (now.digest !== measure.digest) throw changedSinceRead(place)
+  await syncFolder(atDescriptor(copy.parent, '.'))
+  const change = { op: 'remove-tree', path: place.target.path, digest, bytes: measure.bytes } as const
+  await scope.intend(change, { tree: copy.name })
+}
+
+async function discard(
+  scope: ChangeScope,
+  place: ChangePlace,
+  measure: TreeMeasure,
+  notUndoable: string,
+): Promise<void> {
+  const { digest, bytes } = measure
+  await scope.intend({ op: 'remove-tree', path: place.target.path, digest, bytes }, { notUndoable })
+  scope.throwIfAborted()
+  await takeAndDelete(scope, place, measure, 'What is gone was not kept.')
+}
+
+/** Atomic for an observer; the deletion after it is not aborted half way. `hint` is for a deletion that fails half way. */
+export async function takeAndDelete(
+  scope: ChangeScope,
+  place: ChangePlace,
+  { top }: TreeMeasure,
+  hint: string,
+): Promise<void> {
+  const draft = takeAway(scope, place, top)
+  try {
+    await deleteTree(place.parent, draft.name)
+  } catch (error) {
+    // What cannot be deleted must not stay hidden under a draft's name.
+    putBack(place, draft, top.isDirectory())
+    const what = `Only a part of ${quotePath(place.target.path)} could be removed`
+    throw new ToolError('UPSTREAM_ERROR', `${what} (${errnoOf(error)}); the rest stands where it was.`, {
+      hint,
+      retryable: false,
+      cause: error,
+    })
+  }
+  draft.end()
 }

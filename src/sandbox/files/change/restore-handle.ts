@@ -9,26 +9,25 @@ import type { FileTarget } from '../open-roots.ts'
 import { atDescriptor, openFolder, readLink, statAt } from '../walk.ts'
 import { ChangeScope } from './change-scope.ts'
 import { copyTree, type Named } from './copy-tree.ts'
-import { modeOf, openCurrent, stateOf } from './current-file.ts'
 import { canRename, checkFree, FileDraft, giveFolderName, giveName } from './draft.ts'
-import { takeFolderOwnerAt } from './keep-owner.ts'
-import { type ChangePlace, entryOf, syncPlace, withPlace } from './place.ts'
+import { takeFolderOwnerAt } from './fill-file.ts'
+import { type ChangePlace, entryOf, modeOf, openCurrent, stateOf, syncPlace, withPlace } from './place.ts'
 import { deleteTree, inNamed, measureTree, sortedNames, toByteName, toText, treeDigest } from './tree.ts'
 
-/** The part of a handle that only the owner's own calls have: what undo needs beyond the changes of tools. */
+/** The part of a handle that only the owner's own calls have: what undo needs in addition to the changes of tools. */
 export interface RestoreFiles {
   /** The current entry, including secrets: an undo has to compare it, and reports only whether it is unchanged. */
   look(path: string, options?: { readonly digest?: boolean }): Promise<FoundEntry>
-  /** Makes a folder with these permissions. */
+  /** Creates a folder with these permissions. */
   putFolder(path: string, mode: number): Promise<void>
-  /** Moves a tree that a run kept, and that must still have this digest, to a name that is free; copies a part of one. */
+  /** Moves a tree that a run kept, and that must still have this digest, to a free name; a part of a tree is copied. */
   putTree(path: string, kept: KeptTree): Promise<void>
 }
 
 interface KeptTree {
   readonly path: string
   readonly digest: string
-  /** It is some entry of a kept tree, which stays whole. */
+  /** An entry of a kept tree, which stays complete. */
   readonly isPartOfTree?: boolean
 }
 
@@ -36,7 +35,7 @@ interface KeptTree {
 export function restoreHandle(filesRoot: FilesRoot, call: FilesCall): RestoreFiles {
   const scope = new ChangeScope(filesRoot, call)
   const { shared } = scope
-  /** Located again when its turn has come: meanwhile the guard may have been closed. */
+  /** Located again when its turn comes: the guard may have been closed meanwhile. */
   const locate = (path: string): FileTarget => {
     const target = filesRoot.roots.locate(path)
     filesRoot.pass(target, 'write', call)
@@ -67,7 +66,7 @@ async function putFolder(scope: ChangeScope, { target, parent, name, path }: Cha
   const folder = openFolder(parent, name)
   if (typeof folder !== 'number') throw new ToolError('CONFLICT', `${quotePath(target.path)} was swapped meanwhile.`)
   try {
-    // Over a descriptor, since a name could lead elsewhere by now; mkdir alone would heed the umask.
+    // By descriptor, since the name could lead elsewhere by now; mkdir alone would apply the umask.
     fileAccess.change(folder, () => chmodSync(atDescriptor(folder, '.'), mode))
     takeFolderOwnerAt(parent, name)
   } finally {
@@ -92,7 +91,7 @@ async function putTree(scope: ChangeScope, place: ChangePlace, kept: KeptTree): 
   }
 }
 
-/** From another disk: the copy is whole and on record before it gets its name. */
+/** From another disk: the copy is complete and on record before it gets its name. */
 async function copyIn(scope: ChangeScope, place: ChangePlace, from: Named): Promise<void> {
   const { signal } = scope
   const draft = new FileDraft(scope, place)
@@ -105,7 +104,7 @@ async function copyIn(scope: ChangeScope, place: ChangePlace, from: Named): Prom
     if (top.isDirectory()) giveFolderName(entryOf(draft), place)
     else giveName(entryOf(draft), place)
   } finally {
-    // Nothing is left of it when it got its name.
+    // Nothing is left of it once it has its own name.
     await deleteTree(place.parent, draft.name)
     draft.end()
   }
@@ -120,7 +119,7 @@ async function digestOf(path: string, signal: AbortSignal): Promise<string> {
   }
 }
 
-/** What is at a path; a link is not followed. `digest` is there when it was asked for. */
+/** The entry at a path; a link is not followed. `digest` is set if it was requested. */
 export type FoundEntry =
   | { readonly type: 'absent' }
   | { readonly type: 'file'; readonly sha256: string; readonly mode: number; readonly digest?: string }
@@ -128,7 +127,7 @@ export type FoundEntry =
   | { readonly type: 'link'; readonly to: string; readonly digest?: string }
   | { readonly type: 'other' }
 
-/** Looks at a target as a change would find it: by descriptors, whatever its name. */
+/** Inspects a target as a change would find it: by descriptors, whatever its name. */
 async function look(scope: ChangeScope, target: FileTarget, withDigest: boolean): Promise<FoundEntry> {
   if (target.names.length === 0) return { type: 'other' }
   try {

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { changing, outcome } from '../../../../test/support/changing.ts'
 import { FILES_LEVEL } from '../../../../test/support/files-level.ts'
-import { isDraftName } from './draft-name.ts'
+import { isDraftName } from '../access/steady-changes.ts'
 
 // Exchanges a folder and a link to the outside as fast as it can, clearing away what a change made in the gap.
 const SWAPPER = `

@@ -3,23 +3,23 @@ import { type BigIntStats, closeSync, lstatSync, readdirSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
-import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { throwIfAborted } from '../../lifecycle.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { isSameEntry } from '../access/steady-folder.ts'
 import { isSameList } from '../walk.ts'
 
 /**
- * A name as its bytes, one character each: a file system may hold names that are no UTF-8, and those must be found again
- * when a tree is measured, copied or removed.
+ * A name as its bytes, one character each: a file system may contain names that are not UTF-8, and those must be found
+ * again when a tree is measured, copied or removed.
  */
 export type ByteName = string
 
-/** The bytes of a name that is known as text. */
+/** The bytes of a name that is given as text. */
 export function toByteName(name: string): ByteName {
   return Buffer.from(name).toString('latin1')
 }
 
-/** A name as people read it. */
+/** A name as text. */
 export function toText(name: ByteName): string {
   return Buffer.from(name, 'latin1').toString()
 }
@@ -35,7 +35,7 @@ export function sortedNames(folder: number): ByteName[] {
   return fileAccess.look(folder, () => readdirSync(path, 'latin1').sort(), isSameList)
 }
 
-/** What a name is, never what a link leads to. */
+/** The stats of an entry; links are not followed. */
 export function statName(folder: number, name: ByteName): BigIntStats {
   const path = atName(folder, name)
   return fileAccess.look(folder, () => lstatSync(path, { bigint: true }), isSameEntry)
@@ -56,16 +56,16 @@ export async function inNamed<T>(folder: number, name: ByteName, work: (inner: n
   }
 }
 
-/** What is to know about a file, a link, or a folder with all below it. */
+/** The facts about a file, a link, or a folder with its content. */
 export interface TreeMeasure {
-  /** Equal digests, untouched tree: over names, types, sizes, times and inodes, but not the name at the top. */
+  /** Equal digests mean an unchanged tree: computed from names, types, sizes, times and inodes, without the name at the top. */
   readonly digest: string
   readonly top: BigIntStats
   readonly files: number
   readonly bytes: number
 }
 
-/** What stops a measuring, and who looks at each entry; `names` leads to it from the top, whose own list is empty. */
+/** The signal that stops a measurement, and the callback for each entry; `names` leads to it from the top, and is empty for the top. */
 interface MeasureOptions {
   readonly signal?: AbortSignal
   readonly onEntry?: (names: readonly ByteName[], stats: BigIntStats) => void
@@ -73,11 +73,11 @@ interface MeasureOptions {
 
 /** A larger tree is not handled in one change. */
 export const MAX_TREE_ENTRIES = 100_000
-/** Each level holds a descriptor. */
+/** Each level keeps a descriptor open. */
 export const MAX_TREE_DEPTH = 256
 const ENTRIES_PER_TURN = 256
 
-/** The digest of what a path of the hub itself leads to. */
+/** The digest of the entry at a path of the hub itself. */
 export async function treeDigest(path: string, signal?: AbortSignal): Promise<string> {
   const parent = fileAccess.openBase(dirname(path))
   try {
@@ -129,7 +129,7 @@ async function count(all: Measuring, stats: BigIntStats, names: readonly ByteNam
   if (all.signal) throwIfAborted(all.signal)
 }
 
-/** The time and size of a folder say nothing that its names do not, and some systems change them when it is moved. */
+/** The time and size of a folder add nothing to its names, and some systems change them when it is moved. */
 function lineOf(stats: BigIntStats): string {
   if (stats.isDirectory()) return `folder ${stats.ino}`
   const type = stats.isFile() ? 'file' : stats.isSymbolicLink() ? 'link' : 'other'
@@ -140,12 +140,12 @@ function tooLarge(what: string): ToolError {
   return new ToolError('FILE_TOO_LARGE', `The folder has ${what}.`, { hint: 'Change its parts one after another.' })
 }
 
-/** Names that are removed before other work gets its turn. */
+/** How many names are removed before other work gets its turn. */
 const REMOVALS_PER_TURN = 256
 
 /**
- * Removes a file, a link or a folder with all below it, one descriptor a level: a folder that is swapped for a link
- * meanwhile fails, and nothing behind a link is touched. An entry that no longer exists counts as removed.
+ * Removes a file, a link or a folder with its content, with one descriptor per level: it fails on a folder that was
+ * replaced with a link meanwhile, and touches nothing behind a link. An entry that no longer exists counts as removed.
  */
 export async function deleteTree(parent: number, name: string): Promise<void> {
   await removeNamed(parent, toByteName(name), { count: 0 })
@@ -169,7 +169,7 @@ async function removeFull(parent: number, name: ByteName, done: { count: number 
   fileAccess.removeFolder({ folder: parent, path: atName(parent, name) })
 }
 
-/** Tried first: it takes no descriptor, so what failed for want of one can still be cleared away. */
+/** Tried first: it needs no descriptor, so it works even if no descriptor is free. */
 function removeEmpty(parent: number, name: ByteName): boolean {
   try {
     fileAccess.removeFolder({ folder: parent, path: atName(parent, name) })

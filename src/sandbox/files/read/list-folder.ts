@@ -1,14 +1,13 @@
 import { closeSync, fstatSync, lstatSync, opendirSync, type Stats } from 'node:fs'
-import { type ListEntry, type Listing, type ListOptions, ToolError } from '../../../core/index.ts'
+import { type FileFacts, type ListEntry, type Listing, type ListOptions, ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
-import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { throwIfAborted } from '../../lifecycle.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import type { FileTarget } from '../open-roots.ts'
-import { destination, followLinks, inParent, type LinkTarget, namesAt, openFolder } from '../walk.ts'
+import { destination, followLinks, inParent, type LinkTarget, lastLink, namesAt, openFolder, statAt } from '../walk.ts'
 import { checkCount } from './open-file.ts'
-import { isoTime, typeOf } from './stat-entry.ts'
 
 /** A folder whose own size is at most this has some thousand names at most, on the file systems that count them there. */
 const SMALL_FOLDER_BYTES = 65_536
@@ -18,7 +17,7 @@ const BATCH = 512
 
 const DEFAULT_ENTRIES = 2_000
 const DEFAULT_DEPTH = 10
-/** Each level holds a descriptor while those below are listed. */
+/** Each level keeps a descriptor open while those below are listed. */
 const MAX_DEPTH = 64
 /** Limit of any request: a tree of millions must not fill the memory. */
 const MAX_ENTRIES = 100_000
@@ -39,7 +38,7 @@ interface Folder {
   readonly prefix: string
 }
 
-/** Lists a folder and, when asked, those below it; links are named and never entered. */
+/** Lists a folder and, with `recursive`, those below it; links are listed and never entered. */
 export async function listFolder(filesRoot: FilesRoot, call: FilesCall, path: string, options: ListOptions = {}) {
   const walk = new ListWalk(filesRoot, call, options)
   const { descriptor, target } = openTargetFolder(filesRoot, call, path)
@@ -185,8 +184,8 @@ function isSystemError(error: unknown): boolean {
 }
 
 /**
- * Gives the names in a folder in batches, in no order. A small folder is read synchronously, which is faster; any other piece
- * by piece, so that one of millions neither fills the memory nor keeps everybody waiting.
+ * Yields the names in a folder in batches, unsorted. A small folder is read synchronously, which is faster; any other piece
+ * by piece, so that one with millions of names neither fills the memory nor blocks other work.
  */
 export function* folderNames(descriptor: number, folderBytes: number): Generator<string[]> {
   // Without descriptors it would be unknown which folder is read piece by piece.
@@ -209,7 +208,7 @@ export function* folderNames(descriptor: number, folderBytes: number): Generator
   }
 }
 
-/** A folder that is held open and that the call may read. The receiver closes its descriptor. */
+/** An open folder that the call may read. The receiver closes its descriptor. */
 interface TargetFolder {
   readonly descriptor: number
   readonly target: FileTarget
@@ -246,4 +245,61 @@ function openLast(parent: number, name: string, { path }: FileTarget): number | 
       hint: 'Read the file, or list the folder that it is in.',
     })
   }
+}
+
+/** The stats of an entry; links that stay inside are followed, as when reading. */
+export async function statEntry(filesRoot: FilesRoot, call: FilesCall, path: string): Promise<FileFacts> {
+  const { target, stats } = followLinks(filesRoot.roots, path, look)
+  filesRoot.pass(target, 'read', call)
+  const type = typeOf(stats)
+  if (target.saysFolder && type !== 'directory') {
+    throw new ToolError('INPUT_SCHEMA_INVALID', `${quotePath(path)} is spelled like a folder, but is none.`, {
+      hint: 'Leave out the slash at the end.',
+    })
+  }
+  const { size, mtimeMs, mode } = stats
+  return { path: target.path, type, bytes: size, modified: isoTime(mtimeMs), mode: mode & 0o7777 }
+}
+
+/** The type of an entry, as in `FileFacts`. */
+function typeOf(stats: Stats): FileFacts['type'] {
+  if (stats.isFile()) return 'file'
+  if (stats.isDirectory()) return 'directory'
+  return stats.isSymbolicLink() ? 'symlink' : 'other'
+}
+
+function look(target: FileTarget): { target: FileTarget; stats: Stats } | LinkTarget {
+  const found = inParent(target, (parent, name) => {
+    const stats = statAt(parent, name)
+    const link = stats?.isSymbolicLink() ? lastLink(target, parent, name) : undefined
+    return link ?? (stats && { target, stats })
+  })
+  if (found) return found
+  throw new ToolError('NOT_FOUND', `${quotePath(target.path)} does not exist.`)
+}
+
+const DAY_MS = 86_400_000
+const MAX_MS = 8.64e15
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
+
+let lastDay = Number.NaN
+let lastDayText = ''
+
+/**
+ * A time of the file system as ISO text; one outside the range of dates (a damaged disk) becomes the nearest one. Entries
+ * of a listing often have the same day: formatting only the rest is four times faster than `toISOString`, which took a
+ * tenth of the time of a listing.
+ */
+export function isoTime(milliseconds: number): string {
+  const time = Math.floor(Math.max(-MAX_MS, Math.min(MAX_MS, milliseconds)))
+  const day = Math.floor(time / DAY_MS)
+  if (day !== lastDay) {
+    lastDayText = new Date(Math.max(-MAX_MS, day * DAY_MS)).toISOString().slice(0, -13)
+    lastDay = day
+  }
+  const rest = time - day * DAY_MS
+  const hours = TWO_DIGITS[Math.floor(rest / 3_600_000)]
+  const minutes = TWO_DIGITS[Math.floor(rest / 60_000) % 60]
+  const seconds = TWO_DIGITS[Math.floor(rest / 1_000) % 60]
+  return `${lastDayText}${hours}:${minutes}:${seconds}.${String(rest % 1_000).padStart(3, '0')}Z`
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, read, readSync, type Stats } from 'node:fs'
 import { ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
-import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { throwIfAborted } from '../../lifecycle.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import type { FileTarget } from '../open-roots.ts'
@@ -91,7 +91,7 @@ export function readNow(descriptor: number, into: Buffer, length: number, positi
   return filled
 }
 
-/** The bytes of a part of a file, as far as it is there; `use` gets each piece while the next one is being read. */
+/** The bytes of a part of a file, as far as it exists; `use` gets each piece while the next one is being read. */
 export async function readPiece(
   descriptor: number,
   position: number,
@@ -121,8 +121,8 @@ export async function readPiece(
 }
 
 /**
- * Gives a whole file to `use`, one piece after another; each piece is good until `use` returns. While one is used the
- * next is being read. Returns how many bytes there were.
+ * Passes a whole file to `use`, one piece after another; each piece is valid until `use` returns. The next one is read
+ * meanwhile. Returns how many bytes there were.
  */
 export async function readFileChunks(
   file: OpenFile,

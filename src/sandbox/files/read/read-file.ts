@@ -58,7 +58,7 @@ async function readLarge({ descriptor, size, target }: OpenFile, call: FilesCall
   return toFileText(target.path, content, hash.digest('hex'))
 }
 
-/** Reads some bytes of a file of any size; none when the file ends before `offset`. */
+/** Reads some bytes of a file of any size; none if the file ends before `offset`. */
 export async function readBytes(
   filesRoot: FilesRoot,
   call: FilesCall,
@@ -124,7 +124,7 @@ function readSome(descriptor: number, offset: number, length: number, call: File
 const HEAD_BYTES = 8_192
 const WINDOW_BYTES = 65_536
 
-/** Decodes a whole file by the mark at its beginning, UTF-8 when there is none; refuses what is no text. */
+/** Decodes a whole file by its byte order mark, as UTF-8 if there is none; refuses what is not text. */
 export function decodeFile(bytes: Buffer, path: string): { text: string; encoding: Encoding } {
   const encoding = encodingOf(bytes)
   if (encoding === 'utf-8') return { text: decodeUtf8(bytes, path), encoding }
@@ -132,19 +132,19 @@ export function decodeFile(bytes: Buffer, path: string): { text: string; encodin
   return { text: decodeUtf16(bytes.subarray(2), encoding, path), encoding }
 }
 
-/** What the mark at the beginning of a file says. */
+/** The encoding according to the byte order mark of a file. */
 export function encodingOf(bytes: Buffer): Encoding {
   const { encoding } = byteOrderMark(bytes) ?? {}
   if (encoding === undefined) return 'utf-8'
   return encoding === 'utf-8' ? 'utf-8-bom' : encoding
 }
 
-/** Whether a file that begins like this is likely no text. */
+/** Whether a file that begins like this is probably not text. */
 export function looksBinary(bytes: Buffer): boolean {
   return bytes.subarray(0, HEAD_BYTES).includes(0)
 }
 
-/** Decodes UTF-8 that stands at `position` of a file. */
+/** Decodes UTF-8 at `position` of a file. */
 export function decodeUtf8(bytes: Buffer, path: string, position = 0): string {
   // Most text is ASCII, which is copied three times faster than UTF-8 is decoded.
   if (isAscii(bytes)) return bytes.toString('latin1')
@@ -160,7 +160,7 @@ function decodeUtf16(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be', path: str
   throw notText(`no valid UTF-16 at byte ${2 + lone * 2}`, false, path)
 }
 
-/** Refuses a file, or a part of one, that is no text. */
+/** The error for a file, or a part of one, that is not text. */
 export function notText(what: string, isBinary: boolean, path: string): ToolError {
   const looks = isBinary ? '; it looks binary (it has NUL bytes)' : ''
   return new ToolError('INPUT_SCHEMA_INVALID', `${quotePath(path)} is not text: ${what}${looks}.`, {
@@ -170,7 +170,7 @@ export function notText(what: string, isBinary: boolean, path: string): ToolErro
   })
 }
 
-/** Where the first sequence starts that is no UTF-8; only asked when there is one. */
+/** The position of the first invalid UTF-8 sequence; called only if there is one. */
 function firstInvalid(bytes: Buffer): number {
   let start = 0
   for (;;) {
@@ -185,7 +185,7 @@ function firstInvalid(bytes: Buffer): number {
   }
 }
 
-/** The beginning of the character that stands at `place`: a window must not cut one in two. */
+/** The beginning of the character at `place`: a window must not split a character. */
 function characterStart(bytes: Buffer, place: number): number {
   // At the end there is no byte that could continue a character.
   let start = Math.min(place, bytes.length)

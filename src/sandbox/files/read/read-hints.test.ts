@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { reading } from '../../../../test/support/reading.ts'
 import type { ReadFiles } from '../../../core/handles.ts'
 import { createFilesGuard } from '../files-guard.ts'
-import { isoTime } from './stat-entry.ts'
+import { isoTime } from './list-folder.ts'
 
 let files: ReturnType<typeof reading>
 

@@ -6,7 +6,6 @@ import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import type { FileTarget } from '../open-roots.ts'
-import { countNewlines, findLineEnd, knownIndex, scanLines } from './line-index.ts'
 import { folderNames } from './list-folder.ts'
 import {
   CHUNK_BYTES,
@@ -19,8 +18,7 @@ import {
   SMALL_BYTES,
   withSmallFile,
 } from './open-file.ts'
-
-import { takeLines } from './read-lines.ts'
+import { countNewlines, findLineEnd, knownIndex, scanLines, takeLines } from './read-lines.ts'
 
 const folder = temporaryFolder('read-parts')
 const path = join(folder, 'f')

@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import { checkedFile, excerpt, FileReport } from './file-report.ts'
-import type { RgBlock } from './rg-messages.ts'
+import { checkedFile, excerpt, FileReport, type RgBlock } from './file-report.ts'
 
 const folder = temporaryFolder('file-report')
 const path = join(folder, 'f')

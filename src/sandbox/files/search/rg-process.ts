@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isOutOfResources, lazyModule, resourceError, ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
-import { startProcess } from '../../start-process.ts'
+import { startProcess } from '../../lifecycle.ts'
 import { fileAccess } from '../access/choose-access.ts'
-import type { RgCommand } from './rg-arguments.ts'
+import type { RgCommand } from './search-job.ts'
 
 const MAX_STDERR = 4096
 

@@ -3,12 +3,10 @@ import { ToolError } from '../../../core/index.ts'
 import type { FileTarget, Roots } from '../open-roots.ts'
 import { inParent, openAt, openFolder, statAt } from '../walk.ts'
 
-import { FileReport } from './file-report.ts'
+import { FileReport, type RgMessage, readRgMessages } from './file-report.ts'
 import { fileTarget, type MatchCollector, type SearchFolder } from './found-files.ts'
-import { findCommand, searchCommand } from './rg-arguments.ts'
-import { type RgMessage, readRgMessages } from './rg-messages.ts'
 import { type RgEnd, runRipgrep } from './rg-process.ts'
-import type { FileChoice, SearchJob } from './search-job.ts'
+import { type FileChoice, findCommand, type SearchJob, searchCommand } from './search-job.ts'
 
 const READ = constants.O_RDONLY | constants.O_NONBLOCK
 

@@ -6,7 +6,7 @@ import { ToolError } from '../../../core/errors.ts'
 import { createFilesRoot, type FilesCall } from '../files-root.ts'
 import { openRoots } from '../open-roots.ts'
 import { decodeUtf16 } from './file-report.ts'
-import { findFiles, searchFiles } from './run-search.ts'
+import { findFiles, searchTree } from './run-search.ts'
 
 function workspace(files: Record<string, string>) {
   const root = temporaryFolder('run-search')
@@ -26,7 +26,7 @@ describe('a search', () => {
   it('the globs hold also for what a .gitignore keeps', async () => {
     const { filesRoot } = workspace({ '.gitignore': '!a\n!b.log', a: 'x', 'b.log': 'x', 'c.ts': 'x' })
     const files = async (...globs: string[]) =>
-      (await searchFiles(filesRoot, CALL, '.', { pattern: 'x', globs })).files.map(({ file }) => file)
+      (await searchTree(filesRoot, CALL, '.', { pattern: 'x', globs })).files.map(({ file }) => file)
     expect(await files('a/')).toEqual([])
     expect(await files('*.ts')).toEqual(['c.ts'])
     expect(await files('!b.log')).toEqual(['a', 'c.ts'])
@@ -35,7 +35,7 @@ describe('a search', () => {
 
   it('lines are given for lines only, and the lines around a cut match with it', async () => {
     const { filesRoot } = workspace({ a: '1\nx\n3\n4\nx\n', b: 'x' })
-    const run = (options: object) => searchFiles(filesRoot, CALL, '.', { pattern: 'x', ...options })
+    const run = (options: object) => searchTree(filesRoot, CALL, '.', { pattern: 'x', ...options })
     expect(await run({ maxMatches: 1, contextLines: 1 })).toMatchObject({
       lines: [{ line: 1 }, { line: 2 }, { line: 3 }],
       isComplete: false,
@@ -60,13 +60,13 @@ describe('a search', () => {
     const permits = (path: string) => {
       if (path === join(root, 'd')) throw new ToolError('POLICY_DENIED', 'no')
     }
-    const search = searchFiles(filesRoot, { ...CALL, permits }, 'd', { pattern: 'x' })
+    const search = searchTree(filesRoot, { ...CALL, permits }, 'd', { pattern: 'x' })
     await expect(search).rejects.toMatchObject({ code: 'POLICY_DENIED' })
   })
 
   it('an expression that cannot be used is refused with the reason and a hint', async () => {
     const { filesRoot } = workspace({ a: 'x' })
-    const search = searchFiles(filesRoot, CALL, '.', { pattern: '(a', isRegex: true })
+    const search = searchTree(filesRoot, CALL, '.', { pattern: '(a', isRegex: true })
     await expect(search).rejects.toMatchObject({
       code: 'INPUT_SCHEMA_INVALID',
       message: expect.stringMatching(/^The pattern cannot be used: (?!rg:|error)/),

@@ -8,7 +8,7 @@ import {
   ToolError,
 } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
-import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { throwIfAborted } from '../../lifecycle.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import type { FileTarget, Roots } from '../open-roots.ts'
@@ -32,7 +32,7 @@ export interface SearchSettings {
 }
 
 /** Searches the content of the files below a path. */
-export async function searchFiles(
+export async function searchTree(
   root: FilesRoot,
   call: FilesCall,
   path: string,

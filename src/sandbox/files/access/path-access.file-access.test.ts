@@ -19,8 +19,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { descriptorAccess } from './choose-access.ts'
-import type { FileAccess, FolderEntry } from './file-access.ts'
-import { pathAccess } from './path-access.ts'
+import { type FileAccess, type FolderEntry, pathAccess } from './path-access.ts'
 
 let root: string
 

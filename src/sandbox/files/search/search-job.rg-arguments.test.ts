@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { closedToFileTools } from '../../protected/protected-names.ts'
 import type { SearchFolder } from './found-files.ts'
 import { compileIgnoreGlob } from './ignore-rules.ts'
-import { findCommand, OWN_GLOBS, SECRET_GLOBS, searchCommand } from './rg-arguments.ts'
-import type { SearchJob } from './search-job.ts'
+import { findCommand, OWN_GLOBS, SECRET_GLOBS, type SearchJob, searchCommand } from './search-job.ts'
 
 const PLACE = { rulesAbove: '' } as SearchFolder
 const JOB: SearchJob = {

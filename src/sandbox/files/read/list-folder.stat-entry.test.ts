@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { code, reading } from '../../../../test/support/reading.ts'
-import { isoTime } from './stat-entry.ts'
+import { isoTime } from './list-folder.ts'
 
 let files: ReturnType<typeof reading>
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type RgMessage, readRgMessages } from './rg-messages.ts'
+import { type RgMessage, readRgMessages } from './file-report.ts'
 
 const match = (text: string, submatches: object[] = []) =>
   JSON.stringify({
