@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { type Clock, systemClock, ToolError } from '../../core/index.ts'
-import { throwIfAborted } from '../throw-if-aborted.ts'
-import type { NetworkCall } from './send-hop.ts'
+import { throwIfAborted } from '../lifecycle.ts'
+import type { NetworkCall } from './transfer.ts'
 
 /**
  * One time limit over everything that a request needs: names, connections, hops, pauses and the body. A request does
- * one thing at a time, so one listener is enough; `during` says what is to stop just now.
+ * one thing at a time, so one listener is enough; `during` sets what is stopped when the time is over.
  */
 export class RequestDeadline implements TimedEntry {
   readonly endsAt: number
@@ -22,11 +22,11 @@ export class RequestDeadline implements TimedEntry {
     const { onStop = (listener) => onAbort(call.signal(), listener) } = call
     watch.add(this)
     this.#stopListening = onStop((reason) => this.#end(reason))
-    // It may have told immediately.
+    // The listener may have been called immediately.
     if (this.#reason !== undefined) this.stop()
   }
 
-  /** Milliseconds that are left. */
+  /** The remaining time in milliseconds. */
   get leftMs(): number {
     return this.endsAt - this.#watch.now()
   }
@@ -36,13 +36,13 @@ export class RequestDeadline implements TimedEntry {
     if (this.#reason !== undefined) throw this.#reason
   }
 
-  /** What to stop when it is over; replaces what was to stop before. */
+  /** Sets what is stopped when the time is over; replaces the previous one. */
   during(stop: (reason: unknown) => void): void {
     if (this.#reason !== undefined) stop(this.#reason)
     else this.#onEnd = stop
   }
 
-  /** Waits for something that cannot be stopped, no longer than the deadline. */
+  /** Waits for something that cannot be stopped, but no longer than until the deadline. */
   wait<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.during(reject)
@@ -50,7 +50,7 @@ export class RequestDeadline implements TimedEntry {
     })
   }
 
-  /** Lets time pass. */
+  /** Pauses; rejects if the deadline comes first. */
   pause(ms: number, clock: Clock): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = clock.after(ms, resolve)
@@ -61,7 +61,7 @@ export class RequestDeadline implements TimedEntry {
     })
   }
 
-  /** The request has ended; nothing is stopped any more. */
+  /** Ends the deadline of a request that has ended. */
   stop(): void {
     this.#onEnd = undefined
     this.#watch.remove(this)
@@ -83,7 +83,7 @@ export class RequestDeadline implements TimedEntry {
 function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): () => void {
   const forward = () => listener(reasonOf(signal))
   if (signal.aborted) forward()
-  // A tool may send many requests concurrently, and every listener goes when its request ends: no leak to warn of.
+  // A tool may send many requests concurrently, and each listener is removed when its request ends: this is not a leak.
   setMaxListeners(0, signal)
   signal.addEventListener('abort', forward)
   return () => signal.removeEventListener('abort', forward)
@@ -99,7 +99,7 @@ function reasonOf(signal: AbortSignal): unknown {
   }
 }
 
-/** An entry that expires at a time unless it is removed before. */
+/** An entry that expires at a given time, unless it is removed before. */
 interface TimedEntry {
   /** A time of `DeadlineWatch.now`. */
   readonly endsAt: number
@@ -108,7 +108,7 @@ interface TimedEntry {
 
 /**
  * One timer for all requests of a guard. Setting and clearing a timer for each took a tenth of a short request; this
- * one is set for the earliest end and looks again when it fires.
+ * one is set for the earliest deadline and checks again when it fires.
  */
 export class DeadlineWatch {
   readonly #clock: Clock
@@ -120,7 +120,7 @@ export class DeadlineWatch {
     this.#clock = clock
   }
 
-  /** Time that only ever moves on: the day of the machine's clock may be set while a request runs. */
+  /** Monotonic time: the machine's clock may be set while a request runs. */
   now(): number {
     return this.#clock === systemClock ? performance.now() : this.#clock.now()
   }

@@ -1,14 +1,12 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type DialWish, messageOf, resourceError, ToolError } from '../../core/index.ts'
-import { HostResolver } from './host-resolver.ts'
-import { parseRanges, spelledOut } from './judge-address.ts'
+import { HostResolver, parseRanges, spelledOut } from './judge-address.ts'
 import { refuseStranger } from './pinned-connections.ts'
-
 import type { WebFetchGuard } from './web-fetch.ts'
 
 const DIAL_TIMEOUT_MS = 10_000
-// A name or an address, nothing that a URL or a resolver reads in another way.
+// A name or an address, and nothing that a URL parser or a resolver would interpret differently.
 const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|[0-9a-f:.]*:[0-9a-f:.]*)$/i
 
 /** Connects to a host that the owner named: every address of it is checked, and only a checked address is dialled. */

@@ -1,6 +1,6 @@
 import { ToolError } from '../../core/index.ts'
+import { isFieldValue } from './exchange.ts'
 import { type HostPatterns, matchHost, parseHosts } from './judge-url.ts'
-import { isFieldValue } from './request-parts.ts'
 
 /** A secret and the only hosts that may ever see it. */
 export interface BoundSecret {
@@ -20,14 +20,14 @@ export function openSecrets(secrets: ReadonlyMap<string, BoundSecret> = new Map(
   return new Map([...secrets].map(([name, { value, hosts }]) => [name, { value, hosts: parseHosts(hosts) }]))
 }
 
-/** True when a header value stands for a secret. */
+/** Whether a header value refers to a secret. */
 export function hasSecret(value: string): boolean {
   return value.includes('${secret:')
 }
 
 /**
- * The headers of a hop with the secrets in place of their names, made at the last moment and kept nowhere.
- * `isOwnersPlace` says that the address was opened by the owner, who then answers for plain http, too.
+ * The headers of a hop with the secrets in place of their names; called right before sending, and never stored.
+ * `isOwnersPlace`: the owner has opened the address, and so permits plain http there.
  */
 export function fillSecrets(
   headers: ReadonlyMap<string, string>,

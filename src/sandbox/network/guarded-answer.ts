@@ -12,7 +12,7 @@ const loadPages = lazyModule(() => import('../pages/page-workers.ts'))
 
 const HTML = /^\s*(text\/html|application\/xhtml\+xml)\b/i
 
-/** What a response is made of. */
+/** The content of a response. */
 export interface AnswerFacts {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -21,7 +21,7 @@ export interface AnswerFacts {
   readonly signal: () => AbortSignal
 }
 
-/** What both kinds of answers can do with their bytes. */
+/** The methods that all kinds of responses have. */
 abstract class Response implements GuardedResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -49,13 +49,13 @@ abstract class Response implements GuardedResponse {
   async readable({ as = 'markdown' }: { readonly as?: 'markdown' | 'text' } = {}): Promise<ReadablePage> {
     const text = await this.text()
     if (!HTML.test(this.headers['content-type'] ?? '')) return { text }
-    // Loaded by the first page: reading HTML takes more code than all of the guard.
+    // Loaded with the first page: reading HTML takes more code than the whole guard.
     const { readWebPage } = await loadPages()
     return readWebPage(text, { url: this.url, as, signal: this.#signal() })
   }
 }
 
-/** An answer that was read whole. */
+/** A response that was read completely. */
 export class WholeAnswer extends Response {
   readonly isCut: boolean
   readonly #bytes: Buffer
@@ -75,7 +75,7 @@ export class WholeAnswer extends Response {
   }
 }
 
-/** An answer whose body is still to come; it can be read once. */
+/** A response whose body is streamed; it can be read once. */
 export class StreamedAnswer extends Response {
   isCut = false
   readonly #read: (onCut: () => void) => AsyncIterable<Buffer>
@@ -101,7 +101,7 @@ export class StreamedAnswer extends Response {
   }
 }
 
-/** An answer whose beginning was read; as a stream it still gives all of itself, once. */
+/** A response whose beginning was read; it can still be read completely, once, as a stream. */
 export class BegunAnswer extends StreamedAnswer {
   override isCut = true
   readonly #beginning: Buffer
@@ -116,16 +116,16 @@ export class BegunAnswer extends StreamedAnswer {
   }
 }
 
-/** What is known of a text in addition to its bytes. */
+/** What is known about a text in addition to its bytes. */
 interface TextFacts {
   readonly contentType?: string
-  /** The text was cut at a byte: a character that is not whole at the end is left out. */
+  /** The text was cut at a byte: an incomplete character at the end is left out. */
   readonly isCut?: boolean
 }
 
 /**
- * Text in the charset that its byte order mark says, or the content type, or in HTML a meta tag at its beginning;
- * UTF-8 when none does, or one that nobody knows.
+ * Decodes text in the charset of its byte order mark, its content type or, in HTML, a meta tag at its beginning. Falls
+ * back to UTF-8 if there is none, or if the charset is unknown.
  */
 export function decodeBody(bytes: Buffer, { contentType = '', isCut = false }: TextFacts = {}): string {
   const charset =
@@ -137,7 +137,7 @@ export function decodeBody(bytes: Buffer, { contentType = '', isCut = false }: T
 function metaCharset(bytes: Buffer, contentType: string): string | undefined {
   if (!/html/i.test(contentType)) return undefined
   const named = META_CHARSET.exec(bytes.toString('latin1', 0, META_BYTES))?.[1]
-  // A tag that could be read as ASCII is not written in UTF-16, whatever it says.
+  // A tag that was readable as ASCII is not in UTF-16, whatever it claims.
   return named && /utf-?16/i.test(named) ? 'utf-8' : named
 }
 
@@ -145,7 +145,7 @@ function decoderOf(charset: string): TextDecoder | undefined {
   try {
     return new TextDecoder(charset)
   } catch {
-    // A server's typing mistake; the replacement characters of UTF-8 say more than an error would.
+    // A misspelled charset: UTF-8 with replacement characters is more useful than an error.
     return undefined
   }
 }

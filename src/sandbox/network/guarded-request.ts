@@ -1,33 +1,30 @@
 import { type Clock, type FetchOptions, type GuardedResponse, ToolError } from '../../core/index.ts'
 import { type DeadlineWatch, RequestDeadline } from './deadline.ts'
 
-import { type ExchangeResult, exchange, type Hop, toNetworkError } from './exchange.ts'
+import { type ExchangeResult, exchange, type Hop, type RequestParts, toNetworkError } from './exchange.ts'
 import { BegunAnswer, StreamedAnswer, WholeAnswer } from './guarded-answer.ts'
 import { type BodyLimit, drain, readBodyChunks, readWholeBody, type WholeBody, withinLimit } from './read-body.ts'
-import type { RequestParts } from './request-parts.ts'
 import { cacheKey, type KeptAnswer, mayKeep, validators } from './response-cache.ts'
-import { type NetworkCall, permitUrl, sendHop, type Wire } from './send-hop.ts'
-
-import type { Transfer } from './transfer.ts'
+import { type NetworkCall, permitUrl, sendHop, type Transfer, type Wire } from './transfer.ts'
 
 const BASE_MS = 200
 
 const PASSING_STATUS = new Set([429, 502, 503, 504])
 
-/** What a request is made of once it was checked. */
+/** A checked request with its limits. */
 export interface Order {
   readonly first: Hop
   readonly options: FetchOptions
   readonly call: NetworkCall
   readonly limit: BodyLimit
-  /** For an answer over that limit that continues as a stream. */
+  /** For a response over that limit, which continues as a stream. */
   readonly streamLimit: BodyLimit
   readonly timeoutMs: number
   readonly clock: Clock
   readonly watch: DeadlineWatch
 }
 
-/** One request of a tool: its hops, its repetitions and its answer, under one deadline. */
+/** One request of a tool: its hops, retries and response, under one deadline. */
 export class GuardedRequest {
   readonly #wire: Wire
   readonly #order: Order
@@ -62,7 +59,7 @@ export class GuardedRequest {
     }
   }
 
-  /** One try that is not the last: undefined when it failed for a passing reason, after the pause that follows. */
+  /** One attempt that is not the last. Returns undefined, after a pause, if it failed for a temporary reason. */
   async #try(retry: number): Promise<GuardedResponse | undefined> {
     const { clock } = this.#order
     let pauseMs: number
@@ -70,7 +67,7 @@ export class GuardedRequest {
       const answer = await this.#exchange()
       const { status, headers } = answer.transfer
       pauseMs = waitBeforeRetryMs(retry, headers['retry-after'], clock.now())
-      // When there is no time to ask again, this is the answer.
+      // If there is no time for another attempt, this is the response.
       if (!isPassingStatus(status) || pauseMs >= this.#deadline.leftMs) return await this.#respond(answer)
       await this.#inTime(drain(answer.transfer), answer.hop)
     } catch (error) {
@@ -122,7 +119,7 @@ export class GuardedRequest {
       : readWholeBody(hop, transfer, limit)
   }
 
-  /** Chunks under the deadline, which ends with them. */
+  /** The chunks of a body; the deadline applies to them, and ends with the last. */
   async *#stream(chunks: AsyncGenerator<Buffer, void>, { url }: Hop): AsyncGenerator<Buffer, void> {
     try {
       yield* chunks
@@ -134,7 +131,7 @@ export class GuardedRequest {
     }
   }
 
-  /** Gives an answer that was kept, when this call may still have all that lies on the way to it. */
+  /** Returns a cached response if this call may request every URL that led to it. */
   #giveAgain({ status, headers, urls, bytes }: KeptAnswer): GuardedResponse {
     const { limit, streamLimit, call } = this.#order
     for (const url of urls) permitUrl(this.#wire, url, call)
@@ -148,7 +145,7 @@ export class GuardedRequest {
     })
   }
 
-  /** Says what a failure while reading means. */
+  /** Turns a failure while reading into an error for the caller. */
   async #inTime<T>(reading: Promise<T>, { url }: Hop): Promise<T> {
     try {
       return await reading
@@ -159,7 +156,7 @@ export class GuardedRequest {
   }
 }
 
-/** How often a request may be repeated: a GET or HEAD as often as its tool says, a POST only with its key and the owner's word. */
+/** How often a request may be retried: a GET or HEAD as often as its tool requests, a POST only with a key and the owner's permission. */
 export function maxRetries(
   method: RequestParts['method'],
   { retries = 0 }: FetchOptions,
@@ -169,17 +166,17 @@ export function maxRetries(
   return method === 'POST' && idempotencyKey !== undefined ? postRetries : 0
 }
 
-/** True for an answer that may be another one in a moment. */
+/** Whether a response may be different in a moment. */
 export function isPassingStatus(status: number): boolean {
   return PASSING_STATUS.has(status)
 }
 
-/** True for a failure on the wire that may be gone in a moment. */
+/** Whether a network failure may be temporary. */
 export function isPassingFailure(error: unknown): boolean {
   return ToolError.is(error) && error.code === 'UPSTREAM_ERROR' && error.retryable
 }
 
-/** How long to wait before repeating: twice as long each time, never the same for all, and no less than the server asks for. */
+/** The pause before a retry: twice as long each time, with jitter, and at least what the server requests. */
 export function waitBeforeRetryMs(retry: number, retryAfter: string | undefined, now: number): number {
   const ms = BASE_MS * 2 ** retry * (0.5 + Math.random() / 2)
   return Math.max(ms, retryAfterMs(retryAfter, now))
@@ -193,11 +190,11 @@ function retryAfterMs(text: string | undefined, now: number): number {
 
 /** A body that was read up to a limit. */
 interface BegunBody extends WholeBody {
-  /** All of a body that continues after it, from its first byte. */
+  /** The complete body from its first byte, if it continues after the limit. */
   readonly whole?: AsyncGenerator<Buffer, void>
 }
 
-/** Reads a body up to `maxBytes`; one that continues is still to be had whole, as a stream within its own limit. */
+/** Reads a body up to `maxBytes`; a longer one can still be read completely, as a stream with its own limit. */
 async function beginBody(
   hop: Hop,
   transfer: Transfer,
@@ -218,10 +215,10 @@ async function beginBody(
   return { bytes: head.subarray(0, maxBytes), isCut: true, whole: withHead(head, chunks) }
 }
 
-/** Giving up the whole gives up the rest. */
+/** Discarding the stream also discards the rest of the body. */
 async function* withHead(head: Buffer, rest: AsyncGenerator<Buffer, void>): AsyncGenerator<Buffer, void> {
   try {
-    // A copy: the tool may change the bytes it gets, and the beginning is given twice.
+    // A copy: the tool may change the bytes it gets, and the beginning is returned twice.
     yield Buffer.from(head)
     yield* rest
   } finally {

@@ -2,8 +2,13 @@
 
 export { parseRanges } from './judge-address.ts'
 export { type HostPatterns, judgeUrl, matchHost, parseHosts } from './judge-url.ts'
-export { loadDialHost, loadWebFetch } from './lazy.ts'
-export { createNetworkGuard, type NetworkGuard, type NetworkGuardOptions } from './network-guard.ts'
+export {
+  createNetworkGuard,
+  loadDialHost,
+  loadWebFetch,
+  type NetworkGuard,
+  type NetworkGuardOptions,
+} from './network-guard.ts'
 export type { OpenedProxy, ProxySettings } from './proxy/open-proxy.ts'
 export { createResponseCache, type ResponseCache } from './response-cache.ts'
 export { openWebCallback } from './web-callback.ts'

@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { ToolError } from '../../core/index.ts'
@@ -6,15 +7,15 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 type RangeList = ReadonlyArray<[Address, number]>
 
-/** What the owner says about addresses. */
+/** The owner's settings for addresses. */
 export interface Ranges {
   /** Private ranges that may be reached. */
   readonly open: RangeList
-  /** Ranges that may not be reached, though they are public or opened. */
+  /** Ranges that may not be reached, even if they are public or opened. */
   readonly blocked: RangeList
 }
 
-// What hands out a machine's credentials to anybody who asks; never reachable, whatever the owner opened.
+// Metadata services return a machine's credentials to any client: never reachable, whatever the owner opened.
 const METADATA = new Set(
   [
     ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
@@ -31,7 +32,7 @@ const EMBEDDING = [
   ...ranges(['2002::/16']).map((range) => ({ range, at: 2 })),
 ]
 
-/** Why an address may not be dialled; undefined when it is public, or private and opened by the owner. */
+/** Why an address may not be dialled; undefined if it is public, or private and opened by the owner. */
 export function judgeAddress(text: string, { open, blocked }: Ranges): string | undefined {
   if (isIP(text) === 0 || text.includes('%')) return 'is not a plain address'
   const spelled = ipaddr.parse(text)
@@ -42,23 +43,23 @@ export function judgeAddress(text: string, { open, blocked }: Ranges): string | 
   return 'is not a public address'
 }
 
-/** True for a private address that is reached only because the owner opened its range. */
+/** Whether a private address is reachable only because the owner opened its range. */
 export function isOpened(text: string, { open }: Ranges): boolean {
   const address = effective(ipaddr.parse(text))
   return isIn(address, open) && !isPublic(address)
 }
 
-/** The one spelling of an address: lower case, shortest, IPv4-mapped as plain IPv4. */
+/** The canonical form of an address: lower case, shortest, IPv4-mapped as plain IPv4. */
 export function canonicalAddress(text: string): string {
   return ipaddr.process(text).toString()
 }
 
-/** Reads the ranges (CIDR, or single addresses) that the owner opens and blocks. */
+/** Parses the ranges (CIDR, or single addresses) that the owner opens and blocks. */
 export function parseRanges(open: readonly string[], blocked: readonly string[] = []): Ranges {
   return { open: ranges(open), blocked: ranges(blocked) }
 }
 
-/** What the network would really reach: the IPv4 address inside an embedding IPv6 one. */
+/** The address that the network would reach: the IPv4 address inside an embedding IPv6 one. */
 function effective(address: Address): Address {
   const embedding = EMBEDDING.find(({ range }) => isIn(address, [range]))
   if (!embedding) return address
@@ -87,9 +88,90 @@ function ranges(entries: readonly string[]): RangeList {
 
 const LOOPBACK = ['127.0.0.0/8', '::1/128']
 
-/** The ranges that an owner opens by writing them down as a host: this very address, or this machine. */
+/** The ranges that an owner opens by naming a host: that address, or this machine. */
 export function spelledOut(hostname: string): readonly string[] {
   const address = hostname.replace(/[[\]]/g, '')
   if (isIP(address) > 0) return [address]
   return hostname === 'localhost' || hostname.endsWith('.localhost') ? LOOPBACK : []
+}
+
+/** Returns every address of a name. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+/** The checked addresses of a host, in canonical form. */
+export interface HostAddresses {
+  /** Addresses of the host that may be connected to. */
+  readonly addresses: readonly string[]
+  /** Every address lies in a private range that the owner opened. */
+  readonly isOpened: boolean
+}
+
+const MAX_LITERALS = 256
+
+/** Resolves hosts to checked addresses; a host with one address that may not be dialled is refused. */
+export class HostResolver {
+  readonly #resolve: Resolve
+  readonly #ranges: Ranges
+  /** A literal address is checked once; names are resolved on every hop. */
+  readonly #literals = new Map<string, HostAddresses>()
+
+  constructor(resolve: Resolve = systemResolve, ranges: Ranges) {
+    this.#resolve = resolve
+    this.#ranges = ranges
+  }
+
+  /** The checked address of a host that is an address itself; undefined for names. */
+  literal(host: string): HostAddresses | undefined {
+    const known = this.#literals.get(host)
+    if (known) return known
+    const text = host.startsWith('[') ? host.slice(1, -1) : host
+    if (isIP(text) === 0) return undefined
+    const place = this.#judge(host, [text])
+    if (this.#literals.size >= MAX_LITERALS) this.#literals.clear()
+    this.#literals.set(host, place)
+    return place
+  }
+
+  /** Resolves a name, once. Throws UPSTREAM_ERROR if it has no address. */
+  async ask(host: string): Promise<HostAddresses> {
+    let cause: unknown
+    try {
+      const addresses = await this.#resolve(host)
+      if (addresses.length > 0) return this.#judge(host, addresses)
+    } catch (error) {
+      if (ToolError.is(error)) throw error
+      cause = error
+    }
+    throw new ToolError('UPSTREAM_ERROR', `The name ${host} does not resolve.`, {
+      hint: 'Check the host name.',
+      // A name that does not exist will not exist in a second; a busy resolver may answer then.
+      retryable: codeOf(cause) === 'EAI_AGAIN',
+      cause,
+    })
+  }
+
+  #judge(host: string, addresses: readonly string[]): HostAddresses {
+    for (const address of addresses) {
+      const refusal = judgeAddress(address, this.#ranges)
+      if (refusal) {
+        throw new ToolError('HTTP_DISALLOWED_HOST', `${host} leads to ${address}, which ${refusal}.`, {
+          hint: 'Use a public host, or have the owner open the range in sandbox.privateRanges.',
+        })
+      }
+    }
+    return {
+      addresses: [...new Set(addresses.map(canonicalAddress))],
+      isOpened: addresses.every((address) => isOpened(address, this.#ranges)),
+    }
+  }
+}
+
+/** The resolver of the machine. */
+const systemResolve: Resolve = async (host) => {
+  const answers = await lookup(host, { all: true })
+  return answers.map(({ address }) => address)
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
 }

@@ -3,7 +3,7 @@ import { domainToASCII } from 'node:url'
 import { ToolError } from '../../core/index.ts'
 
 const MAX_URL_BYTES = 8192
-// The URL parser would silently drop or rewrite these, and other parsers read them in another way.
+// The URL parser would silently drop or rewrite these, and other parsers interpret them differently.
 const AMBIGUOUS = /[\p{Cc}\s\\]/u
 const EMPTY_LABEL = /^\.|\.\.|\.$/
 const HTTP_URL = /^https?:\/\/([^/?#]+)/i
@@ -15,7 +15,7 @@ const BAD_PORTS = new Set(
   1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080`.split(/\s+/),
 )
 
-/** Parses a URL that every parser reads alike, and gives its normal form: no fragment, no trailing dot after the host. */
+/** Parses a URL that every parser interprets alike; returns its normal form, without fragment and trailing dot of the host. */
 export function judgeUrl(text: string): URL {
   const authority = spelledAuthority(text)
   const url = parse(text)
@@ -36,12 +36,12 @@ export function judgeUrl(text: string): URL {
   }
   if (hostname.endsWith('.')) url.hostname = hostname.slice(0, -1)
   if (EMPTY_LABEL.test(url.hostname)) throw invalid('The host has an empty part between its dots.')
-  // Setting what is there already would parse it all once more.
+  // Setting the same value would parse the URL again.
   if (text.includes('#')) url.hash = ''
   return url
 }
 
-/** Parses where a redirect leads, from the URL that sent it, by the same rules. */
+/** Parses the target of a redirect, relative to the URL that sent it, by the same rules. */
 export function judgeRedirect(location: string, from: URL): URL {
   if (AMBIGUOUS.test(location)) throw invalid('The URL has a blank, a control character or a backslash.')
   if (/^[a-z][a-z0-9+.-]*:/i.test(location)) return judgeUrl(location)
@@ -87,7 +87,7 @@ export interface HostPatterns {
   readonly hasAny: boolean
 }
 
-/** True when an owner's entry covers the host of a URL: itself, or `*.` and at least one label; `*` covers all but localhost. */
+/** Whether an owner's entry covers the host of a URL: itself, or `*.` and at least one label; `*` covers all but localhost. */
 export function matchHost(host: string, { exact, suffixes, hasAny }: HostPatterns): boolean {
   if (exact.has(host)) return true
   if (isIP(host.replace(/[[\]]/g, '')) > 0) return hasAny
@@ -95,7 +95,7 @@ export function matchHost(host: string, { exact, suffixes, hasAny }: HostPattern
   return hasAny && !isLocalhost(host)
 }
 
-/** Reads the owner's entries; one that could never match, or that means more than it says, is an error. */
+/** Parses the owner's entries; throws for one that could never match or that would cover more than it says. */
 export function parseHosts(entries: readonly string[]): HostPatterns {
   const exact = new Set<string>()
   const suffixes: string[] = []

@@ -7,20 +7,19 @@ import {
   ToolError,
 } from '../../core/index.ts'
 import { DeadlineWatch } from './deadline.ts'
+import { checkHttpRequest, defaultHeaders } from './exchange.ts'
 import { type BoundSecret, openSecrets } from './fill-secrets.ts'
 import { GuardedRequest, type Order } from './guarded-request.ts'
-import { type HostAddresses, HostResolver, type Resolve } from './host-resolver.ts'
-import { parseRanges } from './judge-address.ts'
+import { type HostAddresses, HostResolver, parseRanges, type Resolve } from './judge-address.ts'
 import { judgeUrl, matchHost, parseHosts } from './judge-url.ts'
 import { type DialOptions, PinnedConnections } from './pinned-connections.ts'
+import type { ProxyNetwork } from './proxy/connect-to-host.ts'
 import type { OpenedProxy, ProxySettings } from './proxy/open-proxy.ts'
-import type { ProxyNetwork } from './proxy/proxy-connection.ts'
-import { checkHttpRequest, defaultHeaders } from './request-parts.ts'
-import type { NetworkCall } from './send-hop.ts'
+import type { NetworkCall } from './transfer.ts'
 
 const loadOpenProxy = lazyModule(() => import('./proxy/open-proxy.ts'))
 
-export type { NetworkCall } from './send-hop.ts'
+export type { NetworkCall } from './transfer.ts'
 
 /** The owner's settings for the network. `dial` replaces the connection itself, for tests that must not leave the machine. */
 export interface NetworkGuardOptions extends DialOptions {
@@ -28,17 +27,17 @@ export interface NetworkGuardOptions extends DialOptions {
   readonly allowedHosts: readonly string[]
   /** Private ranges that are opened, as CIDR. */
   readonly privateRanges: readonly string[]
-  /** Ranges that are refused, though they are public or opened, as CIDR. */
+  /** Ranges that are refused, even if they are public or opened, as CIDR. */
   readonly blockedRanges?: readonly string[]
-  /** The most bytes of a body that a request may ask for when it is read whole. */
+  /** The most bytes of a body that a request may ask for if it is read completely. */
   readonly maxBytes: number
-  /** The most bytes of such a body for requests that do not say. Default: `maxBytes`. */
+  /** The most bytes of such a body for requests that set no limit. Default: `maxBytes`. */
   readonly usualBytes?: number
   /** The most bytes of a body that is streamed. Default: `maxBytes`. */
   readonly maxDownloadBytes?: number
-  /** Over names, connections, redirects and body together, for requests that do not say. */
+  /** For name resolution, connections, redirects and body together, for requests that set no timeout. */
   readonly timeoutMs: number
-  /** The `User-Agent` of requests that name none. */
+  /** The `User-Agent` of requests that set none. */
   readonly userAgent: string
   /** What `${secret:NAME}` in a header stands for, and the hosts that may see it. */
   readonly secrets?: ReadonlyMap<string, BoundSecret>
@@ -50,18 +49,18 @@ export interface NetworkGuardOptions extends DialOptions {
 
 /** Guards the network: tools reach hosts only through it. */
 export interface NetworkGuard {
-  /** The normal form of a URL whose scheme, spelling, port and host are allowed. Asks no resolver. */
+  /** The normal form of a URL whose scheme, spelling, port and host are allowed. Does not resolve the name. */
   resolve(url: string): string
   /**
-   * The addresses that the host of a URL has now, all checked. With `onlyNamed` no resolver hears a name that the owner does
-   * not spell out: undefined then.
+   * The current addresses of the host of a URL, all checked. With `onlyNamed`, returns undefined without a query for a
+   * name that the owner has not listed exactly.
    */
   locate(url: string, options: { readonly onlyNamed: boolean }): Promise<HostAddresses | undefined>
   /** The handle for one call. */
   handle(call: NetworkCall): GuardedFetch
-  /** A proxy for one command, judging by the same rules; it is closed with the signal, and with the guard. */
+  /** Opens a proxy for one command, with the same checks; the signal and the guard's `close` close it. */
   openProxy(network: ProxyNetwork, signal: AbortSignal, settings?: ProxySettings): Promise<OpenedProxy>
-  /** Closes all connections and the proxy; requests under way fail. */
+  /** Closes all connections and proxies; pending requests fail. */
   close(): Promise<void>
 }
 
@@ -119,10 +118,10 @@ export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
       return async (url, asked = NO_OPTIONS) => new GuardedRequest(wire, order(url, asked, call)).run()
     },
     async openProxy(network, signal, settings) {
-      // Loaded with the first command that may reach anything: most hubs never run one.
+      // Loaded with the first command that may use the network: most hubs never run one.
       const { openProxy } = await loadOpenProxy()
-      const road = { judge, admit: wire.admit, hosts: wire.hosts, connect: options }
-      const proxy = await openProxy(road, { ...settings, network, signal })
+      const checks = { judge, admit: wire.admit, hosts: wire.hosts, connect: options }
+      const proxy = await openProxy(checks, { ...settings, network, signal })
       proxies.add(proxy)
       void proxy.closed.then(() => proxies.delete(proxy))
       if (!isClosed) return proxy
@@ -137,7 +136,7 @@ export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
   }
 }
 
-/** Judges a URL once for policy and for the request that follows; what a URL means does not change. */
+/** Checks a URL once for policy and for the request that follows; the result cannot change. */
 function rememberJudged(): (text: string) => URL {
   const judged = new Map<string, URL>()
   return (text) => {
@@ -150,7 +149,7 @@ function rememberJudged(): (text: string) => URL {
   }
 }
 
-/** The smallest of what the request asks for, what the deciding rule allows and what the owner allows; and who can raise it. */
+/** The smallest of the limits of the request, the deciding rule and the owner, with a hint on who can raise it. */
 function bodyLimit(owner: NetworkGuardOptions, asked: FetchOptions, call: NetworkCall) {
   const most = asked.stream ? (owner.maxDownloadBytes ?? owner.maxBytes) : owner.maxBytes
   const allowed = Math.min(call.maxBytes ?? most, most)
@@ -169,7 +168,7 @@ function timeLimit(timeoutMs: number): number {
   throw new ToolError('INPUT_SCHEMA_INVALID', `timeoutMs is ${timeoutMs}, which is no time at all.`)
 }
 
-/** A POST that may be repeated says so to the server, which can then tell the repetition from a second order; a caller's key may be any text. */
+/** A POST that may be retried carries its key, so that the server can recognise a retry; a caller's key may be any text. */
 function withKey({ method, headers }: Pick<Order['first'], 'method' | 'headers'>, call: NetworkCall) {
   if (method !== 'POST' || call.idempotencyKey === undefined || !call.postRetries) return headers
   return new Map([...headers, ['idempotency-key', encodeURIComponent(call.idempotencyKey)]])
@@ -177,7 +176,7 @@ function withKey({ method, headers }: Pick<Order['first'], 'method' | 'headers'>
 
 const MAX_NAMED = 10
 
-/** The second setting that a host of this machine needs, named together with the first. */
+/** The second setting that a host on this machine needs, for the same hint. */
 function rangeOf(hostname: string): string {
   if (hostname === '[::1]') return ' and ::1/128 to sandbox.privateRanges'
   return /^(?:localhost|127\.\d+\.\d+\.\d+)$/.test(hostname) ? ' and 127.0.0.1/32 to sandbox.privateRanges' : ''
@@ -198,3 +197,9 @@ function notAllowed(hostname: string, allowed: readonly string[]): ToolError {
     },
   )
 }
+
+/** `fetch` under the network guard; loaded when it is first used. */
+export const loadWebFetch = lazyModule(() => import('./web-fetch.ts'))
+
+/** Connections for protocols other than HTTP; loaded when the first one is opened. */
+export const loadDialHost = lazyModule(() => import('./dial-host.ts'))

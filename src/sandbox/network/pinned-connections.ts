@@ -7,7 +7,7 @@ import { canonicalAddress } from './judge-address.ts'
 const loadUndici = lazyModule(() => import('undici'))
 
 const MAX_IDLE = 128
-// The deadline of the request is over all of it; undici's own timers would only add surprises.
+// The deadline of the request covers everything; undici's own timers would only interfere.
 const NO_OWN_LIMITS = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 32_768 }
 
 /** The connections of a guard: one request at a time on each, kept alive for the same origin at the same address only. */
@@ -24,7 +24,7 @@ export class PinnedConnections {
     this.#options = options
   }
 
-  /** Loads undici with the first request: most hubs never make one. Undefined when that is done. */
+  /** Loads undici with the first request: most hubs never make one. Undefined once it is loaded. */
   load(): Promise<void> | undefined {
     if (this.#undici) return undefined
     return loadUndici().then((undici) => {
@@ -52,14 +52,14 @@ export class PinnedConnections {
     return connection
   }
 
-  /** Takes a connection back whose request is over. */
+  /** Takes back a connection whose request is complete. */
   keep(connection: PinnedConnection): void {
     const list = this.#idle.get(connection.key)
     if (list) list.push(connection)
     else this.#idle.set(connection.key, [connection])
     connection.isIdle = true
     this.#idleCount += 1
-    // A map keeps its order: the first is the place that was kept first.
+    // A map keeps its order: the first entry is the oldest.
     if (this.#idleCount > MAX_IDLE) void this.#idle.values().next().value![0]!.destroy()
   }
 
@@ -105,12 +105,12 @@ export class PinnedConnection {
     this.#client.dispatch(options, handler)
   }
 
-  /** Gives it back for the next request. */
+  /** Returns it for the next request. */
   release(): void {
     if (!this.#client.destroyed) this.#home.keep(this)
   }
 
-  /** Closes it at whatever it is: connecting, waiting or in the middle of a body. */
+  /** Closes it in any state: connecting, waiting or in the middle of a body. */
   destroy(reason?: Error): Promise<void> {
     this.#home.drop(this)
     this.isIdle = false
@@ -137,7 +137,7 @@ export interface DialOptions {
   readonly ca?: string
 }
 
-/** A connection that never came to be: nothing was sent, so another address may be tried. */
+/** A connection that could not be established: nothing was sent, so another address may be tried. */
 export class ConnectError extends Error {}
 
 /**
@@ -169,7 +169,7 @@ export function connectPinned(
     hold(() => settle(new Error('given up')))
     // These listeners stay: an error event without a listener would end the process.
     for (const each of new Set([tcp, socket])) each.on('error', settle)
-    // A server that hangs up in the middle of the handshake says nothing else.
+    // A server that closes the connection during the handshake causes no other event.
     socket.once('close', () => settle(new Error('the connection was closed while it was made')))
     socket.once(isSecure ? 'secureConnect' : 'connect', () => settle(dial ? undefined : refuseStranger(tcp, address)))
   }

@@ -16,13 +16,13 @@ const DRAINED_BYTES = 16_384
 /** How much of a body is taken, in bytes after decompression. */
 export interface BodyLimit {
   readonly maxBytes: number
-  /** What lets more of it through. */
+  /** How the limit can be raised. */
   readonly hint?: string
-  /** A longer body fails, or ends at the limit, or continues as a stream. */
+  /** Whether a longer body fails, is cut at the limit, or continues as a stream. */
   readonly overflow: 'fail' | 'cut' | 'stream'
 }
 
-/** A body, or its beginning. */
+/** A body or its beginning. */
 export interface WholeBody {
   readonly bytes: Buffer
   readonly isCut: boolean
@@ -41,7 +41,7 @@ export async function readWholeBody(hop: Hop, transfer: Transfer, limit: BodyLim
   }
 }
 
-/** As much of the bytes as the limit lets through. */
+/** The bytes up to the limit. */
 export function withinLimit(bytes: Buffer, limit: BodyLimit): WholeBody {
   const { maxBytes, overflow } = limit
   if (bytes.length <= maxBytes) return { bytes, isCut: false }
@@ -49,7 +49,7 @@ export function withinLimit(bytes: Buffer, limit: BodyLimit): WholeBody {
   return { bytes: bytes.subarray(0, maxBytes), isCut: true }
 }
 
-/** The body as it comes, decompressed and within the limit; `onCut` is called if there was more. */
+/** Streams a body, decompressed and within the limit; calls `onCut` if there was more. */
 export async function* readBodyChunks(
   hop: Hop,
   transfer: Transfer,
@@ -75,13 +75,13 @@ export async function* readBodyChunks(
   }
 }
 
-/** Takes a short body off the connection, so that it can be used again; a long one is not worth it. */
+/** Reads and drops a short body, so that its connection can be reused; a long one is not worth it. */
 export async function drain(transfer: Transfer): Promise<void> {
   await transfer.collect(DRAINED_BYTES)
   transfer.discard()
 }
 
-/** True when the bytes are taken as they come; throws when the headers already say too much. */
+/** Whether the body is not compressed; throws if its headers already exceed the limit. */
 function isPlain({ method }: Hop, { status, headers }: Transfer, limit: BodyLimit): boolean {
   const { maxBytes, overflow } = limit
   const announced = Number(headers['content-length'])

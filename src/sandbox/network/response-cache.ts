@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { type Clock, systemClock } from '../../core/index.ts'
 import type { Hop } from './exchange.ts'
 
-/** An answer that may be given again. */
+/** A response that may be reused. */
 export interface KeptAnswer {
   /** HTTP status. */
   readonly status: number
@@ -10,19 +10,19 @@ export interface KeptAnswer {
   readonly headers: Readonly<Record<string, string>>
   /** The whole body, decompressed. */
   readonly bytes: Buffer
-  /** The way to it, redirects included; every URL is checked again before the answer is returned. */
+  /** The URLs that led to it, including redirects; each is checked again before the response is reused. */
   readonly urls: readonly URL[]
 }
 
-/** The answers that one run got; bounded, in memory, gone with the run. */
+/** The responses of one run, in memory and up to a limit. */
 export interface ResponseCache {
-  /** The answer to the same request, and how old it is. */
+  /** The response to the same request, and its age. */
   find(key: string): { readonly answer: KeptAnswer; readonly ageMs: number } | undefined
-  /** Stores an answer; the ones used longest ago make room. */
+  /** Stores a response; the least recently used ones are dropped to make room. */
   keep(key: string, answer: KeptAnswer): void
 }
 
-/** The bounds of a cache. */
+/** The limits of a cache. */
 export interface ResponseCacheOptions {
   /** All responses together. Default: 8 MB. */
   readonly maxBytes?: number
@@ -31,13 +31,13 @@ export interface ResponseCacheOptions {
   readonly clock?: Clock
 }
 
-// A URL and a few headers are kept with the bytes.
+// A URL and a few headers are stored with the bytes.
 const OVERHEAD_BYTES = 2_048
-// A request with any other header may get an answer that is for its sender alone.
+// The response to a request with any other header may be meant for its sender only.
 const PLAIN_HEADERS = new Set(['user-agent', 'accept', 'accept-encoding', 'accept-language'])
 const KEYED_HEADERS = ['accept', 'accept-encoding', 'accept-language'] as const
 
-/** Makes the cache of one run. */
+/** Creates the cache of one run. */
 export function createResponseCache({
   maxBytes = 8_388_608,
   maxEntryBytes = 1_048_576,
@@ -57,21 +57,21 @@ export function createResponseCache({
   }
 }
 
-/** Under what a request's answer is kept; undefined for requests whose answers are not. */
+/** The key for the response to a request; undefined if it is not cached. */
 export function cacheKey({ url, method, headers }: Hop): string | undefined {
   if (method !== 'GET') return undefined
   for (const name of headers.keys()) if (!PLAIN_HEADERS.has(name)) return undefined
   return [url.href, ...KEYED_HEADERS.map((name) => headers.get(name) ?? '')].join('\n')
 }
 
-/** True when the server lets an answer be kept and there is a way to use it again. */
+/** Whether the server permits caching a response, and there is a way to reuse it. */
 export function mayKeep({ status, headers }: Pick<KeptAnswer, 'status' | 'headers'>, isAgeEnough: boolean): boolean {
   if (status !== 200 || listOf(headers['cache-control']).includes('no-store')) return false
   if (listOf(headers.vary).some((name) => !KEYED_HEADERS.includes(name as never))) return false
   return isAgeEnough || headers.etag !== undefined || headers['last-modified'] !== undefined
 }
 
-/** The headers that ask a server whether an answer is still good; undefined when it gave nothing to ask with. */
+/** The headers that revalidate a response; undefined if it has no validators. */
 export function validators({ headers }: KeptAnswer): ReadonlyMap<string, string> | undefined {
   const asked = new Map<string, string>()
   if (headers.etag !== undefined) asked.set('if-none-match', headers.etag)

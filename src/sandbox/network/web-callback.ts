@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, ToolError } from '../../core/index.ts'
-import { throwIfAborted } from '../throw-if-aborted.ts'
+import { throwIfAborted } from '../lifecycle.ts'
 
 /** What to wait for. */
 export interface WebCallbackOptions {
-  /** What the answer must carry: only who was told it can answer. */
+  /** The `state` that the callback must carry; only the authorization server was sent it. */
   readonly state: string
   /** Default: any free port. */
   readonly port?: number
@@ -16,10 +16,10 @@ export interface WebCallbackOptions {
   readonly signal: AbortSignal
 }
 
-/** A place on this machine that a browser is sent back to, once. */
+/** A listener on this machine to which a browser is redirected, once. */
 export interface WebCallback {
   readonly url: string
-  /** The parameters that the browser brought; rejects if it does not come in time. */
+  /** The parameters of the callback; rejects if it does not arrive in time. */
   readonly answer: Promise<URLSearchParams>
   close(): void
 }
@@ -37,7 +37,7 @@ const HEADERS = {
   connection: 'close',
 }
 
-/** Listens on loopback for the one answer that carries the state; everything else is refused and changes nothing. */
+/** Listens on loopback for the one callback that carries the state; everything else is refused and changes nothing. */
 export async function openWebCallback(options: WebCallbackOptions): Promise<WebCallback> {
   const { state, port = 0, timeoutMs, clock, signal } = options
   throwIfAborted(signal)
@@ -67,7 +67,7 @@ export async function openWebCallback(options: WebCallbackOptions): Promise<WebC
   const abort = () => fail(reasonOf(signal))
   const stopClock = clock.after(timeoutMs, () => fail(nobodyCame(timeoutMs)))
   signal.addEventListener('abort', abort)
-  // Only those that wait for it need to know.
+  // A caller that does not wait for it need not handle its failure.
   answer.catch(() => {})
 
   let isTaken = false
@@ -82,9 +82,9 @@ export async function openWebCallback(options: WebCallbackOptions): Promise<WebC
   return { url: `http://${host}${PATH}`, answer, close }
 }
 
-/** What an answer brings; undefined if it is none, or does not carry the state. */
+/** The parameters of a callback; undefined if it is none, or does not carry the state. */
 function readAnswer({ method, headers, url = '' }: IncomingMessage, host: string, state: string) {
-  // Another Host would be a page whose name was bent to this machine.
+  // Another Host would be a page whose name resolves to this machine (DNS rebinding).
   if (method !== 'GET' || headers.host !== host || !URL.canParse(url, `http://${host}`)) return undefined
   const { pathname, searchParams, origin } = new URL(url, `http://${host}`)
   if (pathname !== PATH || origin !== `http://${host}` || !isSame(searchParams.getAll('state'), state)) return undefined

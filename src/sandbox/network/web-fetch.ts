@@ -1,19 +1,19 @@
 import { setMaxListeners } from 'node:events'
 import { type Clock, systemClock, ToolError, type WebFetch, type WebFetchOptions } from '../../core/index.ts'
 import { DeadlineWatch, RequestDeadline } from './deadline.ts'
-
-import { type ExchangeResult, exchange, type Hop, toNetworkError } from './exchange.ts'
-import { type HostAddresses, HostResolver, type Resolve } from './host-resolver.ts'
-import { parseRanges, type Ranges, spelledOut } from './judge-address.ts'
+import { checkHttpRequest, type ExchangeResult, exchange, type Hop, nextHop, toNetworkError } from './exchange.ts'
+import {
+  type HostAddresses,
+  HostResolver,
+  parseRanges,
+  type Ranges,
+  type Resolve,
+  spelledOut,
+} from './judge-address.ts'
 import { judgeUrl } from './judge-url.ts'
-
 import type { NetworkGuardOptions } from './network-guard.ts'
-
 import { PinnedConnections } from './pinned-connections.ts'
-import { sendHop } from './send-hop.ts'
-
-import type { Transfer } from './transfer.ts'
-import { readWebRequest, refuseCarriedBody, refuseRedirect, type WebRequest } from './web-request.ts'
+import { sendHop, type Transfer } from './transfer.ts'
 
 // Statuses for which a Response takes no body, not even an empty one.
 const BODILESS = new Set([204, 205, 304])
@@ -23,7 +23,7 @@ const MAX_STATUS = 599
 /** How long the resolved name of a service is reused; its addresses were checked. */
 const REMEMBERED_MS = 30_000
 
-/** What the owner says about the network, as far as a service needs it. */
+/** The owner's network settings that apply to a service. */
 export type WebFetchGuard = Pick<
   NetworkGuardOptions,
   'privateRanges' | 'blockedRanges' | 'userAgent' | 'resolve' | 'clock' | 'dial' | 'ca'
@@ -31,7 +31,7 @@ export type WebFetchGuard = Pick<
 
 /** How long a service may take. */
 export interface WebFetchTimes {
-  /** Time until the headers of an answer are there, redirects included. Default: 30 s. Its body may last for hours. */
+  /** Time until the headers of the response have arrived, including redirects. Default: 30 s. The body may take hours. */
   readonly headersTimeoutMs?: number
 }
 
@@ -66,7 +66,7 @@ export function createWebFetch(options: WebFetchOptions & WebFetchTimes, guard: 
       deadline.check()
       return toWebResponse(await answerTo(request, send, deadline), signal)
     } catch (error) {
-      // What failed may have moved.
+      // The service may have moved: its name is resolved again next time.
       places.forget()
       throw error
     } finally {
@@ -128,7 +128,7 @@ class WebPlaces {
     })
   }
 
-  /** Asks for every name again. */
+  /** Resolves every name again. */
   forget(): void {
     for (const host of this.#origins.values()) host.forget()
   }
@@ -156,7 +156,7 @@ class OwnersHost extends HostResolver {
   }
 }
 
-/** An answer as a standard Response, its body as it comes; the signal ends it at any time. */
+/** A standard Response with a streamed body; the signal ends it at any time. */
 function toWebResponse(answer: ExchangeResult, signal: AbortSignal | undefined): Response {
   const { hop, transfer, urls } = answer
   try {
@@ -179,12 +179,12 @@ function toWebResponse(answer: ExchangeResult, signal: AbortSignal | undefined):
   }
 }
 
-/** Calls the listener with the reason when a signal aborts; returns how to unsubscribe. */
+/** Calls the listener with the reason when a signal aborts; returns a function that unsubscribes. */
 function watchSignal(signal: AbortSignal | undefined, listener: (reason: unknown) => void): () => void {
   if (!signal) return () => {}
   const forward = () => listener(signal.reason)
   if (signal.aborted) forward()
-  // A client has one signal for many requests, and every listener goes when its request ends: no leak to warn of.
+  // A client has one signal for many requests, and each listener is removed when its request ends: this is not a leak.
   setMaxListeners(0, signal)
   signal.addEventListener('abort', forward)
   return () => signal.removeEventListener('abort', forward)
@@ -197,7 +197,7 @@ function streamOf({ hop, transfer }: ExchangeResult, signal: AbortSignal | undef
       async pull(controller) {
         try {
           const { done, value } = await transfer.next()
-          // A copy: what undici gives is a part of a larger buffer, which its receiver could detach.
+          // A copy: undici passes a part of a larger buffer, which the receiver could detach.
           if (!done) return controller.enqueue(new Uint8Array(value))
           stopWatching()
           controller.close()
@@ -216,7 +216,7 @@ function streamOf({ hop, transfer }: ExchangeResult, signal: AbortSignal | undef
   )
 }
 
-/** A server that compresses though it was asked not to. */
+/** Refuses a response that is compressed, which was not accepted. */
 function refuseEncoded({ hop, transfer }: ExchangeResult): void {
   const encoding = transfer.headers['content-encoding'] ?? 'identity'
   if (encoding.toLowerCase() === 'identity') return
@@ -225,4 +225,89 @@ function refuseEncoded({ hop, transfer }: ExchangeResult): void {
 
 function unreadable(message: string): ToolError {
   return new ToolError('UPSTREAM_ERROR', message, { retryable: false })
+}
+
+const REDIRECTS = ['follow', 'manual', 'error'] as const
+
+/** A checked request of `fetch`. */
+interface WebRequest {
+  readonly first: Hop
+  readonly redirect: (typeof REDIRECTS)[number]
+  readonly signal: AbortSignal | undefined
+}
+
+const FORM = 'application/x-www-form-urlencoded;charset=UTF-8'
+const TEXT = 'text/plain;charset=UTF-8'
+
+/** Checks the request of a client of a service. */
+export function readWebRequest(url: string | URL, init: RequestInit, userAgent: string): WebRequest {
+  const { body, type } = readBody(init.body)
+  const headers = readHeaders(init.headers)
+  if (type !== undefined && !headers.has('content-type')) headers.set('content-type', type)
+  // The body is passed on unchanged: without compression it cannot grow.
+  const defaults = new Map([
+    ['user-agent', userAgent],
+    ['accept', '*/*'],
+  ])
+  const parts = checkHttpRequest(
+    {
+      ...(init.method !== undefined && { method: init.method as Hop['method'] }),
+      headers: { ...Object.fromEntries(headers), 'accept-encoding': 'identity' },
+      ...(body !== undefined && { body: '' }),
+    },
+    defaults,
+  )
+  const redirect = REDIRECTS.find((known) => known === (init.redirect ?? 'follow'))
+  if (!redirect) throw invalid(`redirect is one of ${REDIRECTS.join(', ')}.`)
+  return {
+    // undici sends bytes like text, and nothing in between reads the body.
+    first: { url: judgeUrl(String(url)), ...parts, body: body as string | undefined },
+    redirect,
+    signal: init.signal ?? undefined,
+  }
+}
+
+/** Refuses to send a body to another origin after a redirect: it may contain what only the first should see. */
+export function refuseCarriedBody(first: Hop, hop: Hop): void {
+  if (hop.body === undefined || hop.url.origin === first.url.origin) return
+  throw new ToolError(
+    'HTTP_DISALLOWED_HOST',
+    `${first.url.host} redirects what is sent to it to another place (${hop.url.origin}).`,
+    { hint: 'If that is the right place, use its URL.' },
+  )
+}
+
+/** Refuses a redirect. */
+export function refuseRedirect(hop: Hop, transfer: Transfer): void {
+  const { status, headers } = transfer
+  try {
+    if (!nextHop(hop, status, headers.location)) return
+  } catch (error) {
+    transfer.discard()
+    throw error
+  }
+  transfer.discard()
+  throw new ToolError('UPSTREAM_ERROR', `${hop.url.host} redirects (${status}), which was not wanted.`, {
+    retryable: false,
+  })
+}
+
+function readBody(body: RequestInit['body']): { body?: string | Uint8Array; type?: string } {
+  if (body === undefined || body === null) return {}
+  if (typeof body === 'string') return { body, type: TEXT }
+  if (body instanceof URLSearchParams) return { body: body.toString(), type: FORM }
+  if (body instanceof Uint8Array) return { body }
+  throw invalid('A body is a string, a Uint8Array or URLSearchParams.')
+}
+
+function readHeaders(given: RequestInit['headers']): Headers {
+  try {
+    return new Headers(given)
+  } catch (cause) {
+    throw invalid('A header has a name or a value that no header can carry.', cause)
+  }
+}
+
+function invalid(message: string, cause?: unknown): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', message, { cause })
 }

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
-import { ToolError } from '../../../core/index.ts'
-import { throwIfAborted } from '../../throw-if-aborted.ts'
+import { messageOf, ToolError } from '../../../core/index.ts'
+import { throwIfAborted } from '../../lifecycle.ts'
 import { toNetworkError } from '../exchange.ts'
-import type { HostResolver } from '../host-resolver.ts'
+import type { HostResolver } from '../judge-address.ts'
 import { ConnectError, connectPinned, type DialOptions } from '../pinned-connections.ts'
 
 /** The checks of a network guard that the proxy shares. */
 export interface ProxyGuard {
-  /** The normal form of a URL; throws when its spelling or port may not be used. */
+  /** The normal form of a URL; throws if its spelling or port may not be used. */
   judge(text: string): URL
   /** Throws when the host is not one the owner allows. */
   admit(url: URL): void
@@ -61,7 +61,7 @@ function dial(address: string, port: number, options: DialOptions, signal: Abort
   })
 }
 
-/** Waits for something that cannot be stopped, unless the connection is over before. */
+/** Waits for something that cannot be stopped, unless the connection ends before. */
 function unlessStopped<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)
@@ -71,7 +71,7 @@ function unlessStopped<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   })
 }
 
-/** What the proxy answers a client whose request it refuses. */
+/** The response to a client whose request is refused. */
 interface ProxyRefusal {
   readonly status: number
   /** Short and ASCII, for the status line: Go and Python show nothing else. */
@@ -90,7 +90,7 @@ const STATUS = new Map<string, number>([
   ['ABORTED', 502],
 ])
 
-/** Says why there is no connection. Anything that is not an expected failure stays inside. */
+/** Describes why there is no connection. Unexpected failures are not described to the client. */
 export function toRefusal(error: unknown, asked: string): ProxyRefusal {
   const known = ToolError.is(error)
   const message = known ? error.message : 'The proxy failed.'
@@ -102,25 +102,25 @@ export function toRefusal(error: unknown, asked: string): ProxyRefusal {
   }
 }
 
-/** True when the answer was no; false when something that might have been allowed went wrong. */
+/** Whether a check refused the connection; false if a permitted connection failed. */
 export function isRefusal(error: unknown): boolean {
   return statusOf(error) < 500
 }
 
-/** A check that says no, or that cannot be made, is a no. */
+/** A check that refuses, or that cannot be made, refuses the connection. */
 function statusOf(error: unknown): number {
   return ToolError.is(error) ? (STATUS.get(error.code) ?? 403) : 500
 }
 
 /** The limits of one proxy. */
 export interface ProxyLimits {
-  /** Over all connections and both directions together. */
+  /** For all connections and both directions together. */
   readonly maxBytes: number
   /** Concurrent connections; one more is closed immediately. */
   readonly maxConnections: number
-  /** How long a connection may carry nothing. */
+  /** How long a connection may be idle. */
   readonly idleMs: number
-  /** For each step of opening a connection: its request, name and connection, its first words. */
+  /** For each step of opening a connection: its request, name resolution and connection, its first bytes. */
   readonly openMs: number
 }
 
@@ -130,4 +130,88 @@ export const PROXY_LIMITS: ProxyLimits = {
   maxConnections: 128,
   idleMs: 120_000,
   openMs: 15_000,
+}
+
+/** What a command may reach, decided for each connection. */
+export interface ProxyNetwork {
+  /** Throws a ToolError when the URL may not be reached. */
+  readonly permits: (url: string) => void
+  /** Called for every connection, permitted or refused: `connected to …`, `refused: …`, `failed: …`. */
+  readonly onConnection: (url: string, outcome: string) => void
+}
+
+const MAX_URL_CHARS = 512
+
+/** One request of a command to the proxy: its outcome is reported once, and it can be stopped at any time. */
+export class ProxyConnection {
+  readonly signal: AbortSignal
+  readonly #network: ProxyNetwork
+  readonly #keep: (socket: Socket) => void
+  readonly #stopping = new AbortController()
+  #url: string
+  #isTold = false
+  #timer: NodeJS.Timeout | undefined
+
+  /** `keep` gets every socket that it opens. */
+  constructor(network: ProxyNetwork, asked: string, keep: (socket: Socket) => void) {
+    this.#network = network
+    this.#keep = keep
+    this.#url = asked.slice(0, MAX_URL_CHARS)
+    this.signal = this.#stopping.signal
+  }
+
+  /** Checks whether a URL may be reached; from now on it names the connection. */
+  permit(url: URL, admit: (url: URL) => void): void {
+    this.#url = url.href
+    admit(url)
+    this.#network.permits(url.href)
+  }
+
+  /** Closes the socket when the connection is stopped. */
+  hold(socket: Socket): void {
+    this.#keep(socket)
+    this.signal.addEventListener('abort', () => socket.destroy(), { once: true })
+    throwIfAborted(this.signal)
+  }
+
+  /** Reports that it is connected. If that fails, it must not be connected. */
+  connected(address: string, port: number): void {
+    this.#report(`connected to ${address.includes(':') ? `[${address}]` : address}:${port}`)
+  }
+
+  /** Reports that it will not be connected. */
+  failed(error: unknown): void {
+    if (this.#isTold) return
+    try {
+      this.#report(`${isRefusal(error) ? 'refused' : 'failed'}: ${messageOf(error)}`)
+    } catch {
+      // Nothing was connected, and the receiver of the report is the one that failed.
+    }
+  }
+
+  /** Starts the timeout of the next step. */
+  allow(ms: number, step: string): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.stop(tooSlow(step, ms)), ms)
+  }
+
+  /** Ends the timeout of the current step. */
+  opened(): void {
+    clearTimeout(this.#timer)
+  }
+
+  /** Ends it in any state. */
+  stop(reason: ToolError = new ToolError('ABORTED', 'The client went away.')): void {
+    clearTimeout(this.#timer)
+    this.#stopping.abort(reason)
+  }
+
+  #report(outcome: string): void {
+    this.#isTold = true
+    this.#network.onConnection(this.#url, outcome)
+  }
+}
+
+function tooSlow(step: string, ms: number): ToolError {
+  return new ToolError('HTTP_TIMEOUT', `${step} took more than ${ms} ms.`)
 }

@@ -3,18 +3,16 @@ import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { ToolError } from '../../../core/index.ts'
 import { toNetworkError } from '../exchange.ts'
-import { connectToHost, type ProxyGuard, type ProxyLimits, toRefusal } from './connect-to-host.ts'
-
-import type { ProxyConnection } from './proxy-connection.ts'
+import { connectToHost, type ProxyConnection, type ProxyGuard, type ProxyLimits, toRefusal } from './connect-to-host.ts'
 
 const NOT_ASCII = /[^\x21-\x7e]/
 
-// They are between two neighbours (RFC 9110, 7.6.1), or say how long a body is: the next message says that anew.
+// Hop-by-hop headers (RFC 9110, 7.6.1) and those about the length of a body, which are set again for the next message.
 const HOP_BY_HOP = /^(connection|keep-alive|te|trailer|transfer-encoding|upgrade|http2-settings|expect|content-length)$/
 
 const PROXY_ONLY = /^proxy-/
 
-/** A plain request and where its answer goes. */
+/** A plain request and where its response goes. */
 export interface ForwardOrder {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -23,7 +21,7 @@ export interface ForwardOrder {
   readonly count: (bytes: number) => void
 }
 
-/** The most bytes of headers, of a request and of an answer. */
+/** The most bytes of the headers of a request or a response. */
 export const MAX_HEADER_BYTES = 16_384
 
 const LINGER_MS = 2000
@@ -58,7 +56,7 @@ export async function forwardRequest(guard: ProxyGuard, order: ForwardOrder): Pr
   }
 }
 
-/** Sends the request; resolves with the head of the answer. */
+/** Sends the request; resolves with the head of the response. */
 function send({ request, response, limits, count, connection }: ForwardOrder, server: Socket, url: URL) {
   return new Promise<IncomingMessage>((resolve, reject) => {
     const outgoing = createRequest({
@@ -72,7 +70,7 @@ function send({ request, response, limits, count, connection }: ForwardOrder, se
     const fail = (error: Error) =>
       reject(connection.signal.aborted ? connection.signal.reason : toNetworkError(error, url))
     server.setTimeout(limits.idleMs, () => connection.stop(tooQuiet(url, limits.idleMs)))
-    // The listener stays: the rest of a body may fail after the answer has come.
+    // The listener stays: the rest of a body may fail after the response has arrived.
     outgoing.on('error', fail)
     outgoing.on('close', () => fail(Object.assign(new Error('no answer'), { code: 'ECONNRESET' })))
     outgoing.on('response', resolve)
@@ -94,14 +92,14 @@ function refuse({ request, response }: ForwardOrder, error: unknown): void {
     'Content-Length': Buffer.byteLength(body),
   })
   response.write(body)
-  // The answer is whole. Closing on the rest of a body that is still coming could take it away from the client.
+  // The response is complete. Closing while the rest of a request body arrives could discard it for the client.
   const timer = setTimeout(() => response.end(), isUploading(request) ? LINGER_MS : 0)
   response.on('close', () => clearTimeout(timer))
   request.unpipe()
   request.on('end', () => response.end()).resume()
 }
 
-/** True when more of a request is to come; who waits for "continue" sends nothing after a no. */
+/** Whether more of a request will follow; a client that waits for "continue" sends nothing after a refusal. */
 function isUploading(request: IncomingMessage): boolean {
   return !request.complete && request.headers.expect === undefined
 }
@@ -122,7 +120,7 @@ export function endToEndHeaders({ rawHeaders, headers }: Pick<IncomingMessage, '
   return kept
 }
 
-/** How long the body of a message is, in headers; a request that says nothing has none. */
+/** The headers for the length of a body; a request without such headers has no body. */
 export function framing(message: IncomingMessage, direction: 'request' | 'response'): string[] {
   const { 'transfer-encoding': coding, 'content-length': length } = message.headers
   if (coding !== undefined) return direction === 'request' ? ['Transfer-Encoding', 'chunked'] : []
@@ -131,7 +129,7 @@ export function framing(message: IncomingMessage, direction: 'request' | 'respon
   return direction === 'request' && /^(POST|PUT|PATCH)$/.test(message.method!) ? ['Content-Length', '0'] : []
 }
 
-/** The URL of a plain request that every server would read alike. */
+/** The URL of a plain request that every server would interpret alike. */
 export function judgeRequest(request: IncomingMessage, judge: (text: string) => URL): URL {
   const { url: target = '', method, headers, httpVersion } = request
   if (/^https:/i.test(target)) throw invalid('https goes through the proxy by CONNECT.', 'Use a tunnel: CONNECT.')
@@ -149,7 +147,7 @@ export function judgeRequest(request: IncomingMessage, judge: (text: string) => 
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0')) {
     throw invalid('The body is encoded in a way that the proxy does not know.', 'Use chunked, or a Content-Length.')
   }
-  // An offer of HTTP/2 may be passed over; any other protocol would not be HTTP any more, and could not be checked.
+  // An offer of HTTP/2 may be ignored; any other protocol would not be HTTP, and could not be checked.
   if (headers.upgrade !== undefined && headers.upgrade.toLowerCase() !== 'h2c') {
     throw invalid('The proxy changes to no other protocol.', 'Use wss:// instead of ws://.')
   }
@@ -164,7 +162,7 @@ function hostOf(header: string, judge: (text: string) => URL): string | undefine
     const url = judge(`http://${header}/`)
     return url.pathname === '/' && url.search === '' ? url.host : undefined
   } catch {
-    // No host at all is another host, too.
+    // A missing host counts as a different host.
     return undefined
   }
 }

@@ -7,32 +7,36 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { ToolError } from '../../../core/index.ts'
 import { privateFolder } from '../../exec/index.ts'
-import { throwIfAborted } from '../../throw-if-aborted.ts'
-import { PROXY_LIMITS, type ProxyGuard, type ProxyLimits } from './connect-to-host.ts'
+import { throwIfAborted } from '../../lifecycle.ts'
+import {
+  PROXY_LIMITS,
+  ProxyConnection,
+  type ProxyGuard,
+  type ProxyLimits,
+  type ProxyNetwork,
+} from './connect-to-host.ts'
 import { forwardRequest, MAX_HEADER_BYTES } from './forward-request.ts'
 import { openTunnel } from './open-tunnel.ts'
-
-import { ProxyConnection, type ProxyNetwork } from './proxy-connection.ts'
 
 /** A proxy that listens. */
 export interface OpenedProxy {
   /** Its unix socket, in a folder that only the owner of the hub can enter. */
   readonly socket: string
-  /** Resolves when it is closed, by whomever. */
+  /** Resolves when it is closed, for whatever reason. */
   readonly closed: Promise<void>
-  /** Ends everything that goes through it. */
+  /** Closes it and all of its connections. */
   close(): Promise<void>
 }
 
-/** What may be said about a proxy. */
+/** The settings of a proxy. */
 export interface ProxySettings {
-  /** Other bounds on connections. Default: those of the proxy. */
+  /** Limits on connections. Default: those of the proxy. */
   readonly limits?: Partial<ProxyLimits>
-  /** The user whose commands use it, where that is not the hub's own user; only root can say so. */
+  /** The user whose commands use it, if that is not the hub's own user; needs root. */
   readonly owner?: { readonly uid: number; readonly gid: number }
 }
 
-/** For whom a proxy is opened. */
+/** The command for which a proxy is opened. */
 export interface ProxyOptions extends ProxySettings {
   readonly network: ProxyNetwork
   /** Closes it. */
@@ -49,12 +53,12 @@ export async function openProxy(guard: ProxyGuard, options: ProxyOptions): Promi
   const limits = { ...PROXY_LIMITS, ...options.limits }
   const use = new ProxyUse(network, limits)
   const server = createProxyServer(guard, use, limits)
-  // Not among temporary files, which an owner may let commands see: one could use the way of another.
+  // Not among temporary files, which an owner may let commands see: one command could use the proxy of another.
   const folder = await mkdtemp(join(shortEnough(privateFolder()), 'hub-'))
   const stop = () => void close()
   const { close, closed } = closeOnce(server, use, async () => {
     signal.removeEventListener('abort', stop)
-    // An empty folder that cannot be removed is litter, no reason to fail.
+    // An empty folder that cannot be removed does no harm.
     await rm(folder, { recursive: true, force: true }).catch(() => {})
   })
   try {
@@ -82,10 +86,10 @@ function createProxyServer(guard: ProxyGuard, use: ProxyUse, limits: ProxyLimits
     headersTimeout: 0,
     requestTimeout: 0,
   })
-  // One message a connection: what follows it is not a message, no matter who put it there.
+  // One message per connection: what follows it is never read as a message.
   server.maxRequestsPerSocket = 1
   server.maxConnections = limits.maxConnections
-  // For a client that does not even take its answer.
+  // For a client that does not read its response.
   server.timeout = limits.idleMs + limits.openMs
 
   const forward = (request: IncomingMessage, response: ServerResponse) => {
@@ -99,14 +103,14 @@ function createProxyServer(guard: ProxyGuard, use: ProxyUse, limits: ProxyLimits
   server.on('checkExpectation', forward)
   server.on('connect', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     const client = stream as Socket
-    // A tunnel is no second message, either.
+    // A tunnel must not follow a message either.
     if (use.hasBegun(client)) return client.destroy()
     const target = request.url ?? ''
     const connection = use.begin(client, `https://${target}/`)
     void openTunnel(guard, { client, head, target, connection, limits, count: use.count })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, stream: Duplex) => {
-    // In the middle of a body: an answer that is on its way already is still given.
+    // In the middle of a body: a response that has begun is still sent.
     if (use.hasBegun(stream as Socket) || !stream.writable) return (stream as Socket).destroySoon()
     const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
     const text = 'tool-hub: This is no HTTP/1.1 request that the proxy reads.\n'
@@ -117,7 +121,7 @@ function createProxyServer(guard: ProxyGuard, use: ProxyUse, limits: ProxyLimits
   return server
 }
 
-/** All together and no more: the server, what goes through it, and what is left to clean up. */
+/** Closes the server, its connections and its folder. */
 function closeOnce(server: Server, use: ProxyUse, cleanUp: () => Promise<void>) {
   let isClosing = false
   let settle: (closed: Promise<void>) => void
@@ -143,7 +147,7 @@ function shortEnough(folder: string): string {
   return Buffer.byteLength(folder) > MAX_FOLDER_BYTES ? tmpdir() : folder
 }
 
-/** All that goes through one proxy at a time: who is there, how much has passed, and how to end it. */
+/** The connections of one proxy: who is connected, how many bytes have passed, and how to end them. */
 export class ProxyUse {
   readonly #network: ProxyNetwork
   readonly #limits: ProxyLimits
@@ -159,7 +163,7 @@ export class ProxyUse {
     this.#limits = limits
   }
 
-  /** A client has connected, and has some time to say what it wants. */
+  /** A client has connected, and has limited time to send its request. */
   welcome(client: Socket): void {
     // Always there: an error event without a listener would end the process.
     client.on('error', () => client.destroy())
@@ -180,12 +184,12 @@ export class ProxyUse {
     return connection
   }
 
-  /** True if a client has sent its request. */
+  /** Whether a client has sent its request. */
   hasBegun(client: Socket): boolean {
     return this.#begun.has(client)
   }
 
-  /** Bytes have passed; when they are too many, nothing passes any more. */
+  /** Counts bytes; ends everything once there are too many. */
   readonly count = (bytes: number): void => {
     this.#bytes += bytes
     // Written so that a limit which is no number stops everything.
@@ -197,7 +201,7 @@ export class ProxyUse {
     )
   }
 
-  /** Ends all there is and all that comes. */
+  /** Ends all current and future connections. */
   end(reason: ToolError): void {
     this.#ended = reason
     for (const connection of this.#connections) connection.stop(reason)

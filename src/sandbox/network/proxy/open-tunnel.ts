@@ -1,8 +1,6 @@
 import { isIP, type Socket } from 'node:net'
 import { ToolError } from '../../../core/index.ts'
-import { connectToHost, type ProxyGuard, type ProxyLimits, toRefusal } from './connect-to-host.ts'
-import type { ProxyConnection } from './proxy-connection.ts'
-import { type Opening, readServerName } from './read-server-name.ts'
+import { connectToHost, type ProxyConnection, type ProxyGuard, type ProxyLimits, toRefusal } from './connect-to-host.ts'
 
 // A name or IPv4 address, or an IPv6 address in brackets; what a URL parser would decode or rewrite is not in it.
 const AUTHORITY = /^([a-z0-9._-]+|\[[0-9a-f:.]+\]):([1-9][0-9]{0,4})$/i
@@ -10,7 +8,7 @@ const AUTHORITY = /^([a-z0-9._-]+|\[[0-9a-f:.]+\]):([1-9][0-9]{0,4})$/i
 /** A request for a tunnel. */
 export interface TunnelOrder {
   readonly client: Socket
-  /** What came after the request already. */
+  /** Bytes that followed the request. */
   readonly head: Buffer
   /** `host:port`, as it was written. */
   readonly target: string
@@ -21,7 +19,7 @@ export interface TunnelOrder {
 
 const ESTABLISHED = 'HTTP/1.1 200 Connection established\r\n\r\n'
 const MAX_CHUNKS = 64
-// A fatal alert of TLS, access_denied: the only words that a client understands which waits for a ServerHello.
+// A fatal TLS alert, access_denied: the only refusal that a client understands while it waits for a ServerHello.
 const ACCESS_DENIED = Buffer.from([0x15, 3, 1, 0, 2, 2, 49])
 
 /**
@@ -32,7 +30,7 @@ export async function openTunnel(guard: ProxyGuard, order: TunnelOrder): Promise
   const { client, target, connection, limits, count } = order
   let server: Socket | undefined
   let isEstablished = false
-  // From the beginning: a client that goes away while a name is resolved is seen only by reading from it.
+  // From the beginning: only reading shows that a client has disconnected while a name is resolved.
   const first = readOpening(order)
   first.catch(() => connection.stop())
   try {
@@ -62,7 +60,7 @@ export async function openTunnel(guard: ProxyGuard, order: TunnelOrder): Promise
   }
 }
 
-/** The first bytes of the client, until it is clear what they are. The rest of its words wait. */
+/** Reads the first bytes of the client until it is clear what they are. The rest waits. */
 function readOpening({
   client,
   head,
@@ -82,7 +80,7 @@ function readOpening({
     const take = (chunk: Buffer) => {
       chunks.push(chunk)
       length += chunk.length
-      // Bytes may come one by one: each costs little, and is not kept as a chunk of its own.
+      // Bytes may arrive one by one: they are joined, not kept as chunks.
       if (length < needs && chunks.length < MAX_CHUNKS) return
       const bytes = Buffer.concat(chunks.splice(0))
       chunks.push(bytes)
@@ -127,7 +125,7 @@ function answer(error: unknown, target: string): string {
   ].join('\r\n')
 }
 
-/** Reads on until the client has seen the end: closing on unread bytes could take the answer away from it. */
+/** Keeps reading until the client has seen the end: closing with unread bytes could discard the response. */
 function linger(client: Socket, ms: number): void {
   client.on('end', () => client.destroy()).resume()
   client.setTimeout(Math.min(ms, 2000), () => client.destroy())
@@ -149,7 +147,7 @@ export function judgeAuthority(target: string, judge: (text: string) => URL): UR
   return judge(`https://${host}:${port}/`)
 }
 
-/** Carries bytes both ways until both sides have ended, or one breaks, or neither says anything for too long. */
+/** Forwards bytes in both directions until both sides have ended, one fails, or both are silent for too long. */
 export function joinSockets(near: Socket, far: Socket, idleMs: number, count: (bytes: number) => void): void {
   const stop = () => {
     near.destroy()
@@ -166,5 +164,106 @@ export function joinSockets(near: Socket, far: Socket, idleMs: number, count: (b
     from.on('error', stop)
     from.on('close', () => from.readableEnded || to.destroy())
     from.pipe(to)
+  }
+}
+
+/** What the first bytes of a tunnel are: an incomplete message, a TLS ClientHello with its server name, or neither. */
+type Opening =
+  | { readonly type: 'other' }
+  /** How many bytes are needed for the next attempt. */
+  | { readonly type: 'part'; readonly needs: number }
+  | { readonly type: 'hello'; readonly serverName?: string }
+
+const HANDSHAKE = 22
+const CLIENT_HELLO = 1
+const SERVER_NAME = 0
+const HOST_NAME = 0
+const RECORD_HEAD = 5
+const MESSAGE_HEAD = 4
+// Including its records; a usual one has at most 2,000.
+const MAX_HELLO_BYTES = 16_384
+// Real clients use one or two; many small ones would only cost time.
+const MAX_RECORDS = 16
+const OTHER: Opening = { type: 'other' }
+
+/** Reads the server name out of a ClientHello (RFC 8446, 4.1.2; RFC 6066, 3), which may come in several records. */
+export function readServerName(bytes: Buffer): Opening {
+  const parts: Buffer[] = []
+  let at = 0
+  while (parts.length < MAX_RECORDS) {
+    const head = bytes.subarray(at, at + RECORD_HEAD)
+    if ((head[0] ?? HANDSHAKE) !== HANDSHAKE || (head[1] ?? 3) !== 3) return OTHER
+    if (head.length < RECORD_HEAD) return { type: 'part', needs: at + RECORD_HEAD }
+    const end = at + RECORD_HEAD + head.readUInt16BE(3)
+    if (end === at + RECORD_HEAD || end > MAX_HELLO_BYTES) return OTHER
+    if (bytes.length < end) return { type: 'part', needs: end }
+    parts.push(bytes.subarray(at + RECORD_HEAD, end))
+    const opening = readMessage(Buffer.concat(parts))
+    // What follows the message, such as early data, is for the server.
+    if (opening) return opening
+    at = end
+  }
+  return OTHER
+}
+
+/** Reads a handshake message; undefined if it is incomplete. */
+function readMessage(message: Buffer): Opening | undefined {
+  if (message[0] !== CLIENT_HELLO) return OTHER
+  if (message.length < MESSAGE_HEAD) return undefined
+  const length = message.readUIntBE(1, 3)
+  if (message.length < MESSAGE_HEAD + length) return undefined
+  try {
+    return { type: 'hello', serverName: findName(message.subarray(MESSAGE_HEAD, MESSAGE_HEAD + length)) }
+  } catch (error) {
+    // A length that exceeds the message.
+    if (error instanceof RangeError) return OTHER
+    throw error
+  }
+}
+
+function findName(hello: Buffer): string | undefined {
+  const fields = new Fields(hello)
+  fields.take(2 + 32)
+  fields.takeSized(1)
+  fields.takeSized(2)
+  fields.takeSized(1)
+  if (fields.isEmpty) return undefined
+  const extensions = new Fields(fields.takeSized(2))
+  let found: string | undefined
+  while (!extensions.isEmpty) {
+    const type = extensions.take(2).readUInt16BE()
+    const data = new Fields(extensions.takeSized(2))
+    if (type !== SERVER_NAME) continue
+    const names = new Fields(data.takeSized(2))
+    if (names.take(1)[0] !== HOST_NAME) throw new RangeError('a name that is no host name')
+    // With two names, servers may use either.
+    if (found !== undefined) throw new RangeError('more than one name')
+    found = names.takeSized(2).toString('latin1')
+    if (!names.isEmpty) throw new RangeError('more than one name')
+  }
+  return found
+}
+
+/** Reads fields one after the other; throws a RangeError if one is longer than the rest of the message. */
+class Fields {
+  #rest: Buffer
+
+  constructor(bytes: Buffer) {
+    this.#rest = bytes
+  }
+
+  get isEmpty(): boolean {
+    return this.#rest.length === 0
+  }
+
+  take(count: number): Buffer {
+    if (count > this.#rest.length) throw new RangeError('a field that is longer than its message')
+    const taken = this.#rest.subarray(0, count)
+    this.#rest = this.#rest.subarray(count)
+    return taken
+  }
+
+  takeSized(lengthBytes: number): Buffer {
+    return this.take(this.take(lengthBytes).readUIntBE(0, lengthBytes))
   }
 }

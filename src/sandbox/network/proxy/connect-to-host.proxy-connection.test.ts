@@ -1,9 +1,8 @@
 import { Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ToolError } from '../../../core/errors.ts'
-import { isRefusal, PROXY_LIMITS, toRefusal } from './connect-to-host.ts'
+import { isRefusal, PROXY_LIMITS, ProxyConnection, toRefusal } from './connect-to-host.ts'
 import { ProxyUse } from './open-proxy.ts'
-import { ProxyConnection } from './proxy-connection.ts'
 
 const told: string[] = []
 const network = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Transfer } from './transfer.ts'
-import { readWebRequest, refuseCarriedBody, refuseRedirect } from './web-request.ts'
+import { readWebRequest, refuseCarriedBody, refuseRedirect } from './web-fetch.ts'
 
 const read = (init: RequestInit = {}) => readWebRequest('https://a.example/x#y', init, 'hub/1')
 const headersOf = (init: RequestInit) => Object.fromEntries(read(init).first.headers)

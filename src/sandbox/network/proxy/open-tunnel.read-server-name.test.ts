@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { helloFor } from '../../../../test/support/secure-test.ts'
-import { readServerName } from './read-server-name.ts'
+import { readServerName } from './open-tunnel.ts'
 
 it('finds the name in what Node sends', async () => {
   expect(readServerName(await helloFor('a.example'))).toEqual({ type: 'hello', serverName: 'a.example' })
