@@ -1,4 +1,4 @@
-/** What is used of the DOM that linkedom builds; the project has no DOM types. */
+/** The part of linkedom's DOM that is used here; the project has no DOM types. */
 export interface PageNode {
   readonly nodeType: number
   readonly nodeName: string
@@ -38,12 +38,12 @@ export interface PageDocument {
 const ELEMENT_NODE = 1
 export const TEXT_NODE = 3
 
-/** True for an element. */
+/** Whether a node is an element. */
 export function isElement(node: PageNode): node is PageElement {
   return node.nodeType === ELEMENT_NODE
 }
 
-/** Elements that show no text of the page, whatever their attributes say. */
+/** Elements that show no text of the page, whatever their attributes are. */
 const NO_TEXT = new Set(
   (
     'SCRIPT STYLE TEMPLATE NOSCRIPT IFRAME FRAME FRAMESET OBJECT EMBED APPLET SVG MATH CANVAS AUDIO VIDEO MAP ' +
@@ -63,7 +63,7 @@ const HIDING: ReadonlyMap<string, RegExp> = new Map([
   ['top', /^-\d{3}/],
 ])
 
-/** Longer styles are read up to here; no real style hides an element further on. */
+/** Longer styles are read up to this length; no real style hides an element after it. */
 const MAX_STYLE_CHARS = 10_000
 
 const MAX_ALT_CHARS = 500
@@ -71,7 +71,7 @@ const MAX_URL_CHARS = 2_000
 
 /**
  * Removes from a page what is invisible (comments, hidden elements and characters) and what must not be kept: scripts,
- * pictures but for their description, links that are no web addresses. Returns how many elements are left.
+ * pictures except for their description, links that are not web addresses. Returns how many elements are left.
  */
 export function cleanPage(document: PageDocument, url: string): { readonly elements: number } {
   const base = baseOf(document, url)
@@ -87,7 +87,7 @@ export function cleanPage(document: PageDocument, url: string): { readonly eleme
   return { elements }
 }
 
-/** False for a node that goes, with all that is in it. */
+/** Returns false for a node that is removed with all of its children. */
 function cleanNode(node: PageNode, base: string): boolean {
   if (node.nodeType === TEXT_NODE) {
     const text = cleanText(node.textContent)
@@ -101,7 +101,7 @@ function cleanNode(node: PageNode, base: string): boolean {
   return true
 }
 
-/** The picture goes; its description stays as a text after it. */
+/** A picture is removed; its description stays as a text after it. */
 function nameImage(image: PageElement): false {
   const alt = cleanLine(image.getAttribute('alt') ?? '').slice(0, MAX_ALT_CHARS)
   if (alt !== '') image.after(` (image: ${alt}) `)
@@ -114,7 +114,7 @@ function nameTarget(link: PageElement, base: string): void {
   if (!target) link.removeAttribute('href')
 }
 
-/** A page may say what its links are relative to. */
+/** A page may set what its links are relative to. */
 function baseOf(document: PageDocument, url: string): string {
   for (const element of document.querySelectorAll('base'))
     return absolute(element.getAttribute('href') ?? '', url) ?? url
@@ -127,7 +127,7 @@ function absolute(href: string, base: string): string | undefined {
   return /^(https?|mailto|tel):/.test(url.protocol) && url.href.length <= MAX_URL_CHARS ? url.href : undefined
 }
 
-/** The next node of a tree in the order of its text; without recursion, since pages are nested as their authors like. */
+/** The next node in document order; without recursion, since pages may be nested to any depth. */
 function nextNode(node: PageNode, root: PageNode, { skipChildren = false } = {}): PageNode | null {
   if (!skipChildren && node.firstChild) return node.firstChild
   for (let current: PageNode | null = node; current && current !== root; current = current.parentNode)
@@ -135,7 +135,7 @@ function nextNode(node: PageNode, root: PageNode, { skipChildren = false } = {})
   return null
 }
 
-/** True for an element that a reader of the page does not see. Only its own attributes are asked, no style sheet. */
+/** Whether a reader of the page does not see an element. Only its own attributes are checked, not style sheets. */
 export function isHidden(element: PageElement): boolean {
   if (NO_TEXT.has(element.nodeName.toUpperCase())) return true
   if (element.hasAttribute('hidden') || element.getAttribute('aria-hidden')?.trim().toLowerCase() === 'true')
@@ -169,28 +169,28 @@ function unescapeCss(_: string, escaped: string): string {
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ''
 }
 
-/** What joins letters or emoji stays where it does so: between two that are not ASCII. */
+/** Joiners of letters or emoji are kept where they join: between two characters that are not ASCII. */
 const JOINER = String.raw`(?<=[^\p{ASCII}\p{Cf}])[\u200c\u200d](?=[^\p{ASCII}\p{Cf}])`
 
 /**
- * Controls but tab and line break, format characters (zero-width, bidi, tags), half surrogates, fillers that show
- * nothing, and the variation selectors that can carry bytes.
+ * Control characters except tab and line break, format characters (zero-width, bidi, tags), lone surrogates, invisible
+ * fillers, and the variation selectors that can carry bytes.
  */
 const INVISIBLE = String.raw`[^\P{Cc}\t\n]|\p{Cf}|\p{Cs}|[\u034f\u115f\u1160\u17b4\u17b5\u2028\u2029\u3164\uffa0\u{e0100}-\u{e01ef}]|(?<=[\ufe00-\ufe0f])[\ufe00-\ufe0f]`
 
 const JOINER_OR_INVISIBLE = new RegExp(`(${JOINER})|${INVISIBLE}`, 'gu')
 
-/** Takes out what a person does not see and a model reads: such characters carry hidden orders. */
+/** Removes characters that a person does not see and a model reads: they can carry hidden instructions. */
 export function cleanText(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(JOINER_OR_INVISIBLE, '$1')
 }
 
-/** The same on one line. */
+/** The same, as one line. */
 export function cleanLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim()
 }
 
-/** At most one empty line in a row, no blanks at line ends, none around the whole. */
+/** Removes repeated empty lines, blanks at line ends, and blanks around the text. */
 export function tidyLines(text: string): string {
   const lines: string[] = []
   for (const line of text.split('\n')) {

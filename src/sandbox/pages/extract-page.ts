@@ -7,14 +7,14 @@ import {
   cleanLine,
   cleanPage,
   cleanText,
+  isElement,
   type PageDocument,
   type PageElement,
   type PageNode,
+  TEXT_NODE,
   tidyLines,
 } from './clean-page.ts'
-
 import { limitDepth } from './limit-depth.ts'
-import { toPlainText } from './to-plain-text.ts'
 
 const CELLS = new Set(['TD', 'TH'])
 
@@ -31,20 +31,20 @@ export interface PageJob {
   readonly as: 'markdown' | 'text'
 }
 
-/** What the worker answers. */
+/** The reply of the worker. */
 export type PageReply = { readonly page: ReadablePage } | { readonly failure: string }
 
 /** The longest text that is returned. */
 const MAX_TEXT_CHARS = 2_000_000
 const MAX_TITLE_CHARS = 500
 
-/** Of a page with more elements only the plain text is given: finding its article takes longer than anybody waits. */
+/** A page with more elements is returned as plain text: finding its article would take too long. */
 const MAX_ARTICLE_ELEMENTS = 50_000
 
-/** An article shorter than this is taken only when the page has no more to say. */
+/** A shorter article is used only if the page has little other text. */
 const SHORT_ARTICLE_CHARS = 250
 
-/** What a person would read of a page. Hostile pages take long and much memory: call it in a worker only. */
+/** What a person would read of a page. Hostile pages take much time and memory: call it in a worker only. */
 export function extractPage(job: PageJob): ReadablePage {
   const { document, elements } = openPage(job)
   const body = toPlainText(document.body)
@@ -75,7 +75,7 @@ function findArticle(document: PageDocument, bodyChars: number) {
     const chars = article?.textContent?.trim().length ?? 0
     return chars >= Math.min(SHORT_ARTICLE_CHARS, bodyChars) ? article : undefined
   } catch {
-    // It gives up on some broken trees; the text of the body is there all the same.
+    // It fails on some broken trees; the text of the body is still available.
     return undefined
   }
 }
@@ -83,10 +83,10 @@ function findArticle(document: PageDocument, bodyChars: number) {
 function textOf(job: PageJob, article: PageElement | null | undefined, body: string): string {
   if (job.as === 'text') return article ? toPlainText(article) : body
   try {
-    // Looking for an article takes the page apart, so without one it is opened again.
+    // The search for an article changes the page, so the page is parsed again if there is none.
     return toMarkdown(article ?? openPage(job).document.body)
   } catch {
-    // Markdown is made by recursion, which the strangest trees break; their text is better than nothing.
+    // The conversion to Markdown is recursive, which fails on some trees; their text is better than nothing.
     return body
   }
 }
@@ -108,11 +108,10 @@ function toMarkdown(root: PageElement): string {
 }
 
 /**
- * Parses a page of any quality into html, head and body. The parser takes a page as it is written, and many leave
- * out what browsers add.
+ * Parses a page of any quality into html, head and body. The parser does not add what is missing, as browsers do.
  */
 function parsePage(html: string): PageDocument {
-  const document = parseHTML(html).document as unknown as PageDocument
+  const document = parseHTML(html).document as PageDocument
   const root = document.createElement('html')
   const head = document.createElement('head')
   const body = document.createElement('body')
@@ -138,7 +137,7 @@ function copyLanguage(from: PageElement, to: PageElement): void {
   if (language) to.setAttribute('lang', language)
 }
 
-/** Tables whose cells are words become Markdown tables; those that only lay out a page become paragraphs. */
+/** Tables of text become Markdown tables; tables that only lay out a page become paragraphs. */
 function tableRules(): Readonly<Record<string, Rule>> {
   const known = new WeakMap<object, boolean>()
   const isData = (node: unknown): boolean => {
@@ -169,7 +168,7 @@ function tableRules(): Readonly<Record<string, Rule>> {
   }
 }
 
-/** Two columns or more, and nothing in a cell that needs lines of its own. */
+/** Whether a table has two columns or more, and no cell with content that needs lines of its own. */
 function isDataTable(table: PageElement): boolean {
   if (table.querySelector('table, ul, ol, pre, blockquote, h1, h2, h3, h4, h5, h6')) return false
   const row = table.querySelector('tr')
@@ -186,4 +185,91 @@ function underline(row: PageElement): string {
 
 function cellsOf(row: PageElement): number {
   return [...row.childNodes].filter((child) => CELLS.has(child.nodeName)).length
+}
+
+const PARAGRAPHS = new Set(
+  (
+    'ADDRESS ARTICLE ASIDE BLOCKQUOTE BODY CENTER DETAILS DIV DL FIELDSET FIGCAPTION FIGURE FOOTER FORM H1 H2 H3 H4 H5 ' +
+    'H6 HEADER HR MAIN NAV OL P PRE SECTION SUMMARY TABLE UL'
+  ).split(' '),
+)
+const LINES = new Set(['BR', 'CAPTION', 'DD', 'DT', 'LI', 'TR'])
+
+/**
+ * The text of an element as a person reads it: separate paragraphs, a line for each list item, cells side by side.
+ * Without recursion, so it works for any tree.
+ */
+function toPlainText(root: PageElement): string {
+  const page = new PlainText()
+  let node: PageNode = root
+  for (;;) {
+    page.enter(node)
+    if (node.firstChild) {
+      node = node.firstChild
+      continue
+    }
+    while (node !== root && !node.nextSibling) {
+      page.leave(node)
+      node = node.parentNode!
+    }
+    page.leave(node)
+    if (node === root) return tidyLines(page.text())
+    node = node.nextSibling!
+  }
+}
+
+class PlainText {
+  readonly #parts: string[] = []
+  /** What precedes the next text, if there is any: line breaks, the blank between words, the mark of an item. */
+  #breaks = 0
+  #gap = ''
+  #mark = ''
+  #preformatted = 0
+
+  text(): string {
+    return this.#parts.join('')
+  }
+
+  enter(node: PageNode): void {
+    if (node.nodeType === TEXT_NODE) this.#write(node.textContent)
+    if (!isElement(node)) return
+    this.#breakAround(node)
+    if (node.nodeName === 'LI') this.#mark = '- '
+    if (node.nodeName === 'PRE') this.#preformatted++
+  }
+
+  leave(node: PageNode): void {
+    if (!isElement(node)) return
+    this.#breakAround(node)
+    if (CELLS.has(node.nodeName)) this.#gap = '\t'
+    if (node.nodeName === 'LI') this.#mark = ''
+    if (node.nodeName === 'PRE') this.#preformatted--
+  }
+
+  #breakAround({ nodeName }: PageNode): void {
+    const breaks = PARAGRAPHS.has(nodeName) ? 2 : LINES.has(nodeName) ? 1 : 0
+    // Blocks inside an item or a cell begin a line, but not a new paragraph.
+    this.#breaks = Math.max(this.#breaks, this.#mark === '' ? breaks : 0)
+  }
+
+  #write(text: string): void {
+    if (this.#preformatted > 0) this.#push(text)
+    else this.#pushWords(text)
+  }
+
+  #pushWords(text: string): void {
+    const words = text.trim().replace(/\s+/g, ' ')
+    if (words === '' || /^\s/.test(text)) this.#gap ||= text === '' ? '' : ' '
+    if (words === '') return
+    this.#push(words)
+    if (/\s$/.test(text)) this.#gap = ' '
+  }
+
+  #push(text: string): void {
+    const before = this.#breaks > 0 ? '\n'.repeat(this.#breaks) : this.#gap
+    this.#parts.push(before, this.#mark, text)
+    this.#breaks = 0
+    this.#gap = ''
+    this.#mark = ''
+  }
 }

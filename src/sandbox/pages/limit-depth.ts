@@ -1,10 +1,10 @@
 /** Several times what pages have; what is nested deeper becomes a sibling of its parent, as in browsers (from 512 on). */
 const FLATTEN_FROM = 256
 
-/** An end tag looks this far for its element; beyond, it ends nothing. */
+/** How far an end tag searches for its element; beyond, it ends nothing. */
 const MAX_LOOK_BACK = 256
 
-/** Elements whose beginning ends others that are still open, as their authors expect. */
+/** Elements whose start tag ends others that are still open. */
 const ENDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['p', ['p']],
   ['li', ['li']],
@@ -21,12 +21,12 @@ const ENDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['optgroup', ['option', 'optgroup']],
 ])
 
-/** Only a page that hides hundreds of elements inside each other gets here. */
+/** Only a page that nests hundreds of hidden elements exceeds this. */
 const REFUSE_FROM = 512
 
 const VOID = new Set('area base br col embed frame hr img input link meta param source track wbr'.split(' '))
 
-/** Elements whose content is no markup. */
+/** Elements whose content is not markup. */
 const RAW = new Set(['script', 'style', 'textarea', 'title', 'xmp', 'iframe', 'noembed', 'noframes', 'plaintext'])
 
 /** A tag as it stands in the page, `<` and `>` included. */
@@ -38,8 +38,8 @@ interface Tag {
 }
 
 /**
- * Takes tags out of a page that is nested absurdly deep: trees of that depth cost the parser quadratic time and
- * everything after it its stack. Linear, whatever the page is; gives `undefined` for one that must not be parsed.
+ * Removes tags from a page that is nested absurdly deep: trees of that depth take the parser quadratic time and overflow
+ * the stack of everything after it. Takes linear time. Returns undefined for a page that must not be parsed.
  */
 export function limitDepth(html: string): string | undefined {
   const open = new OpenElements()
@@ -55,7 +55,7 @@ export function limitDepth(html: string): string | undefined {
   return from === 0 ? html : kept.join('') + html.slice(from)
 }
 
-/** The tags that count for the depth. A tag ends at the first `>`, which is near enough for counting. */
+/** The tags that count for the depth. A tag ends at the first `>`, which is accurate enough for counting. */
 function* tagsOf(html: string): Generator<Tag> {
   for (let start = html.indexOf('<'); start !== -1; ) {
     const end = html.startsWith('<!--', start) ? after(html, '-->', start + 4) : after(html, '>', start)
@@ -89,21 +89,21 @@ function mayHide(html: string, { start, end, name }: Tag): boolean {
   return /hidden|style/i.test(tag) || isOdd(tag, '"') || isOdd(tag, "'")
 }
 
-/** A `>` inside quotes did not end the tag, so what else it says is not known. */
+/** Whether a `>` inside quotes may have cut the tag: its other attributes are then unknown. */
 function isOdd(tag: string, quote: string): boolean {
   return tag.split(quote).length % 2 === 0
 }
 
-/** An element that has not ended; the tags of a dropped one are taken out of the page. */
+/** An open element; the tags of a dropped one are removed from the page. */
 interface OpenElement {
   readonly name: string
   readonly isDropped: boolean
 }
 
-/** The elements of a page that have not ended, while it is looked through. Both methods tell whether the tag goes. */
+/** The open elements during the scan of a page. Both methods return whether the tag is removed. */
 export class OpenElements {
   readonly #stack: OpenElement[] = []
-  /** How many of each name are open: most ends without a beginning are found out without a search. */
+  /** How many of each name are open: most end tags without a start tag are detected without a search. */
   readonly #counts = new Map<string, number>()
   #depth = 0
 
@@ -127,7 +127,7 @@ export class OpenElements {
     const index = this.#find(name)
     const element = this.#stack[index]
     if (!element) return this.#depth >= FLATTEN_FROM
-    // Its beginning went, so its end cannot end what stays open inside: that may be there to hide something.
+    // Its start tag was removed, so its end tag must not end open elements inside: they may hide something.
     if (element.isDropped && this.#stack.slice(index).some(({ isDropped }) => !isDropped)) return true
     this.#endFrom(index)
     return element.isDropped

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { messageOf } from '../../core/index.ts'
 import { extractPage, type PageJob, type PageReply } from './extract-page.ts'
 
-// The thread in which pages are read, one after another. See `page-workers.ts` for who starts and ends it.
+// The thread in which pages are read, one after another. `page-workers.ts` starts and ends it.
 parentPort?.on('message', (job: PageJob) => parentPort?.postMessage(replyTo(job)))
 
 function replyTo(job: PageJob): PageReply {

@@ -1,7 +1,7 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import { type Clock, type ReadablePage, systemClock, ToolError } from '../../core/index.ts'
 import { type OwnModule, ownModule } from '../../system/index.ts'
-import { throwIfAborted } from '../throw-if-aborted.ts'
+import { throwIfAborted } from '../lifecycle.ts'
 import type { PageJob, PageReply } from './extract-page.ts'
 
 /** How to read a web page. */
@@ -14,12 +14,12 @@ export interface ReadWebPageOptions {
   readonly timeoutMs?: number
 }
 
-/** Longer pages are read up to here. */
+/** Longer pages are read up to this length. */
 const MAX_HTML_CHARS = 5_000_000
 
 let pool: PageWorkers | undefined
 
-/** The text of an HTML page that a person would read, its article if it has one. Never works on the calling thread. */
+/** The text of an HTML page that a person would read, its article if it has one. Runs in a worker thread. */
 export async function readWebPage(
   html: string,
   { url, as, signal, timeoutMs = 10_000 }: ReadWebPageOptions,
@@ -28,25 +28,25 @@ export async function readWebPage(
   return pool.read({ html: html.slice(0, MAX_HTML_CHARS), url, as }, { signal, timeoutMs })
 }
 
-/** Reads pages in threads of their own: no page holds up the process, and none takes it down. */
+/** Reads pages in worker threads: no page can block or crash the process. */
 export interface PageWorkers {
   read(job: PageJob, limits: PageLimits): Promise<ReadablePage>
 }
 
-/** What a test sets. */
+/** Settings for tests. */
 export interface PageWorkersOptions {
   readonly maxWorkers?: number
-  /** How long a worker without work is kept. */
+  /** How long an idle worker is kept. */
   readonly idleMs?: number
   readonly maxHeapMb?: number
   readonly clock?: Clock
 }
 
-/** Makes some workers, when they are needed; each has one page at a time, the other pages wait in order. */
+/** Starts workers as needed; each reads one page at a time, and further pages wait in order. */
 export function createPageWorkers(options: PageWorkersOptions = {}): PageWorkers {
   const { maxWorkers = 2, idleMs = 10_000, maxHeapMb = 256, clock = systemClock } = options
   const turns = new Turns(maxWorkers)
-  /** Workers without work, each with how to keep its timer from ending it. */
+  /** Idle workers, each with a function that cancels its timer. */
   const idle = new Map<Worker, () => void>()
 
   const start = (): Worker => {
@@ -88,7 +88,7 @@ export function createPageWorkers(options: PageWorkersOptions = {}): PageWorkers
       turns.end()
       return reply
     } catch (error) {
-      // It may never finish the page, so it is terminated; its turn is free afterwards.
+      // It may never finish the page, so it is terminated; then another page gets its turn.
       void end(worker).finally(() => turns.end())
       throw error
     }
@@ -103,13 +103,13 @@ export function createPageWorkers(options: PageWorkersOptions = {}): PageWorkers
   }
 }
 
-/** How long one page may take, and who may stop it. */
+/** How long one page may take, and the signal that stops it. */
 interface PageLimits {
   readonly signal: AbortSignal
   readonly timeoutMs: number
 }
 
-/** Has a worker read one page. When it fails, the worker may be busy for ever or gone: end it. */
+/** Lets a worker read one page. If this fails, terminate the worker: it may be busy forever, or dead. */
 function askWorker(
   worker: Worker,
   job: PageJob,
@@ -150,7 +150,7 @@ function whyItDied(error: unknown): string {
   return isMemory ? 'it takes more memory than a page may' : 'the thread that read it failed'
 }
 
-/** The failure of a page that cannot be read as a person reads it; reading it again would end the same way. */
+/** The error for a page that cannot be read; another attempt would fail in the same way. */
 export function pageError(url: string, why: string, cause?: unknown): ToolError {
   return new ToolError('UPSTREAM_ERROR', `The page ${url.slice(0, 200)} cannot be read: ${why}.`, {
     hint: 'Try extractMode text, or get it as it is with core/http.fetchText.',
@@ -159,7 +159,7 @@ export function pageError(url: string, why: string, cause?: unknown): ToolError 
   })
 }
 
-/** Limits how many work concurrently; the others wait in order. */
+/** Limits how many pages are read concurrently; the others wait in order. */
 export class Turns {
   readonly #waiting = new Set<() => void>()
   #free: number
@@ -199,11 +199,11 @@ export class Turns {
   }
 }
 
-/** What a worker may be given; it gets nothing of the process: no environment, no flags, no standard streams. */
+/** The settings of a worker; it inherits nothing from the process: no environment, flags or standard streams. */
 export type StartWorkerOptions = Pick<WorkerOptions, 'workerData' | 'resourceLimits' | 'name' | 'transferList'>
 
 /**
- * Starts a module in a thread of its own.
+ * Starts a module in a worker thread.
  * @example
  * const worker = startWorker(ownModule('sandbox/pages/page-worker'), { resourceLimits: { maxOldGenerationSizeMb: 256 } })
  */

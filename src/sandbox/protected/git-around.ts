@@ -6,14 +6,14 @@ import { placesNamedByConfig } from './git-folder.ts'
 
 const MAX_POINTER_BYTES = 4096
 
-/** The places that a config names, as long as the config is the same file with the same content. */
+/** The places that a config names; valid as long as the config is the same file with the same content. */
 interface Named {
   readonly state: string
   readonly places: readonly string[]
 }
 
 /**
- * Knows whether git runs or reads a path because the config of a repository around it says so: hooks elsewhere, included
+ * Determines whether git runs or reads a path because of the config of an enclosing repository: hooks elsewhere, included
  * files, scripts of filters and aliases. The repository may begin above the roots.
  */
 export class GitAround {
@@ -40,7 +40,7 @@ export class GitAround {
   }
 }
 
-/** The folder of git that has the config: that of the repository, also for a worktree or a submodule, whose `.git` is a file. */
+/** The git folder that contains the config: that of the repository, also for a worktree or a submodule, whose `.git` is a file. */
 function commonGitFolder(path: string): string | undefined {
   const stats = statsIfThere(path)
   if (!stats?.isFile()) return stats && path
@@ -49,7 +49,7 @@ function commonGitFolder(path: string): string | undefined {
   return common ?? gitFolder
 }
 
-/** The folder that a file of one line names. */
+/** The folder that a pointer file, which has one line, names. */
 function pointerIn(file: string): string | undefined {
   const stats = statsIfThere(file)
   if (!stats?.isFile() || stats.size > MAX_POINTER_BYTES) return undefined

@@ -2,9 +2,15 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
-import { isClosedInBareGit, isHarmlessGitFile, placesNamedByConfig, readGitSettings } from './git-folder.ts'
-
-import { isStateFolder, judgeOfState, stateFilesIn } from './git-state.ts'
+import {
+  isClosedInBareGit,
+  isHarmlessGitFile,
+  isStateFolder,
+  judgeOfState,
+  placesNamedByConfig,
+  readGitSettings,
+  stateFilesIn,
+} from './git-folder.ts'
 
 const settings = (text: string) =>
   [...readGitSettings(text)].map((setting) =>

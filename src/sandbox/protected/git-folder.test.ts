@@ -2,8 +2,14 @@ import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { isClosedInGit, isGitFolder, isHarmlessGitFile, isNestedGit, placesNamedByConfig } from './git-folder.ts'
-import { stateFilesIn } from './git-state.ts'
+import {
+  isClosedInGit,
+  isGitFolder,
+  isHarmlessGitFile,
+  isNestedGit,
+  placesNamedByConfig,
+  stateFilesIn,
+} from './git-folder.ts'
 
 let root: string
 

@@ -1,37 +1,36 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { statsIfThere } from '../../system/index.ts'
-import { judgeOfState, MAX_STATE_BYTES } from './git-state.ts'
 
-/** What git runs or obeys in a folder of its own, besides the settings of the user. */
+/** What git runs or obeys in a git folder, in addition to the user's settings. */
 const CLOSED = new Set(['hooks', 'config', 'config.worktree', 'commondir', 'gitdir'])
-/** Folders of git inside a folder of git: of submodules and of further worktrees. */
+/** Git folders inside a git folder: of submodules and of further worktrees. */
 const NESTED = new Set(['modules', 'worktrees'])
 const BESIDE_HEAD = ['objects', 'refs', ...CLOSED]
 const MAX_CONFIG_BYTES = 64 * 1024
 
 /** What is known about the roots when a git file is checked. */
 interface GitContext {
-  /** Whether a folder is one of git whose own config and hooks are looked at. */
+  /** Whether a folder is a git folder whose own config and hooks are checked. */
   readonly isKnown: (gitFolder: string) => boolean
   readonly isInRoots: (path: string) => boolean
 }
 
 const NOTHING_KNOWN: GitContext = { isKnown: () => false, isInRoots: () => false }
 
-/** Whether git takes a folder with these names for a repository: `.git`, a bare one, or the part of a worktree. */
+/** Whether git treats a folder with these names as a repository: `.git`, a bare one, or that of a worktree. */
 export function isGitFolder(names: ReadonlySet<string>): boolean {
   return names.has('HEAD') && ((names.has('objects') && names.has('refs')) || names.has('commondir'))
 }
 
-/** Whether commands may not change what has this name in a folder of git. */
+/** Whether commands may not change the entry with this name in a git folder. */
 export function isClosedInGit(name: string): boolean {
   return CLOSED.has(name.toLowerCase())
 }
 
 /**
- * Whether a path leads to what git runs or obeys in a repository that is not called `.git`. A file tool makes no `HEAD`,
- * and without one git takes no folder for a repository: so none can be put together file by file, in whatever order.
+ * Whether a path leads to what git runs or obeys in a repository that is not called `.git`. File tools never create
+ * a `HEAD`, and git treats no folder without one as a repository: so none can be assembled file by file, in any order.
  */
 export function isClosedInBareGit(root: string, names: readonly string[]): boolean {
   return names.some((name, index) => {
@@ -43,16 +42,15 @@ export function isClosedInBareGit(root: string, names: readonly string[]): boole
   })
 }
 
-/** Whether a folder in a folder of git can hold others of its kind. */
+/** Whether a folder in a git folder can contain further git folders. */
 export function isNestedGit(name: string): boolean {
   return NESTED.has(name.toLowerCase())
 }
 
 /**
- * Whether what a command has made at a place that git trusts runs nothing: `git init` and `git clone` make a config and
- * sample hooks, `git worktree` and `git submodule` make files that point into a repository that is there already, and
- * `git rebase` notes what is left to do.
- * What cannot be read is not harmless.
+ * Whether what a command has created at a place that git trusts runs nothing: `git init` and `git clone` create a config
+ * and sample hooks, `git worktree` and `git submodule` create files that point into an existing repository, and
+ * `git rebase` writes down its remaining steps. What cannot be read is not harmless.
  */
 export function isHarmlessGitFile(path: string, context: GitContext = NOTHING_KNOWN): boolean {
   try {
@@ -90,7 +88,7 @@ const HARMLESS: Readonly<Record<string, ReadonlySet<string>>> = {
   fetch: new Set(['prune']),
   gc: new Set(['auto']),
 }
-/** The ways on which git starts nothing but itself and ssh. */
+/** URLs for which git starts nothing but itself and ssh. */
 const PLAIN_URL = /^(https?|git|ssh|file):\/\/[^-]|^[\w.][\w.-]*@[\w.][\w.-]*:|^\.{0,2}\/|^[\w.][\w./-]*$/
 
 /** Every setting is one that git itself writes and that names no program. */
@@ -99,29 +97,29 @@ function isHarmlessConfig(text: string, gitFolder: string, { isInRoots }: GitCon
     if (setting === 'unreadable') return false
     const { section, key, value } = setting
     if (!Object.hasOwn(HARMLESS, section) || !HARMLESS[section]!.has(key)) return false
-    // `git checkout` writes there, on behalf of somebody who is not in the sandbox.
+    // `git checkout` writes there, possibly for a user outside the sandbox.
     if (section === 'core' && key === 'worktree') return isPlainWay(value) && isInRoots(resolve(gitFolder, value))
     return !key.endsWith('url') || PLAIN_URL.test(value)
   })
 }
 
-/** `.git`, `commondir` and `gitdir` are a line that names a folder: one that was there before, or is part of one that was. */
+/** `.git`, `commondir` and `gitdir` contain one line that names a folder: a known one, or one inside a known one. */
 function isPointer(path: string, text: string, { isKnown }: GitContext): boolean {
   const line = text.trimEnd().replace(/^gitdir: /, '')
   if (line === '' || !isPlainWay(line)) return false
   const target = resolve(dirname(path), line)
-  // The part of a worktree names the `.git` file of its folder, which is looked at by itself.
+  // The git folder of a worktree names the worktree's `.git` file, which is checked separately.
   if (basename(path) === 'gitdir') return basename(target) === '.git'
   const candidates = [target, ...above(target)]
   return candidates.some((folder) => isKnown(folder))
 }
 
-/** Whether a path leads where its text says: quotes and escapes have another end in git, `link/..` on the disk. */
+/** Whether a path means the same to git and on disk: git interprets quotes and escapes, the disk resolves `link/..`. */
 function isPlainWay(path: string): boolean {
   return !/[\n\0"\\#;]/.test(path) && !/(^|\/)(?!\.{1,2}\/)[^/]+\/+(\.\/+)*\.\.(\/|$)/.test(path)
 }
 
-/** Folders of git around a folder inside of `modules` or `worktrees`. */
+/** The git folders around a folder inside `modules` or `worktrees`. */
 function above(folder: string): string[] {
   const found: string[] = []
   for (let at = folder; at !== dirname(at); at = dirname(at)) {
@@ -130,7 +128,7 @@ function above(folder: string): string[] {
   return found
 }
 
-/** Places in the roots that the owner's own settings of a repository make git run or read: hooks elsewhere, further files. */
+/** Places in the roots that git runs or reads because of the owner's own config of a repository: hooks elsewhere, further files. */
 export function placesNamedByConfig(gitFolder: string, workTree: string): string[] {
   const config = join(gitFolder, 'config')
   const stats = statsIfThere(config)
@@ -155,7 +153,7 @@ function wordsThatAreFiles(line: string, workTree: string): string[] {
     .filter((word) => word !== '' && !word.startsWith('-'))
     .filter((word) => {
       const stats = statsIfThere(resolve(workTree, word))
-      // A program that is named by its path may be made later.
+      // A program that is named by its path may be created later.
       return stats ? stats.isFile() : word.includes('/')
     })
     .map((word) => resolve(workTree, word))
@@ -171,7 +169,7 @@ interface Setting {
   readonly value: string
 }
 
-/** The settings of a config file in a form that git and we read alike: one per line, without continuation. */
+/** Parses the settings of a config file, in a form that git interprets alike: one per line, without continuation. */
 export function* readGitSettings(text: string): Generator<Setting | 'unreadable'> {
   let section: string | undefined
   for (const raw of text.split('\n')) {
@@ -186,4 +184,68 @@ export function* readGitSettings(text: string): Generator<Setting | 'unreadable'
     if (key === undefined || section === undefined || line.endsWith('\\')) yield 'unreadable'
     else yield { section, key: key.toLowerCase(), value: value.replace(/^"(.*)"$/, '$1') }
   }
+}
+
+/** Returns whether git runs nothing, and writes nothing elsewhere, because of this text. */
+type Judge = (text: string) => boolean
+
+/** Enough for the remaining steps of a rebase of some ten thousand commits. */
+const MAX_STATE_BYTES = 1024 ** 2
+
+/** Commands of a rebase that start no program; `exec` is not among them. */
+const COMMANDS = new Set([
+  ...['pick', 'p', 'reword', 'r', 'edit', 'e', 'squash', 's', 'fixup', 'f', 'drop', 'd', 'noop', 'break', 'b'],
+  ...['label', 'l', 'reset', 't', 'merge', 'm', 'update-ref', 'u', 'revert'],
+])
+/** Git runs `git-merge-NAME` for any other. */
+const STRATEGIES = new Set(['ort', 'recursive', 'resolve', 'octopus', 'ours', 'subtree'])
+const OPTIONS = new Set([
+  ...['no-commit', 'allow-empty', 'allow-empty-message', 'drop-redundant-commits', 'keep-redundant-commits', 'edit'],
+  ...['signoff', 'record-origin', 'allow-ff', 'mainline', 'strategy', 'gpg-sign', 'strategy-option'],
+  ...['allow-rerere-auto', 'default-msg-cleanup', 'default-msg-cleanup-mode'],
+])
+const APPLY_OPTIONS =
+  /^(\s+'(-C\d+|-p\d+|--whitespace=[\w-]+|--ignore-whitespace|--ignore-space-change|--reject|--(ex|in)clude=[^'\\]+)')*\s*$/
+
+const isHarmlessTodo: Judge = (text) => text.split('\n').every(isHarmlessLine)
+const isStrategy: Judge = (text) => STRATEGIES.has(text.trim())
+const areOptions: Judge = (text) =>
+  [...readGitSettings(text)].every((setting) => {
+    if (setting === 'unreadable' || setting.section !== 'options' || !OPTIONS.has(setting.key)) return false
+    return setting.key !== 'strategy' || isStrategy(setting.value)
+  })
+
+/**
+ * Where git stores, below a git folder, the remaining steps of an interrupted operation. `git rebase --continue` runs
+ * what is stored there, no matter who wrote it.
+ */
+const STATE: Readonly<Record<string, Readonly<Record<string, Judge>>>> = {
+  'rebase-merge': { 'git-rebase-todo': isHarmlessTodo, strategy: isStrategy },
+  'rebase-apply': { 'apply-opt': (text) => APPLY_OPTIONS.test(` ${text}`) },
+  sequencer: { opts: areOptions, todo: isHarmlessTodo },
+}
+
+/** Whether a folder with this name stores the state of an interrupted operation. */
+export function isStateFolder(name: string): boolean {
+  return Object.hasOwn(STATE, name.toLowerCase())
+}
+
+/** The state files that make git run something, relative to the git folder; `folders` are the names in it. */
+export function stateFilesIn(folders: Iterable<string>): string[] {
+  return [...folders].filter(isStateFolder).flatMap((folder) => {
+    return Object.keys(STATE[folder.toLowerCase()]!).map((file) => `${folder}/${file}`)
+  })
+}
+
+/** The check for the text of such a state file; undefined for any other file. */
+export function judgeOfState(path: string): Judge | undefined {
+  const folder = basename(dirname(path)).toLowerCase()
+  const name = basename(path).toLowerCase()
+  return Object.hasOwn(STATE, folder) && Object.hasOwn(STATE[folder]!, name) ? STATE[folder]![name] : undefined
+}
+
+function isHarmlessLine(line: string): boolean {
+  const [word = ''] = line.trimStart().split(/[\s\0]/)
+  // Every command begins with a letter: anything else is a comment, or an error.
+  return word === '' || !/^[a-z]/i.test(word) || COMMANDS.has(word)
 }

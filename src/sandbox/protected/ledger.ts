@@ -25,7 +25,7 @@ const ledgerSchema = z.strictObject({
   before: z.array(placeSchema),
 })
 
-/** The state of protected places before commands whose end was not seen. */
+/** The state of protected places before commands whose end was not recorded. */
 export interface UnfinishedCommands extends SurveyOptions {
   /** Roots that no command could change. */
   readonly readOnly: readonly string[]
@@ -36,8 +36,8 @@ const NAME = /^[0-9a-f]{24}\.json$/
 const MAX_BYTES = 16 * 1024 ** 2
 
 /**
- * Keeps on disk, while commands run, what was at protected places before: after `kill -9` of the hub, the next one can
- * still tell what commands have made there.
+ * Records on disk, while commands run, what was at protected places before: after `kill -9` of the hub, the next one
+ * still knows what commands have created there.
  */
 export class Ledger {
   readonly #folder: string
@@ -67,7 +67,7 @@ export class Ledger {
     }
   }
 
-  /** Whether it is still there: a hub on another machine or in another container cannot know that this one lives. */
+  /** Whether it still exists: a hub on another machine or in another container cannot know that this one runs. */
   isKept(): boolean {
     return existsSync(this.#path)
   }
@@ -76,7 +76,7 @@ export class Ledger {
     rmSync(this.#path, { force: true })
   }
 
-  /** What others have noted whose commands run just now: other hubs, and what else of this one starts programs. */
+  /** The records of others whose commands run now: other hubs, and other parts of this hub that start programs. */
   async others(): Promise<UnfinishedCommands[]> {
     const found: UnfinishedCommands[] = []
     for (const name of await namesIn(this.#folder)) {
@@ -89,8 +89,8 @@ export class Ledger {
 }
 
 /**
- * Hands out what hubs have left that no longer exist, or of which nobody can tell, as of one in a container that was
- * killed; each file is removed once `handle` has dealt with it. A hub that lives writes it again.
+ * Passes to `handle` the records of hubs that no longer exist, or for which that is unknown, such as one in a container
+ * that was killed; each file is removed after `handle` has resolved. A hub that still runs writes its file again.
  */
 export async function forEachUnfinished(
   folder: string,
@@ -124,7 +124,7 @@ async function read(path: string): Promise<z.output<typeof ledgerSchema> | undef
   try {
     return ledgerSchema.parse(JSON.parse(await readRegular(path, MAX_BYTES)))
   } catch (error) {
-    // Another hub that starts at the same time was quicker.
+    // Another hub that starts at the same time was faster.
     if (errnoOf(error) === 'ENOENT') return undefined
     // Only a loss of power can have damaged it: no command sees this folder.
     process.emitWarning(`${path} cannot be read (${messageOf(error)}), so it is removed.`, 'ToolHubWarning')

@@ -6,7 +6,7 @@ import { errnoOf } from '../../lib/index.ts'
 import { fileAccess } from '../files/access/choose-access.ts'
 import { openFolder, statAt } from '../files/walk.ts'
 
-/** A folder held open. Where there is /proc, no command can lead its path elsewhere. */
+/** An open folder. With /proc, no command can redirect its path. */
 interface HeldFolder {
   readonly descriptor: number
   readonly path: string
@@ -14,8 +14,8 @@ interface HeldFolder {
 }
 
 /**
- * Holds a folder below one of the roots, opened name by name without following links: commands run meanwhile, and could
- * put a link in the place of any folder. Undefined if it is not there any more or if a link has taken its place.
+ * Opens a folder below one of the roots, name by name and without following links: commands run meanwhile, and could
+ * replace any folder with a link. Returns undefined if it no longer exists or was replaced with a link.
  */
 export function holdFolder(roots: readonly string[], folder: string): HeldFolder | undefined {
   const root = roots.find((candidate) => folder === candidate || folder.startsWith(`${candidate}/`))
@@ -31,8 +31,8 @@ export function holdFolder(roots: readonly string[], folder: string): HeldFolder
 }
 
 /**
- * Does something with a folder that its owner has closed, who is this user or, where this is root, the user that commands
- * run as; undefined if it belongs to another user. Only its owner can enter it afterwards who could not before.
+ * Runs work in a folder whose mode keeps this user out, if it belongs to this user or, for root, to the user that commands
+ * run as; returns undefined if it belongs to another user. Afterwards, nobody but its owner gains access.
  */
 export function withOpened<T>(roots: readonly string[], folder: string, work: (path: string) => T): T | undefined {
   if (fileAccess.level === 'paths' && !roots.includes(folder)) openClosed(roots, folder)
@@ -52,7 +52,7 @@ export function withOpened<T>(roots: readonly string[], folder: string, work: (p
   }
 }
 
-/** An unreadable folder can be held by /proc only; elsewhere it has to be opened by its name first. */
+/** An unreadable folder can be opened through /proc only; elsewhere it is made readable by its name first. */
 function openClosed(roots: readonly string[], folder: string): void {
   const above = holdFolder(roots, dirname(folder))
   if (!above) return
@@ -73,12 +73,12 @@ function openNext(descriptor: number, name: string): number | undefined {
     const opened = openFolder(descriptor, name)
     return typeof opened === 'number' ? opened : undefined
   } catch {
-    // A file now, or a folder that cannot be entered: nothing can be done through it.
+    // It is a file now, or a folder that cannot be entered.
     return undefined
   }
 }
 
-/** What was done about something that a command has put at a protected place. */
+/** What was done about something that a command created at a protected place. */
 export interface SetAside {
   readonly path: string
   /** Its new name; absent if it could not be renamed. */
@@ -87,8 +87,8 @@ export interface SetAside {
 }
 
 /**
- * Renames what a command made, so that no program reads it by its name, and puts back the `link` that was there before.
- * Undefined if it has gone meanwhile.
+ * Renames what a command created, so that no program reads it by its name, and restores the `link` that was there before.
+ * Returns undefined if it no longer exists.
  */
 export function setAside(roots: readonly string[], path: string, link?: string): SetAside | undefined {
   const movedTo = join(dirname(path), `${shortened(basename(path))}.set-aside-${randomBytes(4).toString('hex')}`)

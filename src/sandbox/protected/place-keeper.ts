@@ -5,44 +5,45 @@ import { forEachUnfinished, Ledger, type UnfinishedCommands } from './ledger.ts'
 import { type SetAside, setAside } from './open-below.ts'
 import { type ProtectedPlace, Survey, type SurveyFindings, type SurveyOptions } from './survey.ts'
 
-/** What a keeper of protected places needs. */
+/** The settings of a keeper of protected places. */
 export interface PlaceKeeperOptions extends SurveyOptions {
   readonly clock: Clock
-  /** The roots that no command can change: what comes there is the owner's. Default: none. */
+  /** The roots that no command can change: what appears there is the owner's. Default: none. */
   readonly readOnly?: () => Promise<readonly string[]>
-  /** Where is noted what was there before commands ran; nothing is noted without. */
+  /** Where the state before commands ran is recorded. Default: nothing is recorded. */
   readonly ledgerFolder?: string
-  /** How many times longer to wait between two looks than for commands, for what runs all the time. Default: 1. */
+  /** Multiplies the pause between two checks, for programs that run all the time. Default: 1. */
   readonly pace?: number
 }
 
-/** A command that runs, as far as protected places are concerned. */
+/** What the keeper uses of a running command. */
 export interface KeptCommand {
-  /** Something that a command made was set aside. */
+  /** Called when something that a command created was set aside. */
   readonly onSetAside?: (done: SetAside) => void
-  /** Ends the command: it, or one that runs at the same time, makes the same place again and again. */
+  /** Ends the command: it, or one that runs at the same time, creates the same place again and again. */
   readonly stop?: () => void
 }
 
 type Places = ReadonlyMap<string, ProtectedPlace>
 
-/** What has been there since before the first command began, and which roots none can change. */
+/** What existed before the first command began, and the roots that no command can change. */
 interface Beginning {
   readonly before: Map<string, ProtectedPlace>
   readonly readOnly: readonly string[]
 }
 
 const INTERVAL_MS = 100
-/** Looking takes at most a tenth of the time. */
+/** Checks take at most a tenth of the time. */
 const REST = 10
-/** How often a place may be made again before the commands that run are stopped. */
+/** How often a place may be created again before the running commands are stopped. */
 const MAX_REPEATS = 5
 
 /**
- * Keeps protected places as they were while commands run. A sandbox can mount read-only what is there; what a command
- * makes where nothing was, such as settings of an editor or a config of the hub, is renamed as soon as it is seen: many
- * times a second, and once more when the command has ended. What was there before the first command began belongs to the
- * owner; as long as any command runs, also of another hub with the same data folder, what comes counts as the command's.
+ * Keeps protected places as they were while commands run. A sandbox can mount existing files read-only; what a command
+ * creates where nothing was, such as settings of an editor or a config of the hub, is renamed as soon as it is found: the
+ * places are checked many times a second, and once more after the command has ended. What existed before the first
+ * command began belongs to the owner; what appears while any command runs, also of another hub with the same data folder,
+ * counts as created by the command.
  */
 export class PlaceKeeper {
   readonly #options: PlaceKeeperOptions
@@ -51,7 +52,7 @@ export class PlaceKeeper {
   readonly #pace: number
   readonly #running = new Set<KeptCommand>()
   readonly #repeats = new Map<string, number>()
-  /** What could not be set aside: no command runs while it is there. */
+  /** What could not be set aside: no command starts while it exists. */
   readonly #stuck = new Map<string, string>()
   #beginning: Promise<Beginning> | undefined
   #cancelLook: (() => void) | undefined
@@ -63,12 +64,12 @@ export class PlaceKeeper {
     this.#ledger = options.ledgerFolder === undefined ? undefined : new Ledger(options.ledgerFolder, options)
   }
 
-  /** What is there right now, for people. */
+  /** The current state, for descriptions. */
   look(): Promise<SurveyFindings> {
     return this.#survey.look()
   }
 
-  /** A command is about to start; returns what its sandbox must close. */
+  /** Call before a command starts; returns what its sandbox must close. */
   async enter(command: KeptCommand): Promise<SurveyFindings> {
     this.#running.add(command)
     this.#beginning ??= this.#begin()
@@ -80,11 +81,11 @@ export class PlaceKeeper {
     return findings
   }
 
-  /** A command has ended, or did not start. */
+  /** Call when a command has ended or did not start. */
   async leave(command: KeptCommand): Promise<void> {
     let isSwept = false
     try {
-      // Where the beginning failed, nothing has started that could have made anything.
+      // If the start failed, no command has run that could have created anything.
       if (await this.#beginning?.catch(() => undefined)) await this.#sweep()
       isSwept = true
     } finally {
@@ -98,7 +99,7 @@ export class PlaceKeeper {
     if (ledgerFolder !== undefined) await recoverPlaces(ledgerFolder, (done) => this.#notify(done))
     const { places, problem } = await this.#survey.look()
     if (problem) throw problem
-    // What others had set aside before this is read is gone at the next look.
+    // What others set aside before this is read is missing at the next check.
     const others = (await this.#ledger?.others()) ?? []
     const isOwners = (place: ProtectedPlace) => !others.some((other) => this.#isMadeFor(other, place))
     const before = new Map([...places].filter(([path, place]) => !this.#stuck.has(path) && isOwners(place)))
@@ -107,7 +108,7 @@ export class PlaceKeeper {
     return { before, readOnly }
   }
 
-  /** Whether it came while commands of the other ran: the owner's only where the other does not know that it is protected. */
+  /** Whether it appeared while commands of the other ran; the owner's only if the other does not protect it. */
   #isMadeFor({ before, roots, readOnly, hidden, exact }: UnfinishedCommands, place: ProtectedPlace): boolean {
     const isByName = !place.isOnWay && place.behind === undefined && !this.#options.exact.includes(place.path)
     if (!isByName && !this.#options.exact.every((path) => exact.includes(path))) return false
@@ -124,10 +125,10 @@ export class PlaceKeeper {
     this.#cancelLook?.()
     this.#cancelLook = undefined
     this.#repeats.clear()
-    // What could not be looked at may hold something of a command: the next one, and the next hub, compare with the same.
+    // What could not be checked may contain something of a command: the next command and the next hub compare with the same state.
     if (!isSwept) return
     this.#beginning = undefined
-    // What is stuck is still a command's, also for the next hub.
+    // What could not be set aside still counts as a command's, also for the next hub.
     if (this.#stuck.size === 0) this.#ledger?.clear()
   }
 
@@ -137,14 +138,14 @@ export class PlaceKeeper {
 
   async #lookAgain(): Promise<void> {
     const beganAt = performance.now()
-    // What fails now is found by the look at the end of the command, which says so.
+    // The check at the end of the command finds the same failure and reports it.
     await this.#sweep().catch(() => undefined)
     this.#cancelLook = undefined
     const restMs = Math.max(INTERVAL_MS, REST * (performance.now() - beganAt)) * this.#pace
     if (this.#running.size > 0) this.#lookLater(restMs)
   }
 
-  /** Sets aside what has come since commands run; returns what is there then. */
+  /** Sets aside what has appeared since commands run; returns the state after that. */
   async #sweep(): Promise<SurveyFindings> {
     const { before, readOnly } = await this.#beginning!
     const findings = await this.#survey.look()
@@ -172,8 +173,8 @@ export class PlaceKeeper {
 }
 
 /**
- * Sets aside what commands have made whose hub no longer exists; `onSetAside` is called for each. Throws when something
- * stays, which would be believed otherwise; then the next call tries again.
+ * Sets aside what was created by commands whose hub no longer exists; calls `onSetAside` for each. Throws if something
+ * could not be set aside, as programs would trust it; the next call tries again.
  */
 export async function recoverPlaces(ledgerFolder: string, onSetAside: (done: SetAside) => void): Promise<void> {
   await forEachUnfinished(ledgerFolder, async ({ before, readOnly, ...options }) => {
@@ -192,7 +193,7 @@ interface Folders {
   readonly readOnly: readonly string[]
 }
 
-/** What was not there before, or was another link, and could make a program run it. */
+/** What did not exist before, or was another link, and could make a program run it. */
 function madeSince(before: Places, { places, gitFolders }: SurveyFindings, folders: Folders): ProtectedPlace[] {
   const known = new Set(gitFolders)
   const context = {
@@ -207,13 +208,13 @@ function madeSince(before: Places, { places, gitFolders }: SurveyFindings, folde
   })
 }
 
-/** What was a file or a folder is mounted read-only; only a link can have been replaced. */
+/** Existing files and folders are mounted read-only; only a link can have been replaced. */
 function isOwned(before: Places, place: ProtectedPlace): boolean {
   const owned = before.get(place.path)
   return owned !== undefined && (owned.link === undefined || owned.link === place.link)
 }
 
-/** A root can lie in another one: the inner one counts. */
+/** A root can be inside another one: the inner one counts. */
 function isOnlyRead(path: string, { roots, readOnly }: Folders): boolean {
   if (readOnly.length === 0) return false
   const [inner] = roots.filter((root) => isWithin(root, path)).sort((a, b) => b.length - a.length)
@@ -221,8 +222,8 @@ function isOnlyRead(path: string, { roots, readOnly }: Folders): boolean {
 }
 
 /**
- * What is gone is nobody's: the owner has removed it, or another hub that saw a command make it. Nothing is mounted there
- * for commands that start from now on, so they could make it again. Returns whether there was any.
+ * Forgets what no longer exists: the owner has removed it, or another hub that saw a command create it. Nothing is mounted
+ * there for commands that start from now on, so they could create it again. Returns whether there was any.
  */
 function forgetMissing(before: Map<string, ProtectedPlace>, { places }: SurveyFindings): boolean {
   const missing = [...before.keys()].filter((path) => !places.has(path))

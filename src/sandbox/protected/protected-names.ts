@@ -1,13 +1,18 @@
+import { type Dirent, readdirSync } from 'node:fs'
+import { ToolError } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { isGitFolder } from './git-folder.ts'
+
 /**
  * The one list of places that are protected by their name, at any depth and whether they exist or not. File tools refuse
  * to write them and to read secrets; commands see them read-only, do not see secrets, and lose what they create there.
  */
 
-/** The data folder of a hub has its keys, tokens and sign-ins. */
+/** The data folder of a hub contains its keys, tokens and sign-ins. */
 const SECRET_FOLDERS = new Set(['.ssh', '.gnupg', '.aws', '.tool-hub'])
 const SECRET_FILE =
   /^\.env|\.(pem|key|p12|pfx|jks|keystore|kdbx)$|^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|^\.(netrc|pgpass|git-credentials|pypirc|htpasswd)$/
-/** Made to be seen. */
+/** Samples contain no secrets. */
 const SAMPLE = /\.(example|sample|template|dist|schema|defaults?)$|^\.env\.(example|sample|template)\b/
 
 const VERSION_CONTROL = ['.git', '.hg', '.svn', '.jj', '.sl']
@@ -73,7 +78,7 @@ const TRUSTED_BELOW = new Map([
   ['.hg', new Set(['hgrc', 'hgrc-not-shared', 'sharedpath'])],
   ['.sl', new Set(['config', 'sharedpath'])],
 ])
-/** Package managers and version control write these in the course of their work; what git runs, `git-folder.ts` knows. */
+/** Package managers and version control write these during normal work; `git-folder.ts` covers what git runs. */
 const OPEN_TO_COMMANDS = new Set([...VERSION_CONTROL, '.gitmodules', '.bin'])
 
 /** Why file tools may not write such a place. */
@@ -99,25 +104,25 @@ function trustedReason(names: readonly string[]): string | undefined {
   return isTrusted ? RUN_BY_OTHERS : undefined
 }
 
-/** The name before it was set aside: what counted as a command's may be a secret of somebody else, such as another hub's data. */
+/** The name before it was set aside: what counted as created by a command may be a secret, such as another hub's data. */
 function originalName(name: string): string {
   return name.replace(/\.set-aside-[0-9a-f]{8}$/, '')
 }
 
-/** Whether commands may not write what has this name in this folder; `parent` is the name of the folder. */
+/** Whether commands may not write an entry with this name; `parent` is the name of its folder. */
 export function isClosedToCommands(name: string, parent: string | undefined): boolean {
   const folded = foldName(name)
   if (OPEN_TO_COMMANDS.has(folded)) return false
   return isTrustedName(folded, parent && foldName(parent), true)
 }
 
-/** Whether commands may not write something in a folder with this name. */
+/** Whether a folder with this name contains entries that commands may not write. */
 export function holdsClosed(name: string): boolean {
   const below = TRUSTED_BELOW.get(foldName(name)) ?? []
   return [...below].some((child) => !OPEN_TO_COMMANDS.has(child))
 }
 
-/** Whether commands do not see what has this name. */
+/** Whether commands do not see an entry with this name. */
 export function isHiddenFromCommands(name: string, isFolder: boolean): boolean {
   const folded = originalName(foldName(name))
   return isFolder ? SECRET_FOLDERS.has(folded) : SECRET_FILE.test(folded) && !SAMPLE.test(folded)
@@ -128,12 +133,12 @@ function isTrustedName(name: string, parent: string | undefined, isLast: boolean
   return isLast && TRUSTED_FILE.test(name)
 }
 
-// What file systems of others leave out of a name, or add to it: a folder that is shared with them has more spellings.
+// Other file systems ignore or strip these in names: in a folder that is shared with them, a name has several spellings.
 const IGNORED = /\p{Default_Ignorable_Code_Point}|\p{Cf}/gu
 const TRAILING = /[. ]+$/
 const SHORT_GIT = /^git~\d+$/
 
-/** The name that other systems may take it for: `.GIT`, `.git.`, `.g\u200cit` and `GIT~1` are all `.git` somewhere. */
+/** The name as other systems may interpret it: `.GIT`, `.git.`, `.g\u200cit` and `GIT~1` are all `.git` somewhere. */
 export function foldName(name: string): string {
   const lower = name.toLowerCase()
   const plain = isPlain(lower) ? lower : lower.normalize('NFKC').replace(IGNORED, '').toLowerCase()
@@ -143,4 +148,73 @@ export function foldName(name: string): string {
 
 function isPlain(name: string): boolean {
   return /^[\0-\x7f]*$/.test(name)
+}
+
+/** The replacement character for bytes that are not valid UTF-8. */
+const REPLACEMENT = '\uFFFD'
+/** It is checked again each time, so it must not be large. */
+const MAX_ENTRIES = 20_000
+const SLASH = Buffer.from('/')
+
+/** An entry whose name is not valid UTF-8: no sandbox can close it. */
+export interface Unnameable {
+  readonly path: Buffer
+  readonly isFolder: boolean
+}
+
+/** The entries of a folder with such a name; `names` are all names in it, as text. */
+export function unnameableIn(folder: string, names: Iterable<string>): Unnameable[] {
+  if (![...names].some((name) => name.includes(REPLACEMENT))) return []
+  const path = Buffer.from(folder)
+  return listBytes(path)
+    .filter(({ name }) => !Buffer.from(name.toString()).equals(name))
+    .map((entry) => ({ path: Buffer.concat([path, SLASH, entry.name]), isFolder: entry.isDirectory() }))
+}
+
+/** Throws if it, or something below it, is protected or looks like a secret. */
+export function refuseProtected(found: Unnameable): void {
+  let entriesLeft = MAX_ENTRIES
+  const open = [found]
+  for (let at = open.pop(); at; at = open.pop()) {
+    const { path, isFolder } = at
+    const [parent, name] = path.toString().split('/').slice(-2)
+    if (isProtected(name!, parent, isFolder)) throw cannotClose(path)
+    if (!isFolder || name === 'node_modules') continue
+    const entries = listBytes(path)
+    entriesLeft -= entries.length
+    if (isGitFolder(new Set(entries.map((entry) => entry.name.toString())))) throw cannotClose(path)
+    if (entriesLeft < 0) throw tooLarge(found.path)
+    for (const entry of entries)
+      open.push({ path: Buffer.concat([path, SLASH, entry.name]), isFolder: entry.isDirectory() })
+  }
+}
+
+function isProtected(name: string, parent: string | undefined, isFolder: boolean): boolean {
+  return isClosedToCommands(name, parent) || isHiddenFromCommands(name, isFolder) || foldName(name) === '.git'
+}
+
+function listBytes(folder: Buffer): Dirent<Buffer>[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
+  } catch (error) {
+    // A command has removed it meanwhile, or put a file in its place.
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return []
+    throw error
+  }
+}
+
+function cannotClose(path: Buffer): ToolError {
+  return new ToolError(
+    'SANDBOX_UNAVAILABLE',
+    `${path} must be closed to commands and cannot be, because its path is not valid UTF-8.`,
+    { hint: 'Rename the file or the folder, or move it out of the sandbox roots.' },
+  )
+}
+
+function tooLarge(path: Buffer): ToolError {
+  return new ToolError(
+    'SANDBOX_UNAVAILABLE',
+    `The name of ${path} is not valid UTF-8, and it holds more than ${MAX_ENTRIES} files: they are not looked through for secrets.`,
+    { hint: 'Rename the folder, or move it out of the sandbox roots.' },
+  )
 }

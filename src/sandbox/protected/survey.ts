@@ -4,11 +4,25 @@ import { setImmediate } from 'node:timers/promises'
 import { messageOf, ToolError } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { UNREACHABLE } from '../../system/index.ts'
-import { isClosedInGit, isGitFolder, isHarmlessGitFile, isNestedGit, placesNamedByConfig } from './git-folder.ts'
-import { isStateFolder, stateFilesIn } from './git-state.ts'
+import {
+  isClosedInGit,
+  isGitFolder,
+  isHarmlessGitFile,
+  isNestedGit,
+  isStateFolder,
+  placesNamedByConfig,
+  stateFilesIn,
+} from './git-folder.ts'
 import { withOpened } from './open-below.ts'
-import { foldName, holdsClosed, isClosedToCommands, isHiddenFromCommands } from './protected-names.ts'
-import { refuseProtected, type Unnameable, unnameableIn } from './unnameable.ts'
+import {
+  foldName,
+  holdsClosed,
+  isClosedToCommands,
+  isHiddenFromCommands,
+  refuseProtected,
+  type Unnameable,
+  unnameableIn,
+} from './protected-names.ts'
 
 /** Something at a protected place. */
 export interface ProtectedPlace {

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
-import { refuseProtected, unnameableIn } from './unnameable.ts'
+import { refuseProtected, unnameableIn } from './protected-names.ts'
 
 let root: string
 
