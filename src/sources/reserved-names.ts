@@ -2,19 +2,19 @@ import { type AnyTool, ToolError, toWireName } from '../core/index.ts'
 import { groupsOf, normaliseName } from '../policy/index.ts'
 import { builtinTools } from '../tools/index.ts'
 
-/** As they begin on the wire, and whose they are. */
+/** Reserved prefixes on the wire, and their owners. */
 const PREFIXES: ReadonlyMap<string, string> = new Map([
   ['core_', 'the hub itself'],
   ['mcp_', 'an MCP server'],
 ])
 
-/** Dialect names of the tools that the skills of a hub bring, which may come later. */
+/** Dialect names of the tools that skills add, which may be offered later. */
 const OF_SKILLS = ['skill', 'list_skills', 'load_skill']
 
 /**
- * Refuses a name that rules of the owner's may speak of and mean another tool by, also one that is not there yet: the
- * names of built-in tools in any dialect, those of their groups, and all below `core/` and `mcp/`. For tools of those who
- * are not the owner, who may take such a name.
+ * Throws CONFIG_INVALID for a name that rules of the owner may use for another tool, even one that does not exist yet:
+ * names of built-in tools in any dialect, names of groups, and everything below `core/` and `mcp/`. For tools that do
+ * not come from the owner, who may use such a name.
  */
 export function refuseReservedName(name: string): void {
   const owner = ownerOf(name)
@@ -28,7 +28,7 @@ function ownerOf(name: string): string | undefined {
   const wire = normaliseName(toWireName(name))
   const prefix = [...PREFIXES.keys()].find((prefix) => wire.startsWith(prefix))
   if (prefix !== undefined) return PREFIXES.get(prefix)
-  // The first one is its own.
+  // The first group is its own.
   const [, group] = groupsOf({ name, names: [wire], group: '' })
   if (group !== undefined) return group
   return namesOfBuiltins().has(wire) ? 'the hub itself' : undefined

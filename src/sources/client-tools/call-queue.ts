@@ -1,13 +1,13 @@
 import { type ClientCall, ToolError } from '../../core/index.ts'
 
-/** Is notified of calls, one after the other. */
+/** Receives calls, one after the other. */
 export type CallListener = (call: ClientCall) => void | Promise<void>
 
-/** Calls on their way to a client, in the order in which they became pending; they wait while nobody listens. */
+/** Calls for a client, in the order in which they became pending; they wait while nobody listens. */
 export class CallQueue {
   #waiting: ClientCall[] = []
   #listener: ((call: ClientCall) => void) | undefined
-  /** Somebody iterates, and waits. */
+  /** Wakes the iteration that waits for the next call. */
   #wake: (() => void) | undefined
   #isTaken = false
   #isClosed = false
@@ -17,7 +17,7 @@ export class CallQueue {
     this.#deliver()
   }
 
-  /** Gives every call to one listener, those that wait first. Returns how to stop. */
+  /** Passes every call to one listener, waiting ones first. Returns a function that stops it. */
   listen(listener: (call: ClientCall) => void): () => void {
     this.#take()
     this.#listener = listener
@@ -29,7 +29,7 @@ export class CallQueue {
     }
   }
 
-  /** The same, one by one; ends with the connection. */
+  /** Yields the calls one by one; ends with the connection. */
   async *iterate(): AsyncGenerator<ClientCall, void> {
     this.#take()
     try {
@@ -59,7 +59,7 @@ export class CallQueue {
     }
   }
 
-  /** What was stopped on its way is nobody's work any more. */
+  /** Skips calls that were aborted while they waited. */
   #next(): ClientCall | undefined {
     let call = this.#waiting.shift()
     while (call?.signal.aborted) call = this.#waiting.shift()

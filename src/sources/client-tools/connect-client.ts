@@ -20,11 +20,11 @@ import { PendingCalls } from './pending-calls.ts'
 import { type ReadDefinition, readDefinition, showClientAnswer } from './read-client.ts'
 
 /**
- * Connects a client whose tools it executes itself: they are governed like all others, a call of one is given to the
- * client, and its one answer ends the call. Knows no transport: anyone who has one passes calls and answers on.
+ * Connects a client that executes its own tools. The tools are governed like all others; a call is passed to the
+ * client, and its one answer ends the call. Independent of any transport: the caller transports calls and answers.
  * @example
- * const desk = connectClient(hub, { name: 'desk', tools: [{ function: { name: 'open_file', description: 'Open a file in the editor.', parameters } }] })
- * desk.onCall(async ({ callId, input }) => desk.answer(callId, { data: await editor.open(input) }))
+ * const editorClient = connectClient(hub, { name: 'editor', tools: [{ function: { name: 'open_file', description: 'Open a file in the editor.', parameters } }] })
+ * editorClient.onCall(async ({ callId, input }) => editorClient.answer(callId, { data: await editor.open(input) }))
  */
 export function connectClient(
   hub: Pick<Hub, 'connect' | 'callDynamic' | 'registry' | 'run'>,
@@ -33,9 +33,9 @@ export function connectClient(
   return new ClientConnection(hub, options)
 }
 
-/** What a client says when it connects. */
+/** Options of `connectClient`. */
 export interface ClientConnectionOptions {
-  /** Names it in targets, `client:<name>/<tool>`, and in records. */
+  /** Identifies the client in targets, `client:<name>/<tool>`, and in records. */
   readonly name: string
   /** Tools that the client executes; `define` adds more. Default: none. */
   readonly tools?: readonly ClientToolDefinition[]
@@ -47,9 +47,11 @@ export interface ClientConnectionOptions {
 
 interface Defined {
   readonly tool: AnyTool
-  /** The definition as text, to know it again. */
+  /** The definition as text, for comparison. */
   readonly key: string
-  /** Calls that brought it along; at the last one's end it goes, unless the client defined it. */
+  /**
+   * Number of open calls that brought the tool along; it is removed with the last one, unless the client defined it.
+   */
   guests: number
   isKept: boolean
 }
@@ -58,11 +60,11 @@ const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 const MAX_TOOLS = 256
 const TIMEOUT_MS = 60_000
 
-/** A client that executes tools of its own; made by `connectClient`. */
+/** A client that executes its own tools; created by `connectClient`. */
 export class ClientConnection {
   /** The name in targets and records. */
   readonly name: string
-  /** Tools of `connectClient` that were not taken. */
+  /** Tools of `connectClient` that were refused. */
   readonly refused: readonly RefusedClientTool[]
   readonly #hub: Pick<Hub, 'connect' | 'callDynamic' | 'registry' | 'run'>
   readonly #options: ClientConnectionOptions
@@ -89,7 +91,7 @@ export class ClientConnection {
     this.refused = this.define(options.tools ?? [])
   }
 
-  /** Adds tools, or replaces those of the same name. Says which were not taken. */
+  /** Adds tools, or replaces those of the same name. Returns which were refused. */
   define(definitions: ClientToolDefinition | readonly ClientToolDefinition[]): RefusedClientTool[] {
     const refused: RefusedClientTool[] = []
     for (const definition of [definitions].flat() as ClientToolDefinition[]) {
@@ -106,13 +108,13 @@ export class ClientConnection {
     return refused
   }
 
-  /** Takes tools away; calls of them that wait go on. */
+  /** Removes tools; pending calls of them continue. */
   remove(...names: readonly string[]): void {
     for (const name of names) this.#tools.delete(name)
     this.#offer()
   }
 
-  /** Calls a tool that is defined with the call, and is there only as long. */
+  /** Calls a tool that is defined with the call and exists only as long as the call. */
   async call(definition: ClientToolDefinition, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const { tool } = this.#admit(definition)
     const { session = this.#options.session } = options
@@ -123,22 +125,22 @@ export class ClientConnection {
     }
   }
 
-  /** Gives every call to a listener, in the order in which they became pending. Returns how to stop. */
+  /** Passes every call to a listener, in the order in which they became pending. Returns a function that stops it. */
   onCall(listener: CallListener): () => void {
     return this.#pending.listen(listener)
   }
 
-  /** The same, one by one; ends with the connection. */
+  /** Yields the calls one by one; ends with the connection. */
   calls(): AsyncGenerator<ClientCall, void> {
     return this.#pending.iterate()
   }
 
-  /** Ends a call with the client's answer. Rejects when the answer is not wanted, which then is on record. */
+  /** Ends a call with the client's answer. Rejects, and records it, if no answer is expected. */
   answer(callId: string, answer: ClientAnswer): Promise<void> {
     return this.#pending.answer(callId, answer)
   }
 
-  /** The client is gone: its tools too, and every call that waits for it ends with CLIENT_GONE. */
+  /** Disconnects the client: removes its tools and ends every pending call with CLIENT_GONE. */
   close(): Promise<void> {
     return this.#disconnect()
   }
@@ -156,7 +158,7 @@ export class ClientConnection {
     if (this.#tools.size >= MAX_TOOLS) {
       throw new ToolError('CONFIG_INVALID', `The client ${this.name} has ${MAX_TOOLS} tools, which is the limit.`)
     }
-    // Also a name that a built-in tool has in another dialect: a client is not the owner, who may take it.
+    // Includes names of built-in tools in other dialects: only the owner may take those.
     const { registry } = this.#hub
     const owner = registry.get(name) ?? registry.get(toWireName(name))
     if (!owner) return
@@ -183,7 +185,7 @@ export class ClientConnection {
     }) as AnyTool
   }
 
-  /** What the hub does not take, the client does not have. */
+  /** Removes tools that the hub refuses. */
   #offer(): RefusedClientTool[] {
     const refused = this.#host?.offer([...this.#tools.values()].map(({ tool }) => tool)) ?? []
     for (const { name } of refused) this.#tools.delete(name)

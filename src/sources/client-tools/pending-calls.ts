@@ -14,10 +14,10 @@ import { type ReadAnswer, readClientAnswer } from './read-client.ts'
 
 const MAX_ENDED = 10_000
 
-/** The calls that clients of one hub were given, so that a wrong answer can be told from a late one and put on record. */
+/** The calls that clients of one hub received: distinguishes a wrong answer from a late one, for the record. */
 class AnswerHistory {
   readonly #waiting = new Map<string, HistoryCall>()
-  /** The latest of them, oldest first. */
+  /** The most recent ones, oldest first. */
   readonly #ended = new Map<string, HistoryCall>()
 
   open(callId: string, call: HistoryCall): void {
@@ -37,11 +37,11 @@ class AnswerHistory {
   }
 }
 
-const books = new WeakMap<object, AnswerHistory>()
+const histories = new WeakMap<object, AnswerHistory>()
 
 interface Pending {
   readonly hasOutput: boolean
-  /** Ends the call; the text says why no later answer is wanted. */
+  /** Ends the call; the text says why a later answer is not accepted. */
   settle(outcome: ReadAnswer | ToolError, end: string): void
 }
 
@@ -57,11 +57,11 @@ const MAX_PENDING = 1_000
 const MAX_REFUSALS_ON_RECORD = 1_000
 const MESSAGE = 'Tool execution delegated to client'
 
-/** The calls that wait for one client: given to it in order, each ended by exactly one answer, or without one. */
+/** The pending calls of one client: passed on in order, each ended by exactly one answer, or without one. */
 export class PendingCalls {
   readonly #client: string
   readonly #defaultRun: string
-  readonly #book: AnswerHistory
+  readonly #history: AnswerHistory
   readonly #queue = new CallQueue()
   readonly #pending = new Map<string, Pending>()
   #host: SourceHost | undefined
@@ -71,7 +71,7 @@ export class PendingCalls {
   constructor(hub: Pick<Hub, 'run'>, client: string) {
     this.#client = client
     this.#defaultRun = hub.run
-    this.#book = answerHistoryOf(hub)
+    this.#history = answerHistoryOf(hub)
   }
 
   open(host: SourceHost): void {
@@ -82,19 +82,19 @@ export class PendingCalls {
     if (this.#isClosed) throw new ToolError('CLIENT_GONE', `The client ${this.#client} went away.`)
   }
 
-  /** Gives a call to the client and waits for its answer. */
+  /** Passes a call to the client and waits for its answer. */
   delegate(tool: string, input: unknown, ctx: BaseContext, hasOutput: boolean): Promise<unknown> {
     const { callId, run, signal } = ctx
     this.assertOpen()
     if (this.#pending.size >= MAX_PENDING) throw this.#busy()
     ctx.pending(MESSAGE)
-    this.#book.open(callId, { tool, run, owner: this })
+    this.#history.open(callId, { tool, run, owner: this })
     const answered = new Promise<unknown>((resolve, reject) => {
       const stop = () => settle(signal.reason, `late: the call ended with ${codeOf(signal.reason)}`)
       const settle = (outcome: ReadAnswer | ToolError, end: string) => {
         if (!this.#pending.delete(callId)) return
         signal.removeEventListener('abort', stop)
-        this.#book.end(callId, end)
+        this.#history.end(callId, end)
         if ('type' in outcome && outcome.type === 'data') resolve(outcome.data)
         else reject('type' in outcome ? this.#failed(tool, outcome.message) : outcome)
       }
@@ -106,7 +106,7 @@ export class PendingCalls {
     return answered
   }
 
-  /** Takes the one answer of a call; any other is refused and put on record. */
+  /** Accepts the one answer of a call; any other is refused and recorded. */
   async answer(callId: string, given: ClientAnswer): Promise<void> {
     const refusal = this.#whyNot(callId)
     if (refusal) return this.#refuse(String(callId).slice(0, 64), refusal)
@@ -115,7 +115,7 @@ export class PendingCalls {
   }
 
   listen(listener: CallListener): () => void {
-    return this.#queue.listen((call) => void this.#tell(listener, call))
+    return this.#queue.listen((call) => void this.#notify(listener, call))
   }
 
   iterate(): AsyncGenerator<ClientCall, void> {
@@ -129,8 +129,8 @@ export class PendingCalls {
     this.#queue.close()
   }
 
-  /** A listener that fails has not done the work: its call ends, unless it is answered. */
-  async #tell(listener: CallListener, call: ClientCall): Promise<void> {
+  /** A listener that throws has not done the work: its call ends, unless it was already answered. */
+  async #notify(listener: CallListener, call: ClientCall): Promise<void> {
     try {
       await listener(call)
     } catch (error) {
@@ -140,13 +140,13 @@ export class PendingCalls {
   }
 
   #whyNot(callId: string): Refusal | undefined {
-    const booked = this.#book.find(callId)
+    const known = this.#history.find(callId)
     const shown = JSON.stringify(String(callId).slice(0, 64))
-    if (!booked) {
+    if (!known) {
       const message = `There is no call ${shown} that waits for an answer.`
       return { code: 'NOT_FOUND', message, reason: 'no such call', tool: 'unknown', run: this.#defaultRun }
     }
-    const { tool, run, owner, end } = booked
+    const { tool, run, owner, end } = known
     if (owner !== this) {
       const message = `The call ${shown} waits for another client.`
       return { code: 'NOT_FOUND', message, reason: 'it is a call of another client', tool, run }
@@ -155,7 +155,7 @@ export class PendingCalls {
     return { code: 'CONFLICT', message: `The call ${shown} takes no answer: ${end}.`, reason: end, tool, run }
   }
 
-  /** A client could send wrong answers without end, so only the first ones are written down. */
+  /** A client could send wrong answers without end, so only the first ones are recorded. */
   async #refuse(callId: string, { code, message, reason, tool, run }: Refusal): Promise<never> {
     this.#refusals++
     if (this.#refusals <= MAX_REFUSALS_ON_RECORD) {
@@ -186,19 +186,19 @@ function codeOf(reason: unknown): string {
   return ToolError.is(reason) ? reason.code : 'ABORTED'
 }
 
-/** What is known of a call that a client was given. */
+/** A call that a client received. */
 interface HistoryCall {
   readonly tool: string
   readonly run: string
   /** The connection that may answer it. */
   readonly owner: object
-  /** Why no answer is wanted any more; none while it waits. */
+  /** Why no answer is accepted any more; absent while the call is pending. */
   readonly end?: string
 }
 
-/** The one book of a hub. */
+/** The history of a hub, shared by its clients. */
 function answerHistoryOf(hub: object): AnswerHistory {
-  const book = books.get(hub) ?? new AnswerHistory()
-  books.set(hub, book)
-  return book
+  const history = histories.get(hub) ?? new AnswerHistory()
+  histories.set(hub, history)
+  return history
 }

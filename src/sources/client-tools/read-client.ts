@@ -13,7 +13,7 @@ import { escapeText, isPlainObject } from '../../lib/index.ts'
 import { boundInput } from '../../limits/index.ts'
 import { refuseReservedName } from '../reserved-names.ts'
 
-/** A definition that was checked. */
+/** A validated definition. */
 export interface ReadDefinition {
   readonly name: string
   readonly title: string | undefined
@@ -42,7 +42,7 @@ const ownSchema = z.object({
   ...common,
 })
 
-/** Reads what a client says of a tool of its own, once and with bounds; it may come from another machine. */
+/** Reads and bounds the definition of a client's tool, which may come from another machine. */
 export function readDefinition(given: ClientToolDefinition): ReadDefinition {
   const { name, title, description, input, output, timeoutMs } = flatten(given)
   assertToolName(name)
@@ -75,7 +75,7 @@ function parse<T extends z.ZodType>(schema: T, given: unknown): z.output<T> {
   })
 }
 
-/** A schema that cannot be shown would spoil the list of all tools, so it is looked at now. */
+/** A schema that cannot be shown would break the list of all tools, so it is checked now. */
 function readSchema(given: AnySchema | undefined, side: 'input' | 'output'): AnySchema | undefined {
   if (given === undefined) return undefined
   const schema = '~standard' in given ? given : copyJson(given, side)
@@ -92,7 +92,7 @@ function readSchema(given: AnySchema | undefined, side: 'input' | 'output'): Any
 
 function copyJson(given: AnySchema, side: string): AnySchema {
   try {
-    // Through JSON: a schema that a library made carries marks of its own.
+    // Copied through JSON: a schema made by a library has additional marks.
     const copy = boundInput(JSON.parse(JSON.stringify(given)), {
       maxDepth: MAX_SCHEMA_DEPTH,
       maxBytes: MAX_SCHEMA_BYTES,
@@ -109,7 +109,7 @@ function isCallable(value: unknown): boolean {
   return typeof value === 'function' && '~standard' in value
 }
 
-/** What an answer of a client means for its call. */
+/** The outcome of a client's answer. */
 export type ReadAnswer =
   | { readonly type: 'data'; readonly data: unknown }
   | { readonly type: 'error'; readonly message: string }
@@ -152,7 +152,7 @@ const block = z.union([
 const blocks = z.array(block).max(MAX_BLOCKS)
 const contentData = z.strictObject({ content: blocks, details: z.unknown() })
 
-/** Reads what a client answers; what is no answer is refused, and the call continues waiting for one. */
+/** Reads the answer of a client. Throws if it is not valid; the call then continues to wait. */
 export function readClientAnswer(given: ClientAnswer, { hasOutput }: { readonly hasOutput: boolean }): ReadAnswer {
   const answer = bound(given)
   if (!isPlainObject(answer)) throw noAnswer('it is no object')
@@ -164,7 +164,7 @@ export function readClientAnswer(given: ClientAnswer, { hasOutput }: { readonly 
   return { type: 'data', data: { content: readContent(answer.content), details: answer.details ?? null } }
 }
 
-/** What a model sees of the data of an answer: the blocks, where it is some; else the data as JSON. */
+/** What a model sees of an answer: its content blocks, or the data as JSON. */
 export function showClientAnswer(data: unknown): Content {
   if (typeof data === 'string') return data
   const content = contentData.safeParse(data)

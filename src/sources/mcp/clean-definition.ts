@@ -4,20 +4,20 @@ import type { McpJsonObject, ServerToolDefinition } from './definitions.ts'
 
 const DESCRIPTION_CHARS = 4_000
 const TITLE_CHARS = 200
-/** Only cutting makes one: in a text without what is hidden there is none. */
+/** Half of a surrogate pair, which only cutting produces: hidden characters are removed before. */
 const HALF_CHARACTER = /\p{Cs}/u
 /** Keywords of a schema that only people and models read. */
 const TEXTS: ReadonlySet<string> = new Set(['title', 'description', '$comment'])
 
-/** What people and models read of a definition, without what they cannot see. */
+/** The texts of a definition that people and models read, without hidden characters. */
 export interface CleanTexts {
   readonly title: string | undefined
   readonly description: string
-  /** Where something hidden was found, for the person who is asked; undefined when nothing was. */
+  /** Where hidden characters were found, for the approver; `undefined` if there were none. */
   readonly hidden: string | undefined
 }
 
-/** Takes what is hidden out of the texts of a definition, and tells where there was something, in its schemas too. */
+/** Removes hidden characters from the texts of a definition and reports where they were, schemas included. */
 export function cleanTexts({ tool, title, description, input, output, annotations }: ServerToolDefinition): CleanTexts {
   const given = { name: tool, title, description, 'input schema': input, 'output schema': output, annotations }
   const places = Object.entries(given).filter(([, part]) => holdsHiddenAnywhere(part))
@@ -30,7 +30,7 @@ export function cleanTexts({ tool, title, description, input, output, annotation
   }
 }
 
-/** The same for what a schema says about its parts; names and values stay what they are. */
+/** Removes hidden characters from the texts of a schema; names and values stay as they are. */
 export function cleanSchema(schema: McpJsonObject): McpJsonObject {
   return clean(schema) as McpJsonObject
 }

@@ -36,45 +36,47 @@ type Sdk = typeof import('@modelcontextprotocol/client')
 /** Which protocol a server speaks: `modern` since 2026-07-28, `legacy` before. */
 export type ProtocolEra = 'modern' | 'legacy'
 
-/** What was found out about a server, so that it need not be found out again. */
+/** What is already known about a server, so that it need not be probed again. */
 export interface KnownServer {
   era?: ProtocolEra
-  /** It speaks the first protocol over HTTP. */
+  /** It only speaks HTTP with SSE, the transport of the first protocol version. */
   isSse?: boolean
-  /** How it is reached. */
+  /** The guarded fetch for this server. */
   fetch?: WebFetch
 }
 
-/** What a server is connected by. */
+/** Options of `connect`. */
 export interface McpConnectOptions {
   readonly name: string
   readonly server: McpServer
   readonly host: SourceHost
   readonly env: ReferenceSources['env']
   readonly known: KnownServer
-  /** Ends the attempt. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal
-  /** Answers what the server asks a person, in the old protocol. */
+  /** Registers handlers for questions of the server (old protocol) before the client connects. */
   readonly prepare: (client: Client) => void
 }
 
-/** A server that answers. */
+/** A connected server. */
 export interface Connected {
   readonly client: Client
   readonly transport: OpenTransport
   readonly era: ProtocolEra
   readonly info: Implementation | undefined
   readonly sdk: Sdk
-  /** Arguments may be wanted as HTTP headers. */
+  /** Whether the server may ask for arguments as HTTP headers. */
   readonly hasHeaders: boolean
 }
 
-/** A server that never heard of the newest protocol may be silent about it; then the old one has the rest of the time. */
+/**
+ * Share of the start timeout for the newest protocol: a server that does not know it may not answer the probe at all.
+ */
 const PROBE_SHARE = 0.5
-/** A call over HTTP may have no headers before it is done. */
+/** A call over HTTP may send no response headers before it is done. */
 const MAX_CALL_MS = 600_000
 
-/** Connects to a server in the protocol that it speaks. Leaves nothing behind when it fails. */
+/** Connects to a server in the protocol version that it speaks. Closes the transport if it fails. */
 export async function connect(options: McpConnectOptions): Promise<Connected> {
   const { name, server, host, env } = options
   const resolved = resolveServer(name, server, { host, env })
@@ -99,13 +101,13 @@ async function connectWeb(
   sdk: Sdk,
 ): Promise<Connected> {
   const { known } = options
-  const road = await openRoad(options, resolved, sdk)
-  if (resolved.isSse || known.isSse) return attempt(openSse(road), sdk, { ...options, known: { era: 'legacy' } })
+  const web = await openWeb(options, resolved, sdk)
+  if (resolved.isSse || known.isSse) return attempt(openSse(web), sdk, { ...options, known: { era: 'legacy' } })
   try {
-    return await attempt(openStreamable(road), sdk, options)
+    return await attempt(openStreamable(web), sdk, options)
   } catch (error) {
     if (!isRefusal(error) || options.signal.aborted) throw error
-    const connected = await attempt(openSse(road), sdk, { ...options, known: { era: 'legacy' } }).catch(() => {
+    const connected = await attempt(openSse(web), sdk, { ...options, known: { era: 'legacy' } }).catch(() => {
       throw error
     })
     known.isSse = true
@@ -113,7 +115,7 @@ async function connectWeb(
   }
 }
 
-/** Some old servers end when they are asked what they do not know: they get another start, and are not asked. */
+/** Some old servers exit when they receive a request they do not know: they are started again and not probed. */
 async function attemptTwice(
   start: () => Promise<ProgramTransport>,
   sdk: Sdk,
@@ -162,7 +164,7 @@ async function attempt(transport: OpenTransport, sdk: Sdk, options: McpConnectOp
   }
 }
 
-async function openRoad(
+async function openWeb(
   { name, server, host, env, known }: McpConnectOptions,
   { url, headers }: { readonly url: URL; readonly headers: Readonly<Record<string, string>> },
   sdk: Sdk,
@@ -171,7 +173,7 @@ async function openRoad(
   const isSigningIn = signsIn(service)
   const fetchOptions = {
     origins: [url.origin],
-    // Where to sign in is the server's to say.
+    // The server decides where to sign in.
     publicHosts: isSigningIn,
     headersTimeoutMs: Math.max(service.timeoutMs ?? 0, MAX_CALL_MS),
   }
@@ -184,13 +186,13 @@ async function openRoad(
   return { server: name, url, headers, fetch: oauthFetch(fetch), authProvider, sdk, clock: host.clock }
 }
 
-/** A server of the first protocol does not know the method of the second. */
+/** A server of the first protocol version rejects the request of the newer one with one of these codes. */
 function isRefusal(error: unknown): boolean {
   const status = statusOf(error)
   return status === 400 || status === 404 || status === 405
 }
 
-/** What a program said explains why it did not answer. */
+/** Adds the output of the program, which often explains why it did not answer. */
 function withOutput(reason: unknown, transport: OpenTransport): unknown {
   const said = transport.describeOutput?.() ?? ''
   if (!ToolError.is(reason) || said === '') return reason
@@ -198,7 +200,7 @@ function withOutput(reason: unknown, transport: OpenTransport): unknown {
   return new ToolError(code, `${message}${said}`, { fix, retryable, cause: reason })
 }
 
-/** An error of a server at which nobody listens, with where that is; any other as it came. */
+/** Adds the address to an error of a refused connection; returns every other error unchanged. */
 export function nameServerPlace(thrown: unknown, { origin, pathname }: URL): unknown {
   const known = findToolError(thrown)
   if (!known || !isRefused(known)) return thrown
@@ -218,7 +220,7 @@ function isRefused(thrown: unknown): boolean {
   return false
 }
 
-/** Where and how to sign in to a server, with everything filled in that its configuration refers to. */
+/** Where and how to sign in to a server, with all references in its configuration resolved. */
 export function resolveOAuth(
   name: string,
   { url, oauth }: HttpMcpServer,

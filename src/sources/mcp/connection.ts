@@ -16,25 +16,25 @@ const NO_TIMEOUT_MS = 2 ** 31 - 1
 const MAX_ROUNDS = 10
 const MAX_PROGRESS = 1_000
 const PROGRESS_CHARS = 500
-/** Between two tries of a call that its server put off. */
+/** Pause before a call is repeated that its server postponed. */
 const PUT_OFF_MS = 250
-/** How long a server may take to hear that its session is over. */
+/** How long closing a session may take. */
 const FAREWELL_MS = 1_000
 
-/** A server that answers: its tools, and calls of them. */
+/** A connection to a server: lists its tools and calls them. */
 export class McpConnection {
   readonly #name: string
   readonly #connected: Connected
   readonly #clock: Clock
   readonly #active: Set<ServerQuestions>
-  /** Resolves with why, once it is over. */
+  /** Resolves with the reason when the connection ends. */
   readonly closed: Promise<ToolError>
 
   static async open(options: Omit<McpConnectOptions, 'prepare'>): Promise<McpConnection> {
     const active = new Set<ServerQuestions>()
     const prepare = (client: Client) => {
       client.onerror = () => {
-        // What breaks a call is reported by the call; the rest are messages that mean nothing to anybody.
+        // An error that breaks a call is reported by the call; all others have no receiver.
       }
       client.setRequestHandler('elicitation/create', ({ params }) => answer(options.name, params, active))
     }
@@ -63,12 +63,12 @@ export class McpConnection {
     return this.#connected.info
   }
 
-  /** Why it is over, once it is. */
+  /** Why the connection ended; `undefined` while it is open. */
   get reason(): ToolError | undefined {
     return this.#connected.transport.reason
   }
 
-  /** All tools, page by page, within bounds; what is over them is notified and left out. */
+  /** Lists all tools, page by page. Tools over the limit are left out and reported. */
   async list(
     signal: AbortSignal,
   ): Promise<{ definitions: readonly ServerToolDefinition[]; leftOut: readonly LeftOut[] }> {
@@ -94,7 +94,7 @@ export class McpConnection {
     return { definitions, leftOut: isOver ? [...leftOut, { tool: 'the rest', why }] : leftOut }
   }
 
-  /** Hears when the tools have changed, or may have. */
+  /** Calls `onChange` when the tools have changed, or may have. */
   async watch(onChange: () => void, signal: AbortSignal): Promise<'watching' | 'ended' | 'impossible'> {
     const { client, era } = this.#connected
     if (!client.getServerCapabilities()?.tools?.listChanged) return 'impossible'
@@ -104,12 +104,12 @@ export class McpConnection {
       const subscription = await client.listen({ toolsListChanged: true }, { signal })
       await subscription.closed
     } catch {
-      // One that cannot be opened is one that has ended: the tools are looked at from time to time instead.
+      // A stream that cannot be opened counts as ended: the tools are polled instead.
     }
     return 'ended'
   }
 
-  /** Calls a tool, with what its server asks in between; throws errors of the table only. */
+  /** Calls a tool and answers what its server asks meanwhile. Throws only errors of the error table. */
   async call(definition: ServerToolDefinition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
     const questions = new ServerQuestions(this.#name, ctx)
     this.#active.add(questions)
@@ -132,7 +132,7 @@ export class McpConnection {
       timeout: NO_TIMEOUT_MS,
       onprogress: passProgress(ctx),
       allowInputRequired: true,
-      // For the arguments it wants as headers; what it answers is checked by the hub.
+      // Needed for arguments that are sent as headers; the hub checks the answer.
       toolDefinition: { name: tool, inputSchema: (inputSchema ?? {}) as never },
     }
     let params: { name: string; arguments: Record<string, unknown> } = { name: tool, arguments: input as never }
@@ -149,7 +149,7 @@ export class McpConnection {
     })
   }
 
-  /** What the newest protocol asks in between: one question after the other. */
+  /** Answers the questions of the newest protocol, one after the other. */
   async #fulfil(
     requests: Readonly<Record<string, unknown>>,
     ctx: BaseContext,
@@ -172,7 +172,10 @@ export class McpConnection {
     return Object.fromEntries(answers)
   }
 
-  /** Whether an error says that the server has forgotten this session and did nothing; then another is opened. */
+  /**
+   * Whether an error means that the server forgot this session and executed nothing, so that a new session can be
+   * opened.
+   */
   hasLostSession(error: unknown): boolean {
     const status = statusOf(ToolError.is(error) ? error.cause : error)
     return this.#connected.transport.sessionId !== undefined && (status === 404 || status === 400)
@@ -187,7 +190,7 @@ export class McpConnection {
   }
 }
 
-/** The old protocol does not say for which call a server asks: the calls under way must be of one run. */
+/** The old protocol does not say which call a question belongs to, so all open calls must belong to one run. */
 async function answer(server: string, params: unknown, active: ReadonlySet<ServerQuestions>): Promise<ElicitResult> {
   const calls = [...active]
   const last = calls.at(-1)

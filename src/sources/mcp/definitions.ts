@@ -13,14 +13,14 @@ const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean'])
 
 const MAX_NAME_LENGTH = 1_000
 const MAX_DEFINITION_LENGTH = 200_000
-/** Of all definitions of a server. */
+/** Limit for all definitions of a server together. */
 const MAX_CHARS = 5_000_000
 const MAX_DEFINITION_DEPTH = 100
 const SHOWN_NAME_CHARS = 80
 
 const object = z.record(z.string(), z.unknown())
 
-/** What is needed of a tool; the rest of it may be anything. */
+/** The fields of a tool that are used; others are ignored. */
 const Given = z.looseObject({
   name: z.string().min(1).max(MAX_NAME_LENGTH),
   title: z.string().optional().catch(undefined),
@@ -31,7 +31,10 @@ const Given = z.looseObject({
   execution: z.looseObject({ taskSupport: z.string().optional() }).optional().catch(undefined),
 })
 
-/** What a list of tools holds, tool by tool: one that is broken hides no other. Of two with one name the first is taken. */
+/**
+ * Reads a list of tools one by one, so that a broken tool does not hide the others. The first of two with the same
+ * name wins.
+ */
 export function readDefinitions(
   tools: readonly unknown[],
   { hasHeaders = false }: { readonly hasHeaders?: boolean } = {},
@@ -48,7 +51,7 @@ export function readDefinitions(
   return { definitions: [...definitions.values()], leftOut }
 }
 
-/** One that cannot even be read hides no other. */
+/** A tool whose definition cannot even be read does not hide the others. */
 function attemptToRead(...given: Parameters<typeof readDefinition>): ServerToolDefinition | string {
   try {
     return readDefinition(...given)
@@ -57,7 +60,7 @@ function attemptToRead(...given: Parameters<typeof readDefinition>): ServerToolD
   }
 }
 
-/** The definition, or why it cannot be used. */
+/** Returns the definition, or the reason why it cannot be used. */
 function readDefinition(given: unknown, hasHeaders: boolean, room: { chars: number }): ServerToolDefinition | string {
   if (isDeeperThan(given, MAX_DEFINITION_DEPTH)) return `it is over ${MAX_DEFINITION_DEPTH} levels deep`
   const chars = JSON.stringify(given)?.length ?? 0
@@ -76,7 +79,7 @@ function readDefinition(given: unknown, hasHeaders: boolean, room: { chars: numb
   return { ...definition, hash: hashDefinition(definition) }
 }
 
-/** `1e400` is read as infinity, which cannot be written again, nor compared. */
+/** JSON reads `1e400` as infinity, which can neither be written again nor compared. */
 function holdsNoNumber(value: unknown): boolean {
   if (typeof value === 'number') return !Number.isFinite(value)
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsNoNumber)
@@ -92,8 +95,8 @@ function shown(name: string): string {
 }
 
 /**
- * What is wrong with the arguments that a tool wants as HTTP headers (`x-mcp-header`); the protocol of 2026-07-28 says
- * that a client leaves such a tool out. Only plain arguments that `properties` alone lead to may be headers.
+ * Finds what is wrong with arguments that a tool wants as HTTP headers (`x-mcp-header`): the protocol of 2026-07-28
+ * requires clients to leave such a tool out. Only plain arguments reachable through `properties` alone may be headers.
  */
 export function findHeaderFault(schema: unknown): string | undefined {
   const seen = new Set<string>()
@@ -134,20 +137,20 @@ function firstOf<T>(items: readonly T[], find: (item: T) => string | undefined):
   return undefined
 }
 
-/** A JSON object of somebody else's. */
+/** A JSON object from outside. */
 export type McpJsonObject = Readonly<Record<string, unknown>>
 
-/** A tool as its server describes it, of usable types and bounded size; nothing of it is believed. */
+/** A tool as its server describes it, with checked types and bounded size; its content is not trusted. */
 export interface ServerToolDefinition {
   /** The server's own name for it. */
   readonly tool: string
   readonly title: string | undefined
   readonly description: string
-  /** As the server gave it, in need of repair. */
+  /** As the server sent it; `repairInput` makes it usable. */
   readonly input: unknown
   readonly output: McpJsonObject | undefined
   readonly annotations: McpJsonObject
-  /** Of all of it: equal for what is equal, whatever the order of its keys. */
+  /** Hash of the whole definition, independent of the order of keys. */
   readonly hash: string
 }
 
@@ -159,7 +162,7 @@ export interface LeftOut {
   readonly why: string
 }
 
-/** Whether a value of JSON is nested deeper than that; never deep itself, whatever it is given. */
+/** Whether a JSON value is nested deeper than `limit`. Iterative, so that deep input cannot overflow the stack. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
@@ -173,12 +176,12 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
   return false
 }
 
-/** Where a list of tools is carried past the SDK. */
+/** Key under which a list of tools passes through the SDK unchecked. */
 const RAW_TOOLS_KEY = 'tool-hub/tools'
 
 /**
- * Lets the lists of tools of a connected transport come as their server wrote them: the SDK would refuse all for one
- * that is broken, and many servers have one. Everything else it still checks.
+ * Passes lists of tools through as their server wrote them: the SDK would refuse the whole list for one broken tool,
+ * and many servers have one. The SDK still checks everything else.
  */
 export function carryRawTools(transport: Transport): void {
   const lists = new Set<unknown>()
@@ -193,7 +196,7 @@ export function carryRawTools(transport: Transport): void {
   }
 }
 
-/** The tools of one page, as they came. */
+/** The tools of one page, as the server sent them. */
 export function rawToolsOf(result: {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined
 }): readonly unknown[] {

@@ -5,25 +5,28 @@ import type { McpJsonObject, ServerToolDefinition } from './definitions.ts'
 const loadDiff = lazyModule(() => import('diff'))
 
 const MAX_LINES = 20
-/** Compared of each part, from the first difference on: a change is shown, however long its text is. */
+/** How many lines of each part are compared, starting at the first difference. */
 const MAX_COMPARED_LINES = 200
 const LINE_CHARS = 100
-/** Of a hash in a text that a remembered yes is bound to: so many that no two are made with the same. */
+/**
+ * How many characters of a hash are shown in texts that a remembered approval is bound to; enough to rule out
+ * collisions.
+ */
 const HASH_CHARS = 32
 
-/** A definition before and after, as far as it was kept. */
+/** A definition before and after a change, as far as it is stored. */
 export interface Drift {
   readonly before: PinnedParts
   readonly after: PinnedParts
-  /** Of the whole of it now: two changes that look alike are still told apart. */
+  /** Hash of the whole new definition: tells apart two changes that look alike. */
   readonly hash: string
-  /** The definition as it was pinned, where all of it was kept. */
+  /** The pinned definition, if all of it is stored. */
   readonly pinned?: ServerToolDefinition | undefined
   /** Its server added it after the server was first seen. */
   readonly isNew?: true
 }
 
-/** What changed in a definition, for the person who is asked about the tool. Only its first line is for models too. */
+/** Describes what changed in a definition, for the approver. Models see only the first line. */
 export async function describeDrift({ before, after, hash, isNew }: Drift): Promise<string> {
   const changed = PART_NAMES.filter((part) => before[part] !== after[part])
   const what = changed.length === 0 ? 'order of its keys or its name' : changed.map((part) => NAMES[part]).join(', ')
@@ -42,7 +45,7 @@ export async function describeDrift({ before, after, hash, isNew }: Drift): Prom
   return `${headline}${DOUBT_DETAILS}${[...shown.map(escapeText), ...more].join('\n')}`
 }
 
-/** The part of a hash that texts about a definition hold. */
+/** The part of a hash that texts about a definition contain. */
 export function shortHash(hash: string): string {
   return hash.slice(0, HASH_CHARS)
 }
@@ -55,7 +58,7 @@ const NAMES: Record<PartName, string> = {
   annotations: 'annotations',
 }
 
-/** The lines of both from the first difference on, with the line before it. */
+/** The lines of both texts starting one line before the first difference. */
 function compared(before = '', after = ''): { readonly old: string; readonly now: string; readonly isCut: boolean } {
   const [old, now] = [wrap(before), wrap(after)]
   let same = 0
@@ -70,29 +73,28 @@ function compared(before = '', after = ''): { readonly old: string; readonly now
   return { old: text(old), now: text(now), isCut: Math.max(old.length, now.length) > to }
 }
 
-/** Long lines are broken, so that a diff shows the words that changed and not a whole page twice. */
+/** Breaks long lines, so that a diff shows the words that changed and not a whole page twice. */
 function wrap(text: string): string[] {
   return text === '' ? [] : text.split('\n').flatMap((line) => line.match(LINE) ?? [''])
 }
 
 const LINE = new RegExp(`[^]{1,${LINE_CHARS}}(?=\\s|$)|[^]{1,${LINE_CHARS}}`, 'gu')
 
-/** The parts of a definition, as texts that a person can compare. */
+/** The parts of a definition as texts that a person can compare. */
 export type PinnedParts = Readonly<Partial<Record<PartName, string>>>
 
-/** What of a definition can have changed. */
+/** The parts of a definition that can change. */
 export const PART_NAMES = ['title', 'description', 'input', 'output', 'annotations'] as const
 
-/** One of them. */
 type PartName = (typeof PART_NAMES)[number]
 
-/** Name, texts, schemas and annotations as one hash: equal for what is equal, whatever the order of its keys. */
+/** One hash over name, texts, schemas and annotations, independent of the order of keys. */
 export function hashDefinition(definition: Omit<ServerToolDefinition, 'hash'>): string {
   const { tool, title = null, description, input = null, output = null, annotations } = definition
   return hashJson({ annotations, description, input, output, title, tool })
 }
 
-/** What is kept of a definition: to show a change, and to show models the definition as it was before the change. */
+/** What is stored of a definition: enough to show a change, and to show models the definition as it was before. */
 export function partsOf(definition: ServerToolDefinition): PinnedParts {
   const parts: Partial<Record<PartName, string>> = {}
   for (const name of PART_NAMES) {
@@ -103,7 +105,7 @@ export function partsOf(definition: ServerToolDefinition): PinnedParts {
   return parts
 }
 
-/** The definition that was pinned; undefined when what was kept of it is not all of it. */
+/** Restores the pinned definition. Returns `undefined` if not all of it was stored. */
 export function pinnedDefinition(
   tool: string,
   { hash, parts }: { readonly hash: string; readonly parts: PinnedParts },
@@ -119,7 +121,7 @@ export function pinnedDefinition(
     }
     return hashDefinition(definition) === hash ? { ...definition, hash } : undefined
   } catch {
-    // A part that is no JSON was not written by partsOf.
+    // A part that is not JSON was not written by `partsOf`.
     return undefined
   }
 }

@@ -10,13 +10,13 @@ import type { LeftOut } from './definitions.ts'
 
 const loadRunningServers = lazyModule(() => import('./running-servers.ts'))
 
-/** What a source of MCP servers may be told. */
+/** Options of an MCP source. */
 export interface McpSourceOptions {
   /** Where `${env:X}` comes from. Default: the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** How a server is, for lists. */
+/** State of a server, for lists. */
 export interface McpServerStatus {
   /** The name in `mcpServers`. */
   readonly name: string
@@ -28,13 +28,16 @@ export interface McpServerStatus {
   readonly tools: readonly string[]
   /** Tools that cannot be used, and why. */
   readonly leftOut: readonly LeftOut[]
-  /** Tools that changed, which models see as they were, and new ones, which models do not see, until the owner accepts them. */
+  /**
+   * Tools that changed or are new, until the owner accepts them: models see the pinned definition of the former and
+   * none of the latter.
+   */
   readonly changed?: readonly string[]
   /** Why it is down; absent otherwise. */
   readonly problem?: ToolError
 }
 
-/** A source whose servers can be looked at. */
+/** A source whose servers can be inspected. */
 export interface McpSource extends ToolSource {
   /** The state of every server, without waiting. */
   status(): readonly McpServerStatus[]
@@ -45,8 +48,8 @@ export interface McpSource extends ToolSource {
 type Running = import('./running-servers.ts').RunningServers
 
 /**
- * The tools of MCP servers as tools of a hub, `mcp/<server>.<tool>`, governed like all others. Every server is
- * connected in the background and by itself.
+ * Offers the tools of MCP servers as tools of a hub, `mcp/<server>.<tool>`, governed like all others. Every server is
+ * connected in the background, independently of the others.
  * @example
  * const hub = createToolHub({ sources: [createMcpSource({ files: { command: 'npx', args: ['-y', 'a-server'] } })] })
  */
@@ -80,7 +83,7 @@ export function createMcpSource(
   }
 }
 
-/** Refuses what cannot name an MCP server. */
+/** Throws CONFIG_INVALID if a name is not valid for an MCP server. */
 export function assertServerName(name: string): void {
   if (SERVER_NAME.test(name)) return
   throw new ToolError('CONFIG_INVALID', `${JSON.stringify(name.slice(0, 64))} is not a name for an MCP server.`, {

@@ -14,29 +14,29 @@ const PinSchema = Seen.extend({
   server: z.string(),
   tool: z.string(),
   drifted: Seen.optional(),
-  /** Its server added it after the server was first seen, and the owner has not accepted it. */
+  /** Its server added it after the server was first seen, and the owner has not accepted it yet. */
   isNew: z.literal(true).optional(),
 })
 const FileSchema = z.strictObject({ version: z.literal(1), pins: z.array(PinSchema) })
 
-/** A definition as it was first seen or accepted, and the other one that its server gives now. */
+/** A definition as it was first seen or accepted, and the current one if its server has changed it. */
 export type Pin = z.infer<typeof PinSchema>
 type File = z.infer<typeof FileSchema>
 
-/** What a look at the definitions of a server found, by the server's names. */
+/** Result of reviewing the definitions of a server, by the server's names. */
 export interface Review {
-  /** Those that are not as they were pinned. */
+  /** Definitions that differ from the pinned ones. */
   readonly drifts: ReadonlyMap<string, Drift>
-  /** Those that the server added after it was first seen, until the owner accepts them. */
+  /** Definitions that the server added after it was first seen, until the owner accepts them. */
   readonly added: ReadonlyMap<string, Drift>
-  /** New ones that could not be pinned: the server has more pins than any needs. */
+  /** New definitions that could not be pinned: the server has too many pins. */
   readonly unpinned: ReadonlySet<string>
 }
 
-/** Each server has its own room in it. */
+/** Limit of the file; each server also has its own limit. */
 const MAX_BYTES = 32_000_000
 
-/** The definitions that the owner has seen, below the folder of what outlives runs. Shared by processes. */
+/** The definitions that the owner has seen, stored in the data folder and shared by processes. */
 export class Pins {
   readonly #state: JsonState<File>
 
@@ -51,7 +51,10 @@ export class Pins {
     })
   }
 
-  /** Pins all definitions of a server that was never seen before; of any other, returns what is not as it was pinned. */
+  /**
+   * Pins all definitions of a server that was never seen before; for a known server, returns what differs from the
+   * pins.
+   */
   review(server: string, definitions: readonly ServerToolDefinition[], now: Date): Review {
     const seen = seenNow(definitions, now)
     const { pins } = this.#state.update((file) => reviewed(file, server, seen))
@@ -66,12 +69,12 @@ export class Pins {
     return { drifts, added, unpinned }
   }
 
-  /** All of them, or those of a server. */
+  /** All pins, or those of one server. */
   list(server?: string): readonly Pin[] {
     return this.#state.read().pins.filter((pin) => server === undefined || pin.server === server)
   }
 
-  /** Accepts what a server says now, also new tools; returns what that changes. */
+  /** Accepts the current definitions of a server, new tools included. Returns what changes. */
   accept(server: string): readonly Accepted[] {
     const accepted: Accepted[] = []
     this.#state.update((file) => {
@@ -86,7 +89,9 @@ export class Pins {
     return accepted
   }
 
-  /** Forgets a server; its tools are pinned as they are seen next. Returns how many were forgotten. */
+  /**
+   * Deletes the pins of a server; its tools are pinned again when they are next listed. Returns how many were deleted.
+   */
   forget(server: string): number {
     let forgotten = 0
     this.#state.update((file) => {
@@ -98,17 +103,17 @@ export class Pins {
   }
 }
 
-/** The pinned definitions, for the CLI. */
+/** Lists the pinned definitions, for the CLI. */
 export function listPins(data: string, server?: string): readonly Pin[] {
   return new Pins(data).list(server)
 }
 
-/** Accepts the definitions of a server as they were last seen, for the CLI; returns the tools that changed. */
+/** Accepts the definitions of a server as they were last listed, for the CLI. Returns the tools that changed. */
 export function acceptPins(data: string, server: string): readonly string[] {
   return new Pins(data).accept(server).map(({ tool }) => tool)
 }
 
-/** The same, with what changed in each of them, for a person to read. */
+/** The same, with a description of what changed in each tool. */
 export async function acceptPinsWithDrift(
   data: string,
   server: string,
@@ -117,14 +122,14 @@ export async function acceptPinsWithDrift(
   return Promise.all(accepted.map(async ({ tool, drift }) => ({ tool, drift: await describeDrift(drift) })))
 }
 
-/** Forgets the definitions of a server, for the CLI. */
+/** Deletes the pins of a server, for the CLI. */
 export function forgetPins(data: string, server: string): number {
   return new Pins(data).forget(server)
 }
 
 type SeenNow = { readonly hash: string; readonly parts: PinnedParts; readonly at: string }
 
-/** A definition that was taken for what it should be. */
+/** An accepted definition. */
 export interface Accepted {
   readonly tool: string
   readonly drift: Drift
@@ -145,39 +150,39 @@ function seenNow(definitions: readonly ServerToolDefinition[], now: Date): Map<s
   )
 }
 
-/** The same file again when nothing is new, so that nothing is written. */
+/** Returns the same object if nothing is new, so that nothing is written. */
 function reviewed(file: File, server: string, seen: ReadonlyMap<string, SeenNow>): File {
   const others = file.pins.filter((pin) => pin.server !== server)
   const before = file.pins.filter((pin) => pin.server === server)
   const known = before.map((pin) => compared(pin, seen.get(pin.tool)))
   const names = new Set(known.map(({ tool }) => tool))
-  // What the first look at a server finds is pinned; what it adds later could be written to mislead models.
+  // What the first listing of a server contains is pinned; what it adds later could be written to mislead models.
   const state = before.length > 0 ? { isNew: true as const } : {}
   const fresh = [...seen].flatMap(([tool, now]) => (names.has(tool) ? [] : [{ server, tool, ...now, ...state }]))
   const fitted = fitPins(known, fresh, seen)
   return isDeepStrictEqual(fitted, before) ? file : { ...file, pins: [...others, ...fitted] }
 }
 
-/** The pin with what its server says now. */
+/** The pin with the current definition of its server. */
 function compared(pin: Pin, now: SeenNow | undefined): Pin {
   const { drifted, ...pinned } = pin
   if (!now) return pin
-  // There may be room now for texts that were left out before.
+  // There may be space now for texts that were left out before.
   if (now.hash === pin.hash) return pinnedDefinition(pin.tool, pin) ? pinned : { ...pinned, parts: now.parts }
   if (pin.isNew) return { ...pinned, ...now }
   return now.hash === drifted?.hash ? pin : { ...pin, drifted: now }
 }
 
-/** Of one server, so that none can take the room of the others. */
+/** Limit for one server, so that none can use the space of the others. */
 const MAX_PINS = 2_000
 const MAX_PIN_BYTES = 1_000_000
-/** What a pin may grow by when its definition changes, without its parts. */
+/** How much a pin may grow when its definition changes, without its parts. */
 const DRIFT_BYTES = 200
 
 /**
- * The pins of one server as far as there is room, those it has and those it should get. First the texts go that show a
- * change, then those of new tools and of tools that are not listed now. A pin itself never goes: its server could list
- * others until it does, and then come back with another definition under the name. What is new is left out instead.
+ * Fits the known and new pins of one server into its limit. First the texts that show a change are dropped, then those
+ * of new tools and of tools that are not listed. A pin itself is never dropped: its server could list other tools
+ * until it is, and then return with another definition under the same name. New pins are left out instead.
  */
 export function fitPins(
   known: readonly Pin[],
@@ -209,7 +214,7 @@ export function fitPins(
   }))
 }
 
-/** What it needs, now and when its definition changes. */
+/** The least space that a pin needs, now and after a change of its definition. */
 function leastBytes({ server, tool, hash, at }: Pin): number {
   return bytesOf({ server, tool, hash, at }) + DRIFT_BYTES
 }

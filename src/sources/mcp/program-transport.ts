@@ -3,7 +3,7 @@ import { type Clock, type ProgramEnd, type RunningProgram, ToolError } from '../
 import { escapeLine, escapeText, LineSplitter } from '../../lib/index.ts'
 import { MAX_MESSAGE_BYTES, waitUnlessAborted } from './transport.ts'
 
-/** The last of what a program wrote, for messages about it. */
+/** The end of a program's output, for messages. */
 export class OutputTail {
   readonly #maxBytes: number
   #chunks: Buffer[] = []
@@ -17,11 +17,11 @@ export class OutputTail {
     this.#chunks.push(chunk.subarray(-this.#maxBytes))
     this.#bytes += Math.min(chunk.length, this.#maxBytes)
     while (this.#bytes - this.#chunks[0]!.length >= this.#maxBytes) this.#bytes -= this.#chunks.shift()!.length
-    // Many small pieces would cost more than their bytes.
+    // Many small chunks would cost more than their bytes.
     if (this.#chunks.length > MAX_CHUNKS) this.#chunks = [Buffer.concat(this.#chunks)]
   }
 
-  /** Its last lines, with nothing that could drive a terminal. */
+  /** The last lines, without control characters for a terminal. */
   lastLines(most: number, maxChars: number): string {
     const text = Buffer.concat(this.#chunks).subarray(-this.#maxBytes).toString('utf8')
     const lines = text.replaceAll(COLOURS, '').replaceAll('\r\n', '\n').trimEnd().split('\n').slice(-most)
@@ -35,15 +35,15 @@ const MAX_CHUNKS = 256
 
 const COLOURS = /\u{1b}\[[0-9;]*m/gu
 
-/** How long a program has for each step of its end: its input closed, SIGTERM, SIGKILL; a second in all. */
+/** How long a program has for each step of its end: input closed, SIGTERM, SIGKILL; at most a second in all. */
 const GRACE_MS = 500
-/** Between the end of its output and its own. */
+/** How long to wait for the exit of a program after its output ended. */
 const MOMENT_MS = 500
 const SHOWN_LINES = 10
 const SHOWN_CHARS = 1_000
 const SHOWN_NOISE_CHARS = 200
 
-/** What it talks to. */
+/** Options of a program transport. */
 export interface ProgramTransportOptions {
   readonly server: string
   readonly program: RunningProgram
@@ -51,14 +51,14 @@ export interface ProgramTransportOptions {
   readonly parse: (line: string) => JSONRPCMessage
 }
 
-/** MCP over the standard input and output of a program: a message a line, each of bounded length. */
+/** MCP over the standard input and output of a program: one message per line, each of bounded length. */
 export class ProgramTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: Transport['onmessage']
-  /** Why it broke, if it did; what waits for an answer ends with it. */
+  /** Why the transport broke, if it did; pending requests end with it. */
   reason: ToolError | undefined
-  /** Beside `stderr`, by this the SDK knows that silence means an old server and not a network that is down. */
+  /** Together with `stderr`, tells the SDK that silence means an old server and not a broken network. */
   readonly pid: number
   readonly stderr = null
   readonly #server: string
@@ -71,7 +71,7 @@ export class ProgramTransport implements Transport {
   #allRead: Promise<unknown> = Promise.resolve()
   #noise = ''
   #isClosed = false
-  /** It does not talk any more, and has ended or soon will. */
+  /** The program has stopped talking, and has ended or soon will. */
   #isOver = false
   readonly #heard: JSONRPCMessage[] = []
   #isTelling = false
@@ -82,14 +82,14 @@ export class ProgramTransport implements Transport {
     this.#clock = clock
     this.#program = program
     this.#parse = parse
-    // From the first moment on: a full pipe would stop it, and what it says before it ends tells why.
+    // Read from the start: a full pipe would block the program, and its last output explains why it ended.
     program.stderr.on('data', (chunk: Buffer) => this.#tail.add(chunk))
     this.#allSaid = new Promise((resolve) => program.stderr.once('close', resolve).once('end', resolve))
   }
 
   async start(): Promise<void> {
     const { stdin, stdout } = this.#program
-    // The program has ended or has closed its input; the write that fails reports it.
+    // The program has ended or closed its input; the write that fails reports it.
     stdin.on('error', () => {})
     stdout.on('data', (chunk: Buffer) => this.#read(chunk))
     this.#allRead = new Promise<void>((resolve) => stdout.once('close', resolve).once('end', resolve))
@@ -117,7 +117,7 @@ export class ProgramTransport implements Transport {
     this.#finish(undefined)
   }
 
-  /** What it wrote that is no MCP, and what it said about itself, for messages. */
+  /** Output of the program that is not MCP, and its standard error, for messages. */
   describeOutput(): string {
     const tail = this.#tail.lastLines(SHOWN_LINES, SHOWN_CHARS)
     const said = tail === '' ? '' : ` It said: ${tail}`
@@ -128,7 +128,7 @@ export class ProgramTransport implements Transport {
     if (this.#isClosed) return
     try {
       for (const line of this.#lines.push(chunk)) this.#hear(line)
-      void this.#tell()
+      void this.#deliver()
     } catch (error) {
       const why =
         error instanceof RangeError ? `wrote more than a message may have: ${error.message}` : 'cannot be read'
@@ -142,7 +142,7 @@ export class ProgramTransport implements Transport {
     try {
       message = this.#parse(line)
     } catch (error) {
-      // Many servers print what belongs on standard error; the last of it explains a server that does not answer.
+      // Many servers print log lines on standard output; the last one explains a server that does not answer.
       this.#noise = JSON.stringify(escapeLine(line.slice(0, SHOWN_NOISE_CHARS)))
       this.onerror?.(error as Error)
       return
@@ -151,8 +151,11 @@ export class ProgramTransport implements Transport {
     this.#heard.push(message)
   }
 
-  /** The SDK hears notifications a little later than answers: without a pause the last progress of a call would be lost. */
-  async #tell(): Promise<void> {
+  /**
+   * The SDK delivers notifications slightly later than answers: without a pause the last progress of a call would be
+   * lost.
+   */
+  async #deliver(): Promise<void> {
     if (this.#isTelling) return
     this.#isTelling = true
     for (let message = this.#heard.shift(); message; message = this.#heard.shift()) {
@@ -162,7 +165,7 @@ export class ProgramTransport implements Transport {
     this.#isTelling = false
   }
 
-  /** Most end with their output; what they ended with, and what they said at last, says more. */
+  /** Most programs end with their output; their exit code and last output explain more. */
   async #whyOver(): Promise<ToolError> {
     const moment = waitUnlessAborted(MOMENT_MS, this.#clock)
     const end = await Promise.race([this.#program.ended, moment])

@@ -13,7 +13,7 @@ const options = z.array(z.object({ const: z.string(), title: z.string().optional
 
 const number = z.number().optional()
 
-/** The kinds of fields that the protocol knows, each with its own keywords and no other. */
+/** The kinds of fields that the protocol defines, each with its own keywords and no other. */
 const Field = z.discriminatedUnion('type', [
   z.object({
     ...texts,
@@ -39,8 +39,8 @@ const Field = z.discriminatedUnion('type', [
 ])
 
 /**
- * A form that a server asks somebody to fill in: flat, and made of nothing but what the protocol knows. What a schema
- * could be built of beyond that may take for ever to check, and would be shown to nobody.
+ * A form that a server asks a person to fill in: flat, with only the fields of the protocol. Any other schema could
+ * take forever to check, and could not be shown.
  */
 export const QuestionForm = z
   .looseObject({ type: z.literal('object'), properties: z.record(z.string(), z.unknown()) })
@@ -76,7 +76,7 @@ const Request = z.discriminatedUnion('mode', [
 const MAX_WAITING = 8
 const MAX_ASKED = 20
 
-/** What a server asks during one call: one question after the other, and not more than a person can answer. */
+/** The questions of a server during one call: asked one after the other, and no more than a person can answer. */
 export class ServerQuestions {
   readonly #server: string
   readonly #ctx: BaseContext
@@ -95,7 +95,7 @@ export class ServerQuestions {
     return this.#ctx.run
   }
 
-  /** Puts a question to the person, after those before it. */
+  /** Asks the person, after the questions before. */
   ask(params: unknown): Promise<ElicitResult> {
     if (this.#asked >= MAX_ASKED) {
       return this.refuse(`${this.#server} asked more than ${MAX_ASKED} questions; the rest are not answered.`)
@@ -108,19 +108,19 @@ export class ServerQuestions {
     this.#asked++
     this.#open++
     const answer = this.#last.then(() => this.#answer(params)).finally(() => this.#open--)
-    // Anyone who asked is notified.
+    // Its error reaches the one who asked.
     this.#last = answer.catch(() => {})
     return answer
   }
 
-  /** Answers with nothing, and says once why. */
+  /** Declines, and gives the reason once. */
   async refuse(why: string): Promise<ElicitResult> {
     if (!this.#told.has(why) && !this.#isOver) this.#ctx.notice(why)
     this.#told.add(why)
     return { action: 'cancel' }
   }
 
-  /** The call is over: what still waits is asked of nobody. */
+  /** The call has ended: pending questions are not asked. */
   close(): void {
     this.#isOver = true
   }
@@ -130,7 +130,7 @@ export class ServerQuestions {
   }
 }
 
-/** Puts what a server asks to the person behind the very call that it asks for. Addresses are reported, never opened. */
+/** Asks the person behind the call that the server asks for. URLs are reported, never opened. */
 export async function answerElicitation(server: string, params: unknown, ctx: BaseContext): Promise<ElicitResult> {
   const parsed = Request.safeParse(params)
   if (!parsed.success) {
@@ -161,7 +161,7 @@ export async function answerElicitation(server: string, params: unknown, ctx: Ba
   }
 }
 
-/** What leads elsewhere is refused rather than left out: it would mean something else without. */
+/** A reference is refused rather than dropped: without it the schema would mean something else. */
 function isFlat(part: unknown, nested: ReadonlySet<string>): boolean {
   if (typeof part !== 'object' || part === null) return true
   return Object.entries(part).every(

@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/index.ts'
 
-/** Changes that come together are one. */
+/** Changes within this time count as one. */
 const DEBOUNCE_MS = 200
-/** A server that tells of changes without end is not asked without end. */
+/** Minimum pause between two refreshes, for servers that report changes without end. */
 const REST_MS = 1_000
 
-/** Does something again when it is notified to, but never twice concurrently and not all the time. */
+/** Repeats a task on notification, never twice concurrently and with a minimum pause. */
 export class Refresher {
   readonly #clock: Clock
   readonly #work: () => Promise<void>
@@ -19,19 +19,19 @@ export class Refresher {
     this.#work = work
   }
 
-  /** In a moment. */
+  /** Refreshes after a short delay. */
   soon(): void {
     if (this.#running) this.#isWanted = true
     else this.#plan(DEBOUNCE_MS)
   }
 
-  /** Now, or with the one that continues. */
+  /** Refreshes now, or joins the refresh under way. */
   now(): Promise<void> {
     this.#running ??= this.#run()
     return this.#running
   }
 
-  /** After a while; settles when it is done. */
+  /** Refreshes after a delay; resolves when it is done. */
   after(waitMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve()
@@ -62,7 +62,7 @@ export class Refresher {
       ms,
       () => {
         this.#cancel = undefined
-        // What fails keeps what was there; the next change tries again.
+        // A failed refresh keeps the previous tools; the next change tries again.
         this.now().catch(() => {})
       },
       { background: true },

@@ -2,13 +2,13 @@ import { isPlainObject } from '../../lib/index.ts'
 import type { McpJsonObject } from './definitions.ts'
 
 const UNIONS = ['anyOf', 'oneOf', 'allOf'] as const
-/** References that lead to references, and unions of unions, have to end. */
+/** Chains of references and nested unions have to end. */
 const MAX_STEPS = 200
 
 /**
- * The schema of a server's arguments as hubs and model providers take it: an object at its root, with properties, and
- * no union there. Of several shapes one is made that every one of them fits; the server still checks for itself.
- * Undefined when it describes something that is no object.
+ * Turns the schema of a server's arguments into one that hubs and model providers accept: an object at its root, with
+ * properties and without a union. Several shapes become one that every one of them fits; the server still validates.
+ * Returns `undefined` if the schema does not describe an object.
  */
 export function repairInput(given: unknown): McpJsonObject | undefined {
   if (given === undefined || given === null || given === true) return EMPTY
@@ -27,7 +27,7 @@ export function repairInput(given: unknown): McpJsonObject | undefined {
 
 const EMPTY: McpJsonObject = { type: 'object', properties: {} }
 
-/** The whole that references look into, and how many steps are left. */
+/** The root that references point into, and how many steps are left. */
 interface Walk {
   readonly root: McpJsonObject
   left: number
@@ -53,12 +53,12 @@ function flatten(schema: McpJsonObject, walk: Walk): McpJsonObject | undefined {
   return flatten(both(others, merged), walk)
 }
 
-/** What fits both together: all properties, all that either needs. */
+/** The intersection of two schemas: all properties, everything that either requires. */
 function both(a: McpJsonObject, b: McpJsonObject): McpJsonObject {
   return { ...a, ...b, ...merged(a, b, 'allOf'), required: [...namesOf(a.required), ...namesOf(b.required)] }
 }
 
-/** What fits one or the other: all properties, but only what both need. */
+/** The union of two schemas: all properties, only what both require. */
 function either(a: McpJsonObject, b: McpJsonObject): McpJsonObject {
   const alsoNeeded = new Set(namesOf(b.required))
   const { additionalProperties: first, ...others } = a

@@ -8,7 +8,7 @@ import {
 } from '../../core/index.ts'
 import { lookAtKeys } from '../../records/redaction/index.ts'
 
-/** A server with everything filled in that its configuration refers to. */
+/** A server with all references in its configuration resolved. */
 export type ResolvedServer =
   | { readonly kind: 'program'; readonly request: ProgramRequest }
   | {
@@ -18,7 +18,10 @@ export type ResolvedServer =
       readonly isSse: boolean
     }
 
-/** Fills in what the configuration of a server refers to, when it is about to be used; secrets are hidden from then on. */
+/**
+ * Resolves the references in the configuration of a server when it is about to be used; secrets are redacted from then
+ * on.
+ */
 export function resolveServer(
   name: string,
   server: McpServer,
@@ -39,17 +42,17 @@ export function resolveServer(
   return { kind: 'web', url, headers: fillAll(server.headers, 'headers'), isSse: server.type === 'sse' }
 }
 
-/** Whether it is a program, and not a service on the network. */
+/** Whether a server is a program, and not a service on the network. */
 export function isProgram(server: McpServer): server is StdioMcpServer {
   return typeof (server as Partial<StdioMcpServer>).command === 'string'
 }
 
-/** Whether the hub signs in by itself where the server wants that. */
+/** Whether the hub signs in by itself if the server requires it. */
 export function signsIn({ oauth, headers = {} }: HttpMcpServer): boolean {
   return oauth !== false && !Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
 }
 
-/** The address of a server, which is one of http or https. */
+/** Parses the URL of a server. Throws CONFIG_INVALID unless it is http or https. */
 export function toServerUrl(name: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url && /^https?:$/.test(url.protocol)) return url
@@ -58,25 +61,27 @@ export function toServerUrl(name: string, text: string): URL {
   })
 }
 
-/** Shorter ones would hide ordinary words. */
+/** Redacting shorter values would hide ordinary words. */
 const MIN_SECRET_LENGTH = 6
 const HARMLESS: ReadonlySet<string> = new Set(
   `HOME PATH USER USERNAME LOGNAME PWD OLDPWD SHELL LANG LANGUAGE TERM TZ TMPDIR TMP TEMP HOSTNAME EDITOR DISPLAY CI
   NODE_ENV`.split(/\s+/),
 )
-/** `PROJECT_DIR=/home/me/project`: without it, no result of a server that works there could be read. */
+/** `PROJECT_DIR=/home/me/project` is not redacted: no result of a server that works there could be read. */
 const NAMES_FOLDER = /(?:^|_)(?:DIR|DIRECTORY|FOLDER|PATH|ROOT|HOME|WORKSPACE|CWD)$/i
 const IS_PLACE = /^(?:[/~]|\.{1,2}\/|[A-Za-z]:\\)/
 const kindOf = lookAtKeys(undefined, (key) => key)
 
-/** Fills in what the texts of a server's configuration refer to. */
+/** Resolves the references in the texts of a server's configuration. */
 interface ServerReferences {
   fill(text: string, where: string): string
-  /** The same for variables or headers; one whose name says that it is secret is hidden even where it refers to nothing. */
+  /** The same for variables or headers; a value whose key names a secret is redacted even if it refers to nothing. */
   fillAll(texts: Readonly<Record<string, string>> | undefined, where: string): Readonly<Record<string, string>>
 }
 
-/** Fills in references; whatever comes from the environment or from secrets no record and no result holds from then on. */
+/**
+ * Resolves references; values from the environment or from secrets are redacted in records and results from then on.
+ */
 export function openReferences(
   server: string,
   { host, env }: { readonly host: Pick<SourceHost, 'secret' | 'hide'>; readonly env: ReferenceSources['env'] },
@@ -108,18 +113,18 @@ function isHarmless(name: string, value: string): boolean {
   return HARMLESS.has(name.toUpperCase()) || (NAMES_FOLDER.test(name) && IS_PLACE.test(value))
 }
 
-/** Where the values come from. */
+/** Where the values of references come from. */
 export interface ReferenceSources {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly secret: (name: string) => string | undefined
-  /** Is notified of every value that was taken from there, and of no default. */
+  /** Called for every value that was found, but not for defaults. */
   readonly onValue?: (kind: 'env' | 'secret', name: string, value: string) => void
 }
 
-/** `${env:X}`, `${secret:x}`, and `${X}` as Claude writes it; each may say what holds without it, `${X:-default}`. */
+/** `${env:X}`, `${secret:x}`, and `${X}` as in Claude's configuration; each may have a default, `${X:-default}`. */
 const REFERENCE = /\$\{(?:([A-Za-z]+):(?!-))?([A-Za-z_][A-Za-z0-9_.-]*?)(?::-([^}]*))?\}/g
 
-/** A text of the configuration of a server with what it refers to; one that is missing is reported by its name. */
+/** Resolves the references in a text. Throws CONFIG_INVALID with the name of one that is missing. */
 export function fillReferences(text: string, references: ReferenceSources, where: string): string {
   return text.replaceAll(REFERENCE, (whole, kind: string | undefined, name: string, otherwise: string | undefined) => {
     const value = lookUp(kind ?? 'env', name, references, { whole, where })

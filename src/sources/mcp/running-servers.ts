@@ -4,7 +4,7 @@ import { Pins } from './pins.ts'
 import type { ReferenceSources } from './resolve-server.ts'
 import { ServerLink } from './server-link.ts'
 
-/** Between two looks at whether the owner accepted what a server changed. */
+/** Interval of checks whether the owner accepted a change. */
 const LOOK_MS = 2_000
 
 /** All servers of a source while it is connected. */
@@ -26,7 +26,7 @@ export class RunningServers {
     this.#pins = new Pins(host.data)
     const enabled = Object.entries(servers).filter(([, server]) => server.disabled !== true)
     const names = Object.keys(servers)
-    // The longest first: on the wire a tool of `a_b` begins like one of `a`.
+    // Longest name first: on the wire a tool of `a_b` begins like one of `a`.
     for (const [name, server] of enabled.sort(([a], [b]) => b.length - a.length)) {
       const onTools = () => this.#offer()
       const link = new ServerLink({ name, server, names, host, env, pins: this.#pins, onTools })
@@ -60,7 +60,7 @@ export class RunningServers {
     await Promise.all([...this.#links.values()].map((link) => link.close()))
   }
 
-  /** A call by a name of the server waits for it; one that is down is tried again for each such call. */
+  /** A call with a name of this server waits for it; a server that is down is tried again for each such call. */
   #expect(name: string, link: ServerLink): void {
     const problem = () => (link.connection ? undefined : link.problem)
     for (const prefix of [`mcp/${name}.`, `mcp_${name}_`]) this.#host.expect(prefix, () => link.connect(), problem)
@@ -76,7 +76,7 @@ export class RunningServers {
     this.#lookForAnswer()
   }
 
-  /** While something waits for the owner: `tool-hub mcp pin` in another process is heard of here, too. */
+  /** While something waits for the owner, notices `tool-hub mcp pin` of another process. */
   #lookForAnswer(): void {
     this.#cancelLook?.()
     this.#cancelLook = undefined

@@ -12,12 +12,15 @@ import { tooSlow, upstreamError } from './upstream-error.ts'
 
 const FIRST_DELAY_MS = 500
 
-/** One that lived so long has not failed quickly. */
+/** A connection that lasted this long does not count as a quick failure. */
 const STEADY_MS = 30_000
 
 const MAX_QUICK_FAILURES = 5
 
-/** When to start something again that failed: twice as late each time, and not by itself after five quick failures. */
+/**
+ * Decides when to restart something that failed: the delay doubles each time, and after five quick failures it is not
+ * restarted automatically.
+ */
 export class Backoff {
   readonly #random: () => number
   #failures = 0
@@ -26,7 +29,7 @@ export class Backoff {
     this.#random = random
   }
 
-  /** How long to wait after a failure; undefined when only somebody who asks for it should start it again. */
+  /** Returns the delay after a failure, or `undefined` if it should be restarted only on request. */
   afterFailure(livedMs: number): number | undefined {
     this.#failures = livedMs >= STEADY_MS ? 1 : this.#failures + 1
     if (this.#failures >= MAX_QUICK_FAILURES) return undefined
@@ -35,27 +38,30 @@ export class Backoff {
   }
 }
 
-/** What one server needs of its source. */
+/** Options of a server link. */
 export interface ServerLinkOptions {
   readonly name: string
   readonly server: McpServer
-  /** All servers of the source. */
+  /** Names of all servers of the source. */
   readonly names: readonly string[]
   readonly host: SourceHost
   readonly env: ReferenceSources['env']
   readonly pins: Pins
-  /** Its tools are others now. */
+  /** Called when its tools have changed. */
   readonly onTools: () => void
 }
 
-/** Between two looks at the tools of a server whose stream of changes ends again and again. */
+/** First delay between polls of a server whose change stream keeps ending. */
 const FIRST_WAIT_MS = 5_000
 const MAX_WAIT_MS = 300_000
 
-/** One server, supervised: it is connected, watched, and connected again when it breaks. Its troubles are its own. */
+/**
+ * Supervises one server: connects it, watches it, and reconnects it when the connection breaks. Failures do not affect
+ * other servers.
+ */
 export class ServerLink {
   readonly shelf: ServerTools
-  /** Why it is not there, while it is not. */
+  /** Why the server is down; `undefined` while it is up. */
   problem: ToolError | undefined
   readonly #options: ServerLinkOptions
   readonly #known: KnownServer = {}
@@ -76,7 +82,7 @@ export class ServerLink {
     return this.#connection
   }
 
-  /** Connects, or waits for who does; one that stays down is tried once more for everybody who asks. */
+  /** Connects, or waits for the attempt that is under way. A server that stays down is tried once more per request. */
   connect(): Promise<McpConnection> {
     if (this.#connection) return Promise.resolve(this.#connection)
     this.#cancelRetry?.()
@@ -87,7 +93,7 @@ export class ServerLink {
     return this.#connecting
   }
 
-  /** Reads the tools again, now. */
+  /** Lists the tools again now. */
   refresh(): Promise<void> {
     return this.#refresher.now()
   }
@@ -99,11 +105,11 @@ export class ServerLink {
     const connection = this.#connection
     this.#connection = undefined
     await connection?.close()
-    // Anyone who waits for it is notified.
+    // Its error reaches everyone who waits for it.
     await this.#connecting?.catch(() => {})
   }
 
-  /** Calls a tool, over a new connection where the old one is gone. */
+  /** Calls a tool, over a new connection if the old one is gone. */
   async #call(definition: ServerToolDefinition, input: unknown, ctx: BaseContext): Promise<CallToolResult> {
     const connection = await untilAborted(this.connect(), ctx.signal)
     this.#assertUnchanged(definition)
@@ -137,7 +143,7 @@ export class ServerLink {
       this.#supervise(connection)
       return connection
     } catch (error) {
-      // It may have become another server meanwhile.
+      // It may be another server version now.
       if (!connection) Object.assign(this.#known, { era: undefined, isSse: undefined })
       const reason = connection?.reason
       await connection?.close().catch(() => {})
@@ -160,7 +166,7 @@ export class ServerLink {
     void this.#watch(connection)
   }
 
-  /** A stream of changes that ends is opened again, after a look at what it may have missed. */
+  /** Reopens a change stream that ended, after listing the tools to catch what it missed. */
   async #watch(connection: McpConnection): Promise<void> {
     for (let waitMs = FIRST_WAIT_MS; this.#connection === connection; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
       const outcome = await connection.watch(() => this.#refresher.soon(), this.#closing.signal)
@@ -169,7 +175,7 @@ export class ServerLink {
     }
   }
 
-  /** What is wrong, and when to try again by itself: never with what only a person can mend. */
+  /** Records the problem and plans the next attempt; there is none for problems that only a person can fix. */
   #plan(problem: ToolError, livedMs: number): void {
     this.problem = problem
     if (this.#closing.signal.aborted || !problem.retryable) return
@@ -194,7 +200,7 @@ export class ServerLink {
     this.#options.onTools()
   }
 
-  /** A server may have a tool no more without having said so. */
+  /** A server may have removed a tool without a notification. */
   async #lookFor({ tool }: ServerToolDefinition, ctx: BaseContext): Promise<void> {
     await untilAborted(
       this.refresh().catch(() => {}),
@@ -203,7 +209,7 @@ export class ServerLink {
     this.#assertThere(tool)
   }
 
-  /** What was judged, and perhaps allowed by a person, is this very definition. */
+  /** The call was decided, and perhaps approved, for exactly this definition. */
   #assertUnchanged(definition: ServerToolDefinition): void {
     this.#assertThere(definition.tool)
     if (this.shelf.holds(definition)) return

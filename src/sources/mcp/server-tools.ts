@@ -10,17 +10,17 @@ const PLAIN = /^[A-Za-z0-9_-]+$/
 
 const MAX_LENGTH = 64
 
-/** So many that nobody finds a second name with the same. */
+/** Enough characters that nobody finds a second name with the same hash. */
 const HASH_CHARS = 16
 
-/** A name that reads as if it had been changed. */
+/** A name that looks as if it had been changed. */
 const LIKE_CHANGED = new RegExp(`-[0-9a-f]{${HASH_CHARS}}$`)
 
-/** What the tools of a server are made with. */
+/** Options of `ServerTools`. */
 export interface ServerToolsOptions {
   readonly name: string
   readonly server: McpServer
-  /** All servers of the source, for names that must not be taken for one of another's tools. */
+  /** Names of all servers of the source: a tool must not be mistaken for one of another server. */
   readonly names: readonly string[]
   readonly host: Pick<SourceHost, 'warn' | 'clock'>
   readonly pins: Pins
@@ -29,25 +29,25 @@ export interface ServerToolsOptions {
 
 /** A tool that models do not see until the owner accepts it. */
 export interface PendingTool {
-  /** In the hub, once it is accepted. */
+  /** Its name in the hub once it is accepted. */
   readonly name: string
   readonly definition: ServerToolDefinition
-  /** What it says of itself, for the owner. */
+  /** Its definition, described for the owner. */
   readonly drift: string
 }
 
-/** What models see of a definition that is not the one that was pinned, and why its calls ask. */
+/** What models see of a definition that differs from the pinned one, and why its calls ask. */
 interface Doubted {
   readonly shown: ServerToolDefinition
   readonly doubt: string
 }
 
-/** What the pins say of the definitions that a server lists, by the server's names. */
+/** Result of comparing the listed definitions with the pins, by the server's names. */
 interface Comparison {
   readonly doubted: ReadonlyMap<string, Doubted>
-  /** Those that are not shown, and why. */
+  /** Tools that are not shown, and why. */
   readonly pending: ReadonlyMap<string, string>
-  /** Those that the owner can accept. */
+  /** Tools that the owner can accept. */
   readonly acceptable: readonly string[]
 }
 
@@ -59,10 +59,10 @@ interface Made {
 
 const MAX_REPORTED = 5
 const SHOWN_NAME_CHARS = 80
-/** Tools whose schemas cannot be checked in any time. */
+/** How many tools may have schemas whose check does not end. */
 const MAX_ENDLESS = 5
 
-/** The tools of one server as a hub has them; one that stays the same stays the same object. */
+/** The tools of one server as a hub has them; a tool that does not change stays the same object. */
 export class ServerTools {
   tools: readonly AnyTool[] = []
   leftOut: readonly LeftOut[] = []
@@ -73,8 +73,8 @@ export class ServerTools {
   acceptable: readonly string[] = []
   readonly #options: ServerToolsOptions
   #made: ReadonlyMap<string, Made> = new Map()
-  /** What the last look at the server left out. */
-  #told: ReadonlySet<string> = new Set()
+  /** What the last listing left out. */
+  #reported: ReadonlySet<string> = new Set()
 
   constructor(options: ServerToolsOptions) {
     this.#options = options
@@ -85,17 +85,20 @@ export class ServerTools {
     return [...this.drifts.keys(), ...this.pending.map(({ name }) => name)]
   }
 
-  /** By the server's own name for it. */
+  /** Whether the server has a tool of this name (its own name, not the hub's). */
   has(tool: string): boolean {
     return this.#made.has(tool)
   }
 
-  /** Whether a definition is what the server says of the tool now, as far as is known. */
+  /** Whether this is the latest known definition of the tool. */
   holds({ tool, hash }: ServerToolDefinition): boolean {
     return this.#made.get(tool)?.definition.hash === hash
   }
 
-  /** Takes what a server lists. Models see of each tool what was pinned; one that is not as it was pinned is in doubt. */
+  /**
+   * Takes over what a server lists. Models see the pinned definition of each tool; a tool that differs from it is in
+   * doubt.
+   */
   async take(
     definitions: readonly ServerToolDefinition[],
     leftOut: readonly LeftOut[],
@@ -113,7 +116,7 @@ export class ServerTools {
           : this.#skip(definition)
       if (isIgnoredTool(next.tool) && next.tool.why.includes(UNCHECKED)) endless++
       made.set(definition.tool, next)
-      // To make a tool compiles its schemas; everybody else has their turn in between.
+      // Making a tool compiles its schemas; this lets other work run in between.
       await setImmediate()
       signal.throwIfAborted()
     }
@@ -130,10 +133,10 @@ export class ServerTools {
     const why = `it is new; look at it with: tool-hub mcp test ${name}; accept it with: tool-hub mcp pin ${name}`
     const waiting = this.pending.map(({ definition: { tool } }) => ({ tool: shownName(tool), why }))
     this.leftOut = [...leftOut, ...all.filter(isIgnoredTool)]
-    this.#tell([...this.leftOut, ...waiting])
+    this.#report([...this.leftOut, ...waiting])
   }
 
-  /** Without pins nothing can be compared, and what cannot be compared is doubted. */
+  /** Without pins nothing can be compared, and what cannot be compared is in doubt. */
   async #compare(definitions: readonly ServerToolDefinition[]): Promise<Comparison> {
     const { name, host, pins } = this.#options
     try {
@@ -179,7 +182,7 @@ export class ServerTools {
     return { key, definition, tool }
   }
 
-  /** A check that does not come to an end is stopped, but costs time; a server that has many wants to take it. */
+  /** A check that does not end is stopped but costs time; a server with many of them may do it on purpose. */
   #skip(definition: ServerToolDefinition): Made {
     const why = `${MAX_ENDLESS} tools of its server before it ${UNCHECKED}`
     return { key: '', definition, tool: { tool: definition.tool, why } }
@@ -189,23 +192,23 @@ export class ServerTools {
     return toToolName(this.#options.name, tool, this.#options.names)
   }
 
-  #tell(leftOut: readonly LeftOut[]): void {
+  #report(leftOut: readonly LeftOut[]): void {
     const { name, host } = this.#options
     const texts = leftOut.map(textOf)
-    const news = texts.filter((text) => !this.#told.has(text))
+    const news = texts.filter((text) => !this.#reported.has(text))
     for (const text of news.slice(0, MAX_REPORTED)) host.warn(`MCP server ${name}: ${text}`)
     if (news.length > MAX_REPORTED)
       host.warn(`MCP server ${name}: ${news.length - MAX_REPORTED} more tools are left out.`)
-    this.#told = new Set(texts)
+    this.#reported = new Set(texts)
   }
 }
 
-/** With its hash: a yes to one definition must never be a yes to another. */
+/** Includes the hash: an approval of one definition must never apply to another. */
 function uncompared({ hash }: ServerToolDefinition): string {
   return `its definition cannot be compared with the one that was first seen (now ${shortHash(hash)})`
 }
 
-/** All that models see of a tool whose pinned definition is not known: that there is one of this name. */
+/** What models see of a tool whose pinned definition is not known: only that a tool of this name exists. */
 function unknown(definition: ServerToolDefinition): ServerToolDefinition {
   return { ...definition, title: undefined, description: '', input: {}, output: undefined, annotations: {} }
 }

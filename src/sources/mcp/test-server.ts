@@ -10,12 +10,12 @@ import { isProgram, type ReferenceSources } from './resolve-server.ts'
 import { ServerTools } from './server-tools.ts'
 import { tooSlow, upstreamError } from './upstream-error.ts'
 
-/** What was found out about a server. */
+/** Result of testing a server. */
 export type ServerReport =
   | {
       readonly ok: true
       readonly era: ProtocolEra
-      /** What it calls itself. */
+      /** The name and version that it reports. */
       readonly info: { readonly name: string; readonly version: string } | undefined
       readonly tools: readonly ReportedTool[]
       readonly leftOut: readonly LeftOut[]
@@ -24,7 +24,7 @@ export type ServerReport =
     }
   | { readonly ok: false; readonly problem: ToolError; readonly ms: number }
 
-/** A tool of it, as a hub would have it. */
+/** A tool of the server as a hub would offer it. */
 export interface ReportedTool {
   readonly name: string
   readonly title: string | undefined
@@ -38,7 +38,7 @@ export interface ReportedTool {
   readonly isNew: boolean
 }
 
-/** Connects to a server, looks at what it has and disconnects, for `tool-hub mcp test`. What is new is pinned. */
+/** Connects to a server, lists its tools and disconnects, for `tool-hub mcp test`. New tools are pinned. */
 export async function testServer(
   name: string,
   server: McpServer,
@@ -60,13 +60,13 @@ export async function testServer(
     const { definitions, leftOut } = await connection.list(deadline.signal)
     const listMs = clock.now() - connectedAt
     const call = () => Promise.reject(new ToolError('ABORTED', 'This server is only looked at.'))
-    const shelf = new ServerTools({ name, server, names: [name], host, pins: new Pins(host.data), call })
-    await shelf.take(definitions, leftOut, deadline.signal)
+    const found = new ServerTools({ name, server, names: [name], host, pins: new Pins(host.data), call })
+    await found.take(definitions, leftOut, deadline.signal)
     const { era } = connection
     const info = connection.info && { name: redact(connection.info.name), version: redact(connection.info.version) }
     const tools = [
-      ...shelf.tools.map((tool) => ({ ...tool, drift: shelf.drifts.get(tool.name), isNew: false })),
-      ...shelf.pending.map(({ name, definition, drift }) => {
+      ...found.tools.map((tool) => ({ ...tool, drift: found.drifts.get(tool.name), isNew: false })),
+      ...found.pending.map(({ name, definition, drift }) => {
         const { title, description } = cleanTexts(definition)
         return { name, title, description, capabilities: ['remote'], drift, doubt: drift, isNew: true }
       }),
@@ -79,8 +79,8 @@ export async function testServer(
       drift: drift && redact(drift),
       isNew,
     }))
-    const leftOutTold = shelf.leftOut.map((texts) => redactTexts(texts, redact))
-    return { ok: true, era, info, tools, leftOut: leftOutTold, connectMs: connectedAt - startedAt, listMs }
+    const redactedLeftOut = found.leftOut.map((texts) => redactTexts(texts, redact))
+    return { ok: true, era, info, tools, leftOut: redactedLeftOut, connectMs: connectedAt - startedAt, listMs }
   } catch (error) {
     const reason = deadline.signal.aborted && !ToolError.is(error) ? deadline.signal.reason : error
     const problem = upstreamError(name, connection?.reason ?? reason)
@@ -91,14 +91,14 @@ export async function testServer(
   }
 }
 
-/** Here nobody starts it again, and anyone who reads this is looking at it already. */
+/** Replaces hints that do not apply here: nothing restarts the server, and the reader is already testing it. */
 function forPerson(problem: ToolError, server: McpServer, redact: SourceHost['redact']): ToolError {
   const { code, message, fix, retryable } = problem
   const hint = fix.hint.includes('tool-hub mcp test') ? byHand(server) : fix.hint
   return new ToolError(code, redact(message), { fix: { ...fix, hint: redact(hint) }, retryable, cause: problem })
 }
 
-/** As it stands in the config: what it refers to may be secret. */
+/** The command as the config has it: resolved references may be secret. */
 function byHand(server: McpServer): string {
   if (!isProgram(server))
     return `See whether it answers at ${escapeLine(server.url.split('?', 1)[0]!)}, and what it logs.`

@@ -20,24 +20,24 @@ import { repairInput } from './repair-input.ts'
 const MAX_ANSWER_DEPTH = 100
 const ERROR_CHARS = 4_000
 
-/** What a tool of a server is made of. */
+/** What a tool of a server is made from. */
 export interface ToolParts {
-  /** In the hub. */
+  /** The name in the hub. */
   readonly name: string
   readonly serverName: string
   readonly server: McpServer
-  /** As its server describes it now. */
+  /** The definition as its server has it now. */
   readonly definition: ServerToolDefinition
-  /** What models see instead, while the owner has not accepted the definition. */
+  /** What models see instead until the owner accepts the definition. */
   readonly shown?: ServerToolDefinition | undefined
   /** What changed in it since it was first seen. */
   readonly drift: string | undefined
-  /** Gives the same object for the same schema, which then is compiled once. */
+  /** Returns the same object for equal schemas, so that each is compiled once. */
   readonly share: (schema: McpJsonObject) => McpJsonObject
   readonly call: (definition: ServerToolDefinition, input: unknown, ctx: BaseContext) => Promise<CallToolResult>
 }
 
-/** A tool of a server as one of a hub; what it says of itself counts only where the owner trusts the server. */
+/** Makes a hub's tool of a server's tool. Its annotations count only if the owner trusts the server. */
 export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
   const { name, serverName, server, definition, shown = definition, share, call } = parts
   const { tool } = definition
@@ -58,7 +58,7 @@ export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
     input,
     ...(output && { output }),
     ...rightsOf([shown.annotations, definition.annotations], target, server.trust === true),
-    // Not `group:<server>`: a server that is called `fs` has nothing to do with files of the sandbox.
+    // Not `group:<server>`: a server named `fs` has nothing to do with the files of the sandbox.
     group: 'mcp',
     category: 'mcp',
     tags: [`mcp:${serverName}`],
@@ -73,12 +73,15 @@ export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
   }) as AnyTool
 }
 
-/** Whether something could not be made a tool. */
+/** Whether a tool could not be made. */
 export function isIgnoredTool(made: AnyTool | LeftOut): made is LeftOut {
   return 'why' in made
 }
 
-/** Pessimistic, unless the owner believes the server; then by the worse of what it says now and what it said before. */
+/**
+ * Assumes the worst unless the owner trusts the server; then takes the stricter of the current and the pinned
+ * annotations.
+ */
 function rightsOf(annotations: readonly McpJsonObject[], target: string, isTrusted: boolean) {
   const isDestructive = isTrusted && annotations.some(({ destructiveHint }) => destructiveHint === true)
   const isReadOnly = annotations.every(({ readOnlyHint }) => readOnlyHint === true)
@@ -90,14 +93,14 @@ function rightsOf(annotations: readonly McpJsonObject[], target: string, isTrust
   return { capabilities, targets: () => targets }
 }
 
-/** How the check of a schema begins to say that it did not come to an end. */
+/** How the message begins if the check of a schema did not end. */
 export const UNCHECKED = 'could not be checked'
 
-/** The first value compiles a schema, which a broken one does not survive. */
+/** Compiling happens with the first value, and throws if the schema is broken. */
 async function whyUnusable(schema: McpJsonObject, side: 'input' | 'output'): Promise<string | undefined> {
   try {
     const checked = await compileSchema(schema, { side }).validate({})
-    // An empty object is checked immediately, unless the schema is made so that nothing ever is.
+    // An empty object is checked immediately, unless the schema is built so that no check ends.
     const endless = checked.ok ? undefined : checked.issues.find(({ message }) => message.startsWith(UNCHECKED))
     return endless && `its ${side} schema ${endless.message}`
   } catch (error) {
@@ -105,19 +108,19 @@ async function whyUnusable(schema: McpJsonObject, side: 'input' | 'output'): Pro
   }
 }
 
-/** Whether arguments that the pinned schema takes are also what the server takes now. */
+/** Whether arguments that the pinned schema accepts are also accepted by the server's current one. */
 async function fits(given: unknown, { input }: ServerToolDefinition): Promise<boolean> {
   const schema = repairInput(input)
   if (!schema) return false
   try {
     return (await compileSchema(schema, { side: 'input' }).validate(given)).ok
   } catch {
-    // A schema that cannot be used takes nothing.
+    // A schema that cannot be used accepts nothing.
     return false
   }
 }
 
-/** Without a word of the new schema: nobody has accepted what it says. */
+/** Does not quote the new schema: nobody has accepted its texts. */
 function unfit(server: string, tool: string): ToolError {
   const name = JSON.stringify(escapeLine(tool.slice(0, 80)))
   return new ToolError('CONFLICT', `${server} changed the arguments of the tool ${name}; these do not fit any more.`, {
@@ -125,15 +128,15 @@ function unfit(server: string, tool: string): ToolError {
   })
 }
 
-/** What a tool without an output schema returns. */
+/** Data of a tool without an output schema. */
 interface AnswerData {
   readonly content: readonly ContentBlock[]
   readonly structuredContent?: unknown
 }
 
 /**
- * The data of an answer: what the server says has the form it promised, or else its blocks. An answer that says it is
- * an error becomes one, with the text that a model can correct itself by.
+ * Returns the data of an answer: the structured content if the tool has an output schema, otherwise its content
+ * blocks. Throws if the answer reports an error, with the text that lets a model correct itself.
  */
 export async function settleAnswer(
   answer: CallToolResult,
@@ -155,7 +158,7 @@ export async function settleAnswer(
   return structuredContent
 }
 
-/** Beside data that has a form there is no room for pictures and the like in a result, so they become artifacts. */
+/** Structured data has no place for images and other blocks, so they become artifacts. */
 async function keepOthers(content: readonly ContentBlock[], ctx: BaseContext): Promise<void> {
   for (const block of content) {
     if (block.type === 'text') continue
@@ -173,7 +176,7 @@ async function keep(block: ContentBlock, ctx: BaseContext): Promise<string> {
     const { mediaType = 'application/octet-stream' } = block
     return (await ctx.artifact(Buffer.from(block.data, 'base64'), { mediaType })).ref
   } catch (error) {
-    // The answer itself is whole.
+    // The answer itself is complete.
     if (ToolError.is(error)) return `it could not be kept, ${error.message}`
     throw error
   }
@@ -183,7 +186,7 @@ function failed(target: string, data: AnswerData, hasOutput: boolean): ToolError
   const text = textOf(data.content).trim().slice(0, ERROR_CHARS)
   return new ToolError('EXEC_FAILED', text === '' ? `${target} failed and does not say why.` : text, {
     hint: 'Read the message of the server; correct the arguments, or use another tool.',
-    // Data of a failure has the form of the output too, which a server need not keep to then.
+    // The data of a failure is declared by the output schema too, which a server need not follow then.
     ...(!hasOutput && data.content.length > 0 && { data }),
   })
 }
@@ -193,7 +196,7 @@ function unstructured(target: string): ToolError {
   return new ToolError('OUTPUT_SCHEMA_INVALID', message, { hint: 'Report it to the author of the server.' })
 }
 
-/** The text among blocks, for messages. */
+/** The text of content blocks, for messages. */
 function textOf(blocks: readonly ContentBlock[]): string {
   return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
 }

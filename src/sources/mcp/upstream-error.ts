@@ -4,12 +4,15 @@ import { isProgram } from './resolve-server.ts'
 
 const MESSAGE_CHARS = 1_000
 const MAX_CAUSE_DEPTH = 5
-/** Codes of JSON-RPC for arguments that the server does not take. */
+/** JSON-RPC code for arguments that the server does not accept. */
 const INVALID_PARAMS = -32602
-/** The server wants a person to open an address first. */
+/** The server requires a person to open a URL first. */
 const URL_ELICITATION_REQUIRED = -32042
 
-/** Whatever went wrong between a hub and a server, as an error of the table: who, what, and what to do next. */
+/**
+ * Turns any error between hub and server into one of the error table: which server, what happened, and what to do
+ * next.
+ */
 export function upstreamError(server: string, thrown: unknown): ToolError {
   const known = findToolError(thrown)
   if (known) return known
@@ -47,7 +50,7 @@ export function upstreamError(server: string, thrown: unknown): ToolError {
   })
 }
 
-/** One of ours that somebody between has wrapped. */
+/** Finds a `ToolError` that was wrapped on the way. */
 export function findToolError(thrown: unknown): ToolError | undefined {
   let error = thrown
   for (let depth = 0; depth < MAX_CAUSE_DEPTH && error instanceof Error; depth++) {
@@ -57,7 +60,7 @@ export function findToolError(thrown: unknown): ToolError | undefined {
   return undefined
 }
 
-/** The HTTP status that a server answered with, if that is what went wrong. */
+/** The HTTP status of an error answer; `undefined` for other errors. */
 export function statusOf(thrown: unknown): number | undefined {
   return factsOf(thrown).status
 }
@@ -69,7 +72,7 @@ function factsOf(thrown: unknown): { readonly code: unknown; readonly status: nu
   return { code, status: isNamed(thrown, 'SdkHttpError') ? status : undefined }
 }
 
-/** Not said by the server, but by our own transport about it. */
+/** Reported by our own transport, not by the server. */
 function isStreamEnd(thrown: unknown): boolean {
   const { data } = thrown as { readonly data?: unknown }
   return isPlainObject(data) && data.isStreamEnded === true
@@ -96,7 +99,7 @@ function urlsOf(thrown: unknown): string[] {
 /** Programs that download what they run. */
 const DOWNLOADERS = /(?:^|[/\\])(npx|npm|pnpm|pnpx|yarn|bunx|bun|uvx|uv|pipx|deno|docker)(?:\.cmd|\.exe)?$/
 
-/** A server that took too long to connect and list its tools; `look` says how to find out why. */
+/** The error for a server that took too long to connect and list its tools; `look` says how to find out why. */
 export function tooSlow(name: string, server: McpServer, timeoutMs: number, look: string): ToolError {
   const downloader = cutOff(server)
   const hint = downloader
@@ -105,7 +108,7 @@ export function tooSlow(name: string, server: McpServer, timeoutMs: number, look
   return new ToolError('TIMEOUT', `${name} did not connect and list its tools within ${timeoutMs} ms.`, { hint })
 }
 
-/** The program that would have to download and cannot. */
+/** The program that needs to download something and has no network. */
 function cutOff(server: McpServer): string | undefined {
   if (!isProgram(server) || !server.sandbox) return undefined
   const { hosts = [] } = server.sandbox === true ? {} : server.sandbox

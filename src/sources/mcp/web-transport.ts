@@ -8,11 +8,11 @@ const CARRIAGE_RETURN = 13
 
 type Sdk = typeof import('@modelcontextprotocol/client')
 
-/** Between the end of a stream of events and the next try, whatever the server wishes (`retry: 0`). */
+/** Delay before an event stream is reopened, whatever the server requests (`retry: 0`). */
 const MIN_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 3_600_000
 
-/** What is needed to talk to a server over HTTP. */
+/** What is needed to reach a server over HTTP. */
 export interface WebConnection {
   readonly server: string
   readonly url: URL
@@ -23,13 +23,13 @@ export interface WebConnection {
   readonly clock: Clock
 }
 
-/** MCP over streamable HTTP; a request whose stream ends without an answer fails immediately instead of never. */
-export function openStreamable(road: WebConnection): Transport & { terminateSession(): Promise<void> } {
-  const transport = new road.sdk.StreamableHTTPClientTransport(road.url, {
-    fetch: ownFetch(road),
-    authProvider: road.authProvider,
+/** MCP over streamable HTTP. A request whose stream ends without an answer fails immediately instead of never. */
+export function openStreamable(connection: WebConnection): Transport & { terminateSession(): Promise<void> } {
+  const transport = new connection.sdk.StreamableHTTPClientTransport(connection.url, {
+    fetch: ownFetch(connection),
+    authProvider: connection.authProvider,
     reconnectionScheduler: (reconnect, delayMs) =>
-      road.clock.after(Math.min(Math.max(delayMs, MIN_PAUSE_MS), MAX_PAUSE_MS), reconnect, {
+      connection.clock.after(Math.min(Math.max(delayMs, MIN_PAUSE_MS), MAX_PAUSE_MS), reconnect, {
         background: true,
       }),
   })
@@ -45,42 +45,42 @@ export function openStreamable(road: WebConnection): Transport & { terminateSess
   return transport
 }
 
-/** MCP over SSE as servers of the first protocol speak it; it is over with its stream. */
-export function openSse(road: WebConnection): Transport & { reason: ToolError | undefined } {
-  const fetch = ownFetch(road)
+/** MCP over SSE, the transport of the first protocol version. It ends with its stream. */
+export function openSse(connection: WebConnection): Transport & { reason: ToolError | undefined } {
+  const fetch = ownFetch(connection)
   let failure: unknown
-  const transport = new road.sdk.SSEClientTransport(road.url, {
+  const transport = new connection.sdk.SSEClientTransport(connection.url, {
     fetch: (...request) =>
       fetch(...request).catch((error: unknown) => {
         failure = error
         throw error
       }),
-    authProvider: road.authProvider,
+    authProvider: connection.authProvider,
   })
   const start = transport.start.bind(transport)
   const state = Object.assign(transport as Transport, { reason: undefined as ToolError | undefined })
   state.start = async () => {
     await start().catch((error: unknown) => {
-      // The SDK tells the same three times over, and not what kind it is.
+      // The SDK reports the error three times, without its kind.
       if (ToolError.is(failure)) state.reason = failure
       throw error
     })
     const { onerror } = transport
-    // It would go on with a new session that knows nothing of this one.
+    // The SDK would continue with a new session that knows nothing of this one.
     transport.onerror = (error) => {
       onerror?.(error)
-      if (!(error instanceof road.sdk.SseError) || state.reason) return
-      state.reason = new ToolError('UPSTREAM_ERROR', `The connection to ${road.server} broke.`)
+      if (!(error instanceof connection.sdk.SseError) || state.reason) return
+      state.reason = new ToolError('UPSTREAM_ERROR', `The connection to ${connection.server} broke.`)
       void transport.close()
     }
   }
   return state
 }
 
-/** A code that JSON-RPC leaves to who implements it. */
+/** A code that JSON-RPC reserves for implementations. */
 const STREAM_ENDED = -32000
 
-/** Only the server itself gets the owner's headers, not a place to sign in that it names. */
+/** Sends the configured headers only to the server itself, not to a sign-in page that it names. */
 function ownFetch({
   url: own,
   headers,
@@ -93,7 +93,7 @@ function ownFetch({
   }
 }
 
-/** An answer whose body breaks off when it, or one event of a stream of events, becomes too long. */
+/** A response whose body fails once it, or one event of an event stream, becomes too long. */
 export function boundResponse(response: Response, maxBytes: number): Response {
   const { body, status, statusText, headers } = response
   if (!body) return response

@@ -5,7 +5,7 @@ import type { Body } from './read-body.ts'
 import { ownObject, ownText, ownValue } from './read-document.ts'
 import type { Operation } from './read-operation.ts'
 
-/** A request as the network guard takes it. */
+/** A request as the network guard accepts it. */
 export interface ApiRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -14,7 +14,7 @@ export interface ApiRequest {
 
 type Input = Readonly<Record<string, unknown>>
 
-/** Makes the request of a call: the same for policy, which judges its URL, and for the network. */
+/** Builds the request of a call: the same for policy, which judges its URL, and for the network. */
 export function buildRequest(operation: Operation, input: Input): ApiRequest {
   const given = operation.parameters.filter(({ key }) => isThere(ownValue(input, key)))
   const at = (place: Parameter['place']) => given.filter((parameter) => parameter.place === place)
@@ -36,7 +36,7 @@ export function buildRequest(operation: Operation, input: Input): ApiRequest {
   }
 }
 
-/** Every parameter is one part of the path and stays it: `..`, or a part that is empty, would be another operation. */
+/** Every parameter stays one segment of the path: `..` or an empty segment would be another operation. */
 function fillPath({ path, parameters }: Operation, input: Input): string {
   const inPath = new Map(parameters.filter(({ place }) => place === 'path').map((each) => [each.name, each]))
   const filled = path.replaceAll(/\{([^{}]*)\}/g, (_, name: string) => {
@@ -57,7 +57,7 @@ function headerOf(parameter: Parameter, input: Input): string {
   return withoutReference(parameter.key, serialiseHeader(parameter, input[parameter.key]))
 }
 
-/** Only the owner says which secret goes where. */
+/** Only the owner decides which secret is sent where. */
 function withoutReference(key: string, value: string): string {
   if (!value.includes('${secret:')) return value
   throw new ToolError('INPUT_SCHEMA_INVALID', `${key} names a secret, which no argument of this tool may.`, {
@@ -76,7 +76,7 @@ function bodyOf(body: Body | undefined, value: unknown): string | undefined {
     .join('&')
 }
 
-/** A field of a form is written as the document says: lists repeat its name, objects are JSON unless it says otherwise. */
+/** A field of a form, as the document encodes it. Default: lists repeat its name, objects are JSON. */
 function fieldOf(name: string, value: unknown, { encoding }: Body) {
   const own = ownObject(encoding, name)
   const style = ownText(own, 'style') === 'deepObject' ? 'deepObject' : 'form'

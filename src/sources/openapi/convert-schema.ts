@@ -10,7 +10,7 @@ const NUMBERS = new Set(
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 
-/** Keywords that hold one schema, several, or some by name. */
+/** Keywords whose value is one schema, a list of schemas, or schemas by name. */
 const ONE = 'items contains additionalProperties propertyNames not if then else unevaluatedItems unevaluatedProperties'
 const SEVERAL = 'allOf anyOf oneOf prefixItems'
 const NAMED = 'properties dependentSchemas'
@@ -27,12 +27,12 @@ const MAX_WORDS = 500
 const MAX_DEFAULT_CHARS = 60
 
 /**
- * Copies schemas of one operation out of a document, as JSON Schema 2020-12. What they refer to comes along once, under
- * `$defs`, so that circles stay circles and nothing explodes.
+ * Converts the schemas of one operation to JSON Schema 2020-12. Referenced schemas are included once, under `$defs`,
+ * so that cycles stay cycles and nothing explodes.
  */
 export class SchemaConverter {
   readonly #document: OpenApiDocument
-  /** Names under `$defs` by the place in the document. */
+  /** Names under `$defs` by location in the document. */
   readonly #names = new Map<string, string>()
   readonly #waiting: { readonly name: string; readonly schema: unknown }[] = []
   #partsLeft = MAX_PARTS
@@ -46,13 +46,13 @@ export class SchemaConverter {
     if (schema === false) return { not: {} }
     if (!isPlainObject(schema)) return {}
     const reference = ownText(schema, '$ref')
-    // In 3.0 nothing beside a reference counts.
+    // OpenAPI 3.0 ignores keywords next to a reference.
     if (reference !== undefined && this.#document.is30) return this.#refer(reference)
     const modern = this.#document.is30 ? modernKeywords(schema) : schema
     return { ...(reference !== undefined && this.#refer(reference)), ...this.#keywords(modern, depth) }
   }
 
-  /** All that was referred to so far. */
+  /** All definitions that were referenced so far. */
   definitions(): JsonRecord | undefined {
     const definitions: [string, JsonRecord][] = []
     for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
@@ -127,7 +127,7 @@ export class SchemaConverter {
   }
 }
 
-/** What only the server may set is none of the caller's arguments. */
+/** Properties that only the server may set are not arguments. */
 function readOnlyNames(schema: JsonRecord): ReadonlySet<string> {
   const properties = ownValue(schema, 'properties')
   if (!isPlainObject(properties)) return NO_NAMES
@@ -138,7 +138,7 @@ function readOnlyNames(schema: JsonRecord): ReadonlySet<string> {
 const NO_NAMES: ReadonlySet<string> = new Set()
 
 /**
- * A default is what the server assumes, so it is notified and not filled in: sent along with an update, it would overwrite
+ * A default is what the server assumes, so it is described and not filled in: sent with an update, it would overwrite
  * what was there.
  */
 function describe(schema: JsonRecord): [string, unknown][] {
@@ -150,7 +150,7 @@ function describe(schema: JsonRecord): [string, unknown][] {
   return text === '' ? [] : [['description', text]]
 }
 
-/** True for a keyword of JSON Schema that holds no schema, with a value it can have: documents are often careless. */
+/** Whether a keyword of JSON Schema without subschemas has a valid value: documents are often careless. */
 function isPlainKeyword(keyword: string, value: unknown): boolean {
   if (NUMBERS.has(keyword)) return typeof value === 'number' && Number.isFinite(value)
   switch (keyword) {
@@ -171,7 +171,7 @@ function isPlainKeyword(keyword: string, value: unknown): boolean {
   }
 }
 
-/** One schema of OpenAPI 3.0 in the words of JSON Schema 2020-12; those below it are not looked at. */
+/** Converts one schema of OpenAPI 3.0 to JSON Schema 2020-12, without its subschemas. */
 function modernKeywords(schema: JsonRecord): JsonRecord {
   const { nullable, exclusiveMinimum, exclusiveMaximum, ...others } = schema
   const bounded = {
@@ -186,9 +186,9 @@ type Limit = 'minimum' | 'maximum'
 
 type Exclusive = 'exclusiveMinimum' | 'exclusiveMaximum'
 
-/** `{ minimum: 1, exclusiveMinimum: true }` is `{ exclusiveMinimum: 1 }` now. */
+/** `{ minimum: 1, exclusiveMinimum: true }` becomes `{ exclusiveMinimum: 1 }`. */
 function bound(limit: Limit, exclusive: Exclusive, schema: JsonRecord): JsonRecord {
-  // Documents that were converted by half may have the new form already.
+  // A document that was partly converted may have the new form already.
   if (typeof schema[exclusive] === 'number') return { [exclusive]: schema[exclusive] }
   return schema[exclusive] === true ? { [limit]: undefined, [exclusive]: schema[limit] } : {}
 }

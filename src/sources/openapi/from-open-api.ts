@@ -27,7 +27,7 @@ const HASH_CHARS = 6
 
 export type { OpenApiAuth, OpenApiOptions, SkippedOperation } from './options.ts'
 
-/** The tools of an API, and what of it became none. */
+/** The tools of an API, and the operations that were skipped. */
 export interface OpenApiTools {
   /** One for each operation; pass them to `createToolHub`. */
   readonly tools: AnyTool[]
@@ -42,8 +42,8 @@ const MAX_WORDS = 1_500
 const RETRIES = 2
 
 /**
- * Makes a governed tool of every operation of an HTTP API that OpenAPI (3.0, 3.1) describes. Requests go through the
- * network guard, so policy and `sandbox.network` decide on each URL, and secrets stay with the guard.
+ * Creates a governed tool for every operation that an OpenAPI document (3.0, 3.1) describes. Requests go through the
+ * network guard: policy and `sandbox.network` decide on each URL, and secrets stay with the guard.
  * @example
  * const { tools, skipped } = fromOpenApi(await readFile('petstore.yaml', 'utf8'), { namespace: 'pets', auth: { type: 'bearer', secret: 'petstore' } })
  */
@@ -109,7 +109,7 @@ function toTool(
   names: Set<string>,
 ): AnyTool {
   const { method, path } = operation
-  // What cannot be shown would spoil the list of all tools.
+  // A schema that cannot be shown would break the list of all tools.
   toModernSchema(operation.input, 'input')
   const tag = tagsOf(given)[0]
   const targets = (input: unknown) => {
@@ -127,7 +127,7 @@ function toTool(
     capabilities,
     targets,
     group: namespace,
-    // A request has a limit of its own, and time to tell of it.
+    // The request has its own timeout, and the call needs time to report it.
     timeoutMs: timeoutMs === undefined ? undefined : timeoutMs + 5_000,
     execute: (input: unknown, ctx) => send(operation, input as JsonRecord, ctx, timeoutMs),
     toModel: (answer) => showAnswer(answer as ApiAnswer),
@@ -183,7 +183,7 @@ function badNamespace(namespace: string): ToolError {
   })
 }
 
-/** What the name of an operation is made of. */
+/** What the name of an operation is built from. */
 interface NameParts {
   readonly namespace: string
   readonly tag: string | undefined
@@ -192,7 +192,10 @@ interface NameParts {
   readonly path: string
 }
 
-/** `<namespace>/<tag>.<operationId>` as a tool name. One that is too long, or there already, ends with a hash of method and path. */
+/**
+ * `<namespace>/<tag>.<operationId>` as a tool name. A name that is too long or taken ends with a hash of method and
+ * path.
+ */
 function operationName(parts: NameParts, taken: Set<string>): string {
   const tag = plain(parts.tag)
   const id = plain(parts.operationId) || plain(`${parts.method.toLowerCase()} ${parts.path}`) || 'operation'
@@ -208,7 +211,7 @@ function plain(text = ''): string {
   return text.replaceAll(/[^A-Za-z0-9_-]+/g, '_').replaceAll(/^_+|_+$/g, '')
 }
 
-/** The headers that say who asks. A secret stands there by its name; the network guard fills it in at the last moment. */
+/** The headers that authenticate requests. They name the secret; the network guard fills it in at the last moment. */
 function authHeaders(auth: OpenApiAuth | undefined): Readonly<Record<string, string>> {
   if (!auth) return {}
   if (auth.type === 'query') throw inUrl(auth.name)

@@ -1,43 +1,43 @@
 /**
- * How an API knows who asks: by a secret of the owner's, by name. The network guard fills it in, into headers only and
- * for the hosts it is for; no schema, record or result holds it.
+ * How requests authenticate: with a secret of the owner, by name. The network guard fills it in, only into headers and
+ * only for the hosts it is allowed for; no schema, record or result contains it.
  */
 export type OpenApiAuth =
   | { readonly type: 'bearer'; readonly secret: string }
   /** The secret is `user:password` in base64, as the header carries it. */
   | { readonly type: 'basic'; readonly secret: string }
   | { readonly type: 'header'; readonly name: string; readonly secret: string }
-  /** Refused: what is in a URL ends up in logs. */
+  /** Refused: URLs end up in logs. */
   | { readonly type: 'query'; readonly name: string; readonly secret: string }
 
-/** How an HTTP API becomes tools. */
+/** Options of `fromOpenApi`. */
 export interface OpenApiOptions {
-  /** Begins the names of its tools, `<namespace>/<tag>.<operationId>`, and is their group. Default: `api`. */
+  /** First part of the tool names, `<namespace>/<tag>.<operationId>`, and their group. Default: `api`. */
   readonly namespace?: string
   /**
-   * The operations to take (default: all): `getPet`, `list*` by operationId, `tag:pets`, `GET *`, `* /pets/*` by method
-   * and path; with `!` before it, one to leave out.
+   * The operations to include: `getPet`, `list*` by operationId, `tag:pets`, `GET *`, `* /pets/*` by method and path;
+   * a leading `!` excludes. Default: all.
    */
   readonly operations?: readonly string[]
-  /** How requests are authorized; the secret itself is in `secrets` of the hub. Default: not at all. */
+  /** How requests authenticate; the secret itself is in `secrets` of the hub. Default: not at all. */
   readonly auth?: OpenApiAuth
-  /** Where the API is, instead of what the document says; or values for the variables in what it says. */
+  /** Base URL of the API instead of the one in the document, or values for its variables. */
   readonly server?: string | { readonly variables: Readonly<Record<string, string>> }
-  /** Take deprecated operations, too. */
+  /** Include deprecated operations. Default: false. */
   readonly deprecated?: boolean
-  /** Time for one request, its redirects and body. Default: as the hub says. */
+  /** Timeout of one request with its redirects and body. Default: that of the hub. */
   readonly timeoutMs?: number
 }
 
-/** An operation that became no tool, and why. */
+/** An operation that did not become a tool. */
 export interface SkippedOperation {
-  /** `POST /pets`, or the entry of `operations` that fits nothing. */
+  /** `POST /pets`, or the entry of `operations` that matches nothing. */
   readonly operation: string
   /** Why it did not become a tool, in one sentence. */
   readonly reason: string
 }
 
-/** What patterns look at. */
+/** The fields that patterns match. */
 export interface FilteredOperation {
   readonly operationId: string | undefined
   readonly tags: readonly string[]
@@ -52,7 +52,7 @@ interface Pattern {
   isUsed: boolean
 }
 
-/** Which operations the owner wants, and which entries of the list fit none. */
+/** Decides which operations are included, and reports entries that match none. */
 export class OperationFilter {
   readonly #patterns: readonly Pattern[]
   readonly #takesAll: boolean
@@ -96,7 +96,7 @@ function fitting(wanted: string): Pattern['fits'] {
   return ({ method: own, path }) => method.test(own) && place.test(path)
 }
 
-/** `*` is any text, nothing else is special. */
+/** `*` matches any text; nothing else is special. */
 function globOf(pattern: string): RegExp {
   const parts = pattern.split(/\*+/).map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
   return new RegExp(`^${parts.join('.*')}$`, 's')

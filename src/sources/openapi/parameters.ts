@@ -1,13 +1,13 @@
 import { isPlainObject } from '../../lib/index.ts'
 import type { JsonRecord } from './read-document.ts'
 
-/** Where a parameter goes. */
+/** Where a parameter is sent. */
 export type ParameterPlace = 'path' | 'query' | 'header' | 'cookie'
 
-/** How lists and objects are written. */
+/** How lists and objects are serialised. */
 export type Style = 'form' | 'simple' | 'label' | 'matrix' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject'
 
-/** A parameter of an operation, ready to be filled in. */
+/** A parameter of an operation. */
 export interface Parameter {
   /** Its name among the arguments of the tool. */
   readonly key: string
@@ -19,12 +19,12 @@ export interface Parameter {
   readonly explode: boolean
   /** Leaves characters such as `/` and `:` as they are. */
   readonly allowReserved: boolean
-  /** Written as JSON, whatever it is. */
+  /** Serialised as JSON, whatever its type. */
   readonly isJson: boolean
   readonly schema: JsonRecord
 }
 
-/** The styles that a place can have, its usual one first. */
+/** The styles that a location allows, its default first. */
 export const STYLES: Readonly<Record<ParameterPlace, readonly Style[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
@@ -32,7 +32,7 @@ export const STYLES: Readonly<Record<ParameterPlace, readonly Style[]>> = {
   cookie: ['form'],
 }
 
-/** How one value is written, of a parameter or of a field of a form. */
+/** How one value of a parameter or form field is serialised. */
 type Writing = Pick<Parameter, 'name' | 'style' | 'explode' | 'allowReserved' | 'isJson'>
 
 type Encode = (text: string) => string
@@ -40,7 +40,7 @@ type Pair = readonly [key: string, value: string]
 
 const MAX_DEPTH = 5
 
-/** A parameter in a query, a form or a cookie: `color=blue`, one text for each pair. */
+/** Serialises a parameter for a query, a form or a cookie: `color=blue`, one text per pair. */
 export function serialisePairs(writing: Writing, value: unknown): string[] {
   const { name, style, explode, isJson } = writing
   const encode = encoderOf(writing)
@@ -60,7 +60,7 @@ export function serialisePairs(writing: Writing, value: unknown): string[] {
   return [`${encodeStrictly(name)}=${pairs.flat().map(encode).join(delimiterOf(style))}`]
 }
 
-/** A parameter in a path: `5`, `.5`, `;id=5`. */
+/** Serialises a parameter for a path: `5`, `.5`, `;id=5`. */
 export function serialisePath({ name, style, explode, isJson }: Writing, value: unknown): string {
   if (isJson) return encodeStrictly(JSON.stringify(value))
   const first = style === 'simple' ? '' : style === 'label' ? '.' : ';'
@@ -77,7 +77,7 @@ export function serialisePath({ name, style, explode, isJson }: Writing, value: 
   return first + named + pairs.flat().join(',')
 }
 
-/** A parameter in a header: no encoding, what a header cannot carry is refused by the guard. */
+/** Serialises a parameter for a header, without encoding; the guard refuses what a header cannot contain. */
 export function serialiseHeader({ explode, isJson }: Writing, value: unknown): string {
   if (isJson) return JSON.stringify(value)
   if (Array.isArray(value)) return value.filter(isThere).map(toText).join(',')
@@ -105,7 +105,7 @@ function pairsOf(value: Readonly<Record<string, unknown>>): Pair[] {
     .map(([key, part]) => [key, toText(part)])
 }
 
-/** What is inside of lists and objects has no form of its own but JSON. */
+/** Values inside lists and objects are serialised as JSON. */
 function toText(value: unknown): string {
   if (typeof value === 'object' && value !== null) return JSON.stringify(value)
   return String(value ?? '')
@@ -120,7 +120,7 @@ function delimiterOf(style: Style): string {
   return style === 'pipeDelimited' ? '%7C' : ','
 }
 
-/** Not `&`, `#`, `+` and `=`: they would begin something else, whatever the document allows. */
+/** Not `&`, `#`, `+` and `=`: they would start another pair or part, whatever the document allows. */
 const RESERVED = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/g
 
 function encoderOf({ allowReserved }: Writing): Encode {
@@ -128,7 +128,7 @@ function encoderOf({ allowReserved }: Writing): Encode {
   return (text) => encodeStrictly(text).replaceAll(RESERVED, decodeURIComponent)
 }
 
-/** As RFC 3986 has it, with the five characters that `encodeURIComponent` leaves. */
+/** Encodes as RFC 3986, including the five characters that `encodeURIComponent` leaves. */
 function encodeStrictly(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }

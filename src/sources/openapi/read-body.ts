@@ -10,14 +10,14 @@ import {
   shortText,
 } from './read-document.ts'
 
-/** What an operation sends, and how it is written. */
+/** The request body of an operation. */
 export interface Body {
   readonly kind: 'json' | 'form' | 'text'
-  /** As the `content-type` header says it. */
+  /** As in the `content-type` header. */
   readonly mediaType: string
   readonly isRequired: boolean
   readonly schema: JsonRecord
-  /** How the fields of a form are written. */
+  /** How the fields of a form are encoded. */
   readonly encoding: JsonRecord
 }
 
@@ -29,7 +29,10 @@ const KINDS: readonly (readonly [Body['kind'], RegExp])[] = [
   ['json', /^(\*|application)\/\*/],
 ]
 
-/** The body of an operation in the first form that can be sent here, or none. */
+/**
+ * Reads the request body of an operation in the first supported format. Returns `undefined` if it has none; throws if
+ * no format is supported.
+ */
 export function readResponseBody(
   document: OpenApiDocument,
   operation: JsonRecord,

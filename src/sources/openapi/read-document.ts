@@ -2,16 +2,19 @@ import { parseYaml } from '../../core/document/index.ts'
 import { messageOf, ToolError } from '../../core/index.ts'
 import { escapeText, isPlainObject, pointerKeys, valueAt } from '../../lib/index.ts'
 
-/** A document that says it is OpenAPI, and by which rules its schemas are written. */
+/** A parsed OpenAPI document. */
 export interface OpenApiDocument {
   readonly root: JsonRecord
-  /** 3.0 has schemas of its own kind; from 3.1 on they are JSON Schema 2020-12. */
+  /** 3.0 has its own schema dialect; from 3.1 on schemas are JSON Schema 2020-12. */
   readonly is30: boolean
 }
 
 const MAX_CHARS = 10_485_760
 
-/** Reads an OpenAPI document, as an object or as the text of a JSON or YAML file. */
+/**
+ * Reads an OpenAPI document from an object or from the text of a JSON or YAML file. Throws CONFIG_INVALID if it is not
+ * usable.
+ */
 export function readOpenApiDocument(given: unknown): OpenApiDocument {
   const root = typeof given === 'string' ? parse(given) : given
   if (!isPlainObject(root)) throw unusable('it is no object')
@@ -45,39 +48,39 @@ function unusable(why: string, cause?: unknown): ToolError {
   })
 }
 
-/** A part of a document that was read from somewhere. */
+/** An object of a document. */
 export type JsonRecord = Readonly<Record<string, unknown>>
 
-/** What an object of a document has under a key of its own; keys come from outside, and `constructor` is one too. */
+/** The own value of a key: keys come from outside, and `constructor` is one too. */
 export function ownValue(object: unknown, key: string): unknown {
   return isPlainObject(object) && Object.hasOwn(object, key) ? object[key] : undefined
 }
 
-/** The same, when it is an object; an empty one otherwise. */
+/** The own value if it is an object; otherwise an empty object. */
 export function ownObject(object: unknown, key: string): JsonRecord {
   const value = ownValue(object, key)
   return isPlainObject(value) ? value : {}
 }
 
-/** The same, when it is a list; an empty one otherwise. */
+/** The own value if it is a list; otherwise an empty list. */
 export function ownList(object: unknown, key: string): readonly unknown[] {
   const value = ownValue(object, key)
   return Array.isArray(value) ? value : []
 }
 
-/** The same, when it is a text. */
+/** The own value if it is a text. */
 export function ownText(object: unknown, key: string): string | undefined {
   const value = ownValue(object, key)
   return typeof value === 'string' ? value : undefined
 }
 
-/** Words of a document as a model gets them: bounded, and with nothing hidden in them. */
+/** A text of the document for a model: bounded, with hidden characters escaped. */
 export function shortText(text: string, maxChars: number): string {
   const shown = escapeText(text.slice(0, maxChars).replaceAll('\r\n', '\n')).trim()
   return text.length > maxChars ? `${shown}…` : shown
 }
 
-/** What a reference means, and the last reference on the way there. */
+/** The target of a reference, and the last reference on the way there. */
 interface FoundReference {
   readonly value: unknown
   readonly pointer: string
@@ -86,7 +89,7 @@ interface FoundReference {
 const MAX_HOPS = 20
 const CIRCLE = `leads in a circle, or over more than ${MAX_HOPS} others`
 
-/** What something in a document is: itself, or what its `$ref` leads to. Only inside the document, never over the network. */
+/** Resolves the `$ref` of a value, if it has one; only inside the document, never over the network. */
 export function dereference(document: OpenApiDocument, given: unknown): unknown {
   let value = given
   for (let hop = 0; hop < MAX_HOPS; hop++) {
@@ -97,7 +100,7 @@ export function dereference(document: OpenApiDocument, given: unknown): unknown 
   throw broken(String(ownText(given, '$ref')), CIRCLE)
 }
 
-/** Follows a reference, and those it leads to. */
+/** Follows a reference and those it leads to. */
 export function findReference({ root }: OpenApiDocument, reference: string): FoundReference {
   let pointer = reference
   for (let hop = 0; hop < MAX_HOPS; hop++) {
@@ -120,7 +123,7 @@ function decode(pointer: string): string {
   try {
     return decodeURIComponent(pointer)
   } catch {
-    // A lone % is meant as it is.
+    // A single % is meant literally.
     return pointer
   }
 }

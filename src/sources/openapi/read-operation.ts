@@ -15,7 +15,7 @@ import {
   shortText,
 } from './read-document.ts'
 
-/** Set by the body, by what the caller can read, and by `auth`: the specification leaves them out, too. */
+/** Set by the body, by the accepted formats and by `auth`: the specification excludes them too. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
 
 /** The network guard sets these itself. */
@@ -32,7 +32,7 @@ const MAX_WORDS = 500
 
 const VARIABLE = /\{([^{}]+)\}/g
 
-/** An operation, ready to be sent. */
+/** An operation, ready to be called. */
 export interface Operation {
   readonly method: string
   /** With its parameters in braces. */
@@ -42,11 +42,11 @@ export interface Operation {
   readonly body: Body | undefined
   /** Schema of the arguments of its tool. */
   readonly input: JsonRecord
-  /** Headers that every request has; secrets by name. */
+  /** Headers of every request; secrets by name. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Where an operation stands in its document. */
+/** Where an operation is in its document. */
 export interface OperationPlace {
   readonly method: string
   readonly path: string
@@ -56,7 +56,7 @@ export interface OperationPlace {
 
 const ASKING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Reads one operation; throws when it cannot be a tool. */
+/** Reads one operation. Throws if it cannot be a tool. */
 export function readOperation(
   document: OpenApiDocument,
   { method, path, pathItem, operation }: OperationPlace,
@@ -79,7 +79,7 @@ export function readOperation(
   }
 }
 
-/** True where the document says that nobody has to say who they are. */
+/** Whether the document says that no authentication is needed. */
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
@@ -112,7 +112,7 @@ function inputSchema(parameters: readonly Parameter[], body: Body | undefined, c
   }
 }
 
-/** Where an operation is: what the owner says, or the first server of the operation, its path or the document. */
+/** The base URL: the configured one, or the first server of the operation, its path or the document. */
 function serverUrl(sources: readonly JsonRecord[], server: OpenApiOptions['server']): string {
   if (typeof server === 'string') return checked(server)
   const given = sources.map((source) => ownList(source, 'servers')[0]).find((each) => each !== undefined)
@@ -146,7 +146,9 @@ function nowhere(why: string): ToolError {
   })
 }
 
-/** The parameters of an operation: those of its path, and its own, which win. Those that `auth` fills in are nobody's. */
+/**
+ * The parameters of an operation: those of its path, overridden by its own. Those that `auth` fills in are left out.
+ */
 function readParameters(
   document: OpenApiDocument,
   sources: readonly JsonRecord[],
@@ -210,7 +212,10 @@ function readExplode(given: JsonRecord, style: Style): boolean {
   return typeof explode === 'boolean' ? explode : style === 'form'
 }
 
-/** Model providers take few characters in names of arguments; and two parameters may have one name in different places. */
+/**
+ * Model providers allow few characters in argument names, and two parameters may have the same name in different
+ * locations.
+ */
 function newKey(place: ParameterPlace, name: string, keys: Set<string>): string {
   const plain = name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').slice(0, MAX_KEY_CHARS) || place
   const prefixed = `${place}_${plain}`.slice(0, MAX_KEY_CHARS - 4)
@@ -220,7 +225,7 @@ function newKey(place: ParameterPlace, name: string, keys: Set<string>): string 
   return key
 }
 
-/** What a parameter says of itself goes before what its schema says. */
+/** The description of a parameter wins over that of its schema. */
 function convertDescribed(schema: unknown, words: string | undefined, converter: SchemaConverter): JsonRecord {
   if (!words) return converter.convert(schema)
   if (isPlainObject(schema) && ownText(schema, '$ref') === undefined)

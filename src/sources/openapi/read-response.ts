@@ -4,18 +4,18 @@ import { shownHeaders } from '../../tools/index.ts'
 import { ownObject, ownText } from './read-document.ts'
 import type { Operation } from './read-operation.ts'
 
-/** What a call of an operation gives. */
+/** Result of calling an operation. */
 export interface ApiAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** The JSON or text of the answer; null without any; of other content where it is kept. */
+  /** JSON or text; null without a body; for other content, where it is stored. */
   readonly body: unknown
 }
 
 const MAX_WORDS = 300
 const TEXT = /^(text\/|[^;]*(json|xml|javascript|yaml|x-www-form-urlencoded))/i
 
-/** Reads an answer; one that says no is thrown, with all it says. */
+/** Reads a response. Throws for an error status, with the message of the server. */
 export async function readResponse(
   response: GuardedResponse,
   { method, path }: Operation,
@@ -35,7 +35,7 @@ export async function readResponse(
   })
 }
 
-/** What a model sees. */
+/** What a model sees of an answer. */
 export function showAnswer({ status, body }: ApiAnswer): string {
   const shown = typeof body === 'string' ? body : JSON.stringify(body, undefined, 1)
   return body === null ? `HTTP ${status}` : `HTTP ${status}\n\n${shown}`
@@ -49,13 +49,13 @@ async function readBody(response: GuardedResponse, bytes: Uint8Array, ctx: BaseC
   return /json/i.test(type) || type === '' ? parseJson(text) : text
 }
 
-/** An image or an archive is no text: it is kept beside the result. */
+/** An image or an archive is not text: it is stored as an artifact. */
 async function keep(bytes: Uint8Array, type: string, ctx: BaseContext) {
   const facts = { mediaType: type.split(';', 1)[0]!.trim(), bytes: bytes.length }
   try {
     return { ...facts, artifact: (await ctx.artifact(bytes, { mediaType: facts.mediaType })).ref }
   } catch (error) {
-    // The request has had its effect: a place that is missing must not make it look as if it had not.
+    // The request has had its effect: a failure to store the answer must not hide that.
     ctx.notice(`The body of the answer could not be kept: ${messageOf(error)}`)
     return facts
   }
@@ -65,7 +65,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // A server that only says it is JSON has still said something.
+    // Text that is declared as JSON and is not still is an answer.
     return text
   }
 }
@@ -84,7 +84,7 @@ function hintOf(status: number): string | undefined {
   return status === 400 || status === 422 ? 'Correct the arguments by what the answer says, and call again.' : undefined
 }
 
-/** What most APIs call what went wrong. */
+/** The fields in which most APIs describe an error. */
 function wordsOf(body: unknown): string {
   const error = ownObject(body, 'error')
   const words = ['message', 'detail', 'error_description', 'title', 'error']

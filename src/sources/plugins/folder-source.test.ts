@@ -44,7 +44,7 @@ describe('a folder of tools', () => {
     await write('b.js', `export default [${tool('b.one', 'b1')}, ${tool('b.two', 'b2')}]`)
     await write(
       'c.mjs',
-      `export default { name: 'agent', description: 'S3.', parameters: { type: 'object' },
+      `export default { name: 'agent', description: 'Agent.', parameters: { type: 'object' },
         execute: async () => ({ content: [{ type: 'text', text: 'agent' }] }) }`,
     )
     await write('d.mjs', `export default { name: 'd', tools: [${tool('d.one', 'd')}] }`)

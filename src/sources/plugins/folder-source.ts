@@ -17,18 +17,18 @@ import { errnoOf, escapeLine } from '../../lib/index.ts'
 import { listOurFiles, syntaxLine, watchFolder } from '../../system/index.ts'
 import { withinTime } from './isolated/plugin-process.ts'
 
-/** What only a plugin that is listed may have: it acts on calls of others, or must be set up and closed. */
+/** Only allowed in listed plugins: these act on calls of others, or need setup and close. */
 const LISTED_ONLY = ['hooks', 'setup', 'close', 'required'] as const
 
 const LOAD_MS = 10_000
 
-/** How a folder of tools is kept. */
+/** Options of `fromFolder`. */
 export interface FolderOptions {
-  /** Loads what is added or changed and drops what is removed, while the hub lives. Default: false. */
+  /** Load added and changed files and drop removed ones while the hub runs. Default: false. */
   readonly watch?: boolean
 }
 
-/** One file as it was when it was last looked at. */
+/** A file as it was last loaded. */
 interface LoadedFile {
   readonly version: string
   readonly tools: readonly AnyTool[]
@@ -39,17 +39,17 @@ const MODULE = /^[^.].*\.m?js$/
 const MAX_FILES = 500
 /** Editors write a file in several steps; the last one counts. */
 const SETTLE_MS = 100
-/** Where the system does not tell of changes, they are found so late. */
+/** Polling interval for systems that do not report changes. */
 const LOOK_EVERY_MS = 2_000
 const MAX_MESSAGE_CHARS = 500
 
 /**
- * The tools in the modules of a folder: every `*.mjs` and `*.js` in it exports by default a tool, a list of tools, an S3
- * AgentTool, a plugin that has only tools, or a function that gives one of these. One that does not load is named, and
- * the others go on. Modules run in the hub's own process, with all that it may do; `isolatePlugin` is for those that
- * should not. When a file changes under `watch` and no longer loads, its tools are gone until it does, because what runs
- * must be what stands there; a call of one says what is wrong with the file. What a module imports itself stays as it was
- * first loaded.
+ * Offers the tools in the modules of a folder: every `*.mjs` and `*.js` in it exports by default a tool, a list of
+ * tools, an AgentTool, a plugin with only tools, or a function that returns one of these. A module that does not load
+ * is reported, and the others are loaded. Modules run in the process of the hub, with all its rights; use
+ * `isolatePlugin` for those that should not. If a file changes under `watch` and no longer loads, its tools are
+ * removed until it does, because what runs must match the file; a call of one reports the problem. Modules that a
+ * module imports are not reloaded.
  * @example
  * const hub = createToolHub({ sources: [fromFolder('./tools', { watch: true })] })
  */
@@ -73,7 +73,7 @@ class FolderTools {
   #files: ReadonlyMap<string, LoadedFile> = new Map()
   /** What is wrong with the folder itself. */
   #problem: string | undefined
-  /** The file that each name was last offered from, so that a call can be told where its tool went. */
+  /** The file that last offered each name, so that a call can report where its tool went. */
   readonly #homes = new Map<string, string>()
   #told: ReadonlySet<string> = new Set()
   #loading: Promise<void> = Promise.resolve()
@@ -87,7 +87,7 @@ class FolderTools {
     this.#host = host
   }
 
-  /** Loads what has changed since the last time; one after the other, anyone who asks. */
+  /** Loads what has changed since the last time; concurrent requests run one after the other. */
   load(): Promise<void> {
     const loaded = this.#loading.then(() => this.#load())
     this.#loading = loaded.catch(() => {})
@@ -114,7 +114,7 @@ class FolderTools {
     try {
       await this.load()
     } catch {
-      // Resources ran out, which says nothing about the files: their tools stay, and the next look tries again.
+      // Out of resources, which says nothing about the files: their tools stay, and the next check tries again.
     }
   }
 
@@ -141,7 +141,7 @@ class FolderTools {
     this.#offer()
   }
 
-  /** What is there now, in the order of the names, each with how to load it. */
+  /** The present files, sorted by name, each with its loader. */
   async #list() {
     const present = new Map<string, { version: string; load: () => Promise<Omit<LoadedFile, 'version'>> }>()
     try {
@@ -167,7 +167,7 @@ class FolderTools {
     }
   }
 
-  /** The whole set, the first file of a name winning; what is left out is reported once. */
+  /** Offers all tools; the first file with a name wins. What is left out is reported once. */
   #offer(): void {
     const problems = this.#problem === undefined ? [] : [`The folder of tools ${this.#folder}: ${this.#problem}`]
     const tools = new Map<string, AnyTool>()
@@ -185,10 +185,10 @@ class FolderTools {
     for (const { name, why } of this.#host.offer([...tools.values()]))
       problems.push(`${homes.get(name) ?? name}: ${why}`)
     for (const [name, file] of homes) this.#remember(name, file)
-    this.#tell(problems)
+    this.#report(problems)
   }
 
-  /** As messages call it: a person knows the file by its folder. */
+  /** The file with its folder, as people know it, for messages. */
   #label(file: string): string {
     return `${basename(this.#folder)}/${file}`
   }
@@ -208,7 +208,7 @@ class FolderTools {
     })
   }
 
-  #tell(problems: readonly string[]): void {
+  #report(problems: readonly string[]): void {
     const texts = new Set(problems.map(shown))
     for (const text of texts) if (!this.#told.has(text)) this.#host.warn(text)
     this.#told = texts
@@ -221,7 +221,7 @@ function shown(text: string): string {
   return line.length > MAX_MESSAGE_CHARS ? `${line.slice(0, MAX_MESSAGE_CHARS)}…` : line
 }
 
-/** What failed only because resources ran out says nothing about the file. */
+/** A failure caused by exhausted resources says nothing about the file. */
 function throwIfExhausted(error: unknown): void {
   const exhausted = resourceError(error, 'The folder of tools cannot be read')
   if (exhausted) throw exhausted
@@ -252,8 +252,8 @@ async function importModule(path: string, url: URL): Promise<{ readonly default?
 }
 
 /**
- * The tools that a module exports by default: a tool, an S3 AgentTool, a list of them, a plugin with nothing but tools,
- * or a function that gives one of these.
+ * Reads the default export of a module: a tool, an AgentTool, a list of them, a plugin with only tools, or a function
+ * that returns one of these.
  */
 async function toolsOfExport(exported: unknown): Promise<readonly AnyTool[]> {
   if (exported === undefined) throw new Error('it has no default export.')

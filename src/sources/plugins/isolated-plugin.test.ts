@@ -104,11 +104,11 @@ export default ({ greeting = 'hi', secretPath }) => {
           writeSync(1, JSON.stringify({ type: 'use', call, id: 9, method: 'fs.writeText', args: ['stolen', 'x'] }) + '\\n')
         return 'tried'
       }),
-      { name: 'agent', label: 'Agent', description: 'S3.', parameters: any,
+      { name: 'agent', label: 'Agent', description: 'Agent.', parameters: any,
         execute: async (id, params, signal, onUpdate) => {
           onUpdate({ content: [{ type: 'text', text: 'working' }] })
           if (params.broken) throw new Error('no such ' + params.broken)
-          return { content: [{ type: 'text', text: 'from S3' }, { type: 'image', data: 'aa', mimeType: 'image/png' }], details: { id } }
+          return { content: [{ type: 'text', text: 'from an agent' }, { type: 'image', data: 'aa', mimeType: 'image/png' }], details: { id } }
         } },
     ],
   }
@@ -258,7 +258,7 @@ describe('the tools of an isolated plugin', () => {
     const told = await call('p.tell', {}, { onEvent })
     expect([told.data, progressed, told.evidence.filter(({ ref }) => ref === 'r').length]).toEqual(['told', 2, 1_000])
     expect(told.meta.notices).toEqual([
-      'The tool told more than 5000000 bytes or 1000 pieces of evidence; some is left out.',
+      'The tool reported more than 5000000 bytes or 1000 pieces of evidence; some is left out.',
     ])
     // The first is answered when the second has come, which is told after it.
     mayAnswer = new Promise((resolve) => {
@@ -275,9 +275,9 @@ describe('the tools of an isolated plugin', () => {
     ])
   })
 
-  it('may be AgentTools of S3', async () => {
+  it('may be AgentTools', async () => {
     expect((await call('agent')).content).toEqual([
-      { type: 'text', text: 'from S3' },
+      { type: 'text', text: 'from an agent' },
       { type: 'image', data: 'aa', mediaType: 'image/png' },
     ])
     expect(toAgentToolResult(await call('agent')).details).toEqual({ id: expect.any(String) })

@@ -23,8 +23,8 @@ import { PluginProcess, type PluginProgram } from './isolated/plugin-process.ts'
 const MAX_KEPT = 100
 
 /**
- * What a plugin's `toModel` said of its data: asked in its process with the data, wanted in the hub a little later. Data
- * that was changed on the way, by a hook or because it held a secret, is shown as it then is.
+ * What a plugin's `toModel` returned for its data: computed in its process with the result, used in the hub a little
+ * later. Data that was changed in between, by a hook or by redaction, is shown as it then is.
  */
 class ShownContent {
   readonly #content = new Map<string, Content>()
@@ -42,15 +42,15 @@ class ShownContent {
   }
 }
 
-/** How a plugin is isolated. */
+/** Options of `isolatePlugin`. */
 export interface IsolateOptions {
-  /** What the function that it exports gets. */
+  /** Argument of the function that the plugin exports. */
   readonly options?: Readonly<Record<string, unknown>>
-  /** As messages call it, and rules its tools: `group:plugin/<name>`. Default: the name of its file. */
+  /** Its name in messages, and in rules for its tools: `group:plugin/<name>`. Default: the name of its file. */
   readonly name?: string
-  /** Without it no call passes: the pipeline refuses every call while the plugin cannot be loaded. Default: false. */
+  /** Refuse every call while the plugin cannot be loaded. Default: false. */
   readonly required?: boolean
-  /** What its process gets beside its own folder, the packages around it, and the system's own folders. */
+  /** What its sandbox contains in addition to its own folder, the packages around it and the system folders. */
   readonly fence?: ProgramFence
 }
 
@@ -58,16 +58,14 @@ const MAX_PAUSE_MS = 30_000
 const FIRST_PAUSE_MS = 500
 
 /**
- * The tools of a plugin that runs in a fenced process of its own. It sees its own folder and its packages, no other file,
- * no network and nothing of the hub's memory; what its tools do to the world they do through `ctx`, which the real doors
- * carry out in the hub, under what each tool declares. When the process breaks, its calls end with UPSTREAM_ERROR and it is
- * started anew.
- *
- * What that costs: a call takes a trip through a pipe, and what is passed has to be JSON. `targets` cannot be a function,
- * since policy is asked in the hub: a tool names the places in its input instead, `targets: { 'write:fs': '/path' }`, or
- * each capability is judged without a target. Dialects, hooks, `group` and `override` are not there, nor a name of a
- * built-in tool; `ctx.cache` is the plugin's own; `ctx.fetch` gives answers whole; of `ctx.exec` there is `start`. Tools of
- * one plugin are not isolated from each other.
+ * Offers the tools of a plugin that runs in a sandboxed process of its own. The plugin sees its own folder and its
+ * packages, but no other file, no network and nothing of the hub's memory; its tools act through `ctx`, whose calls
+ * the hub carries out under what each tool declares. If the process breaks, its calls end with UPSTREAM_ERROR and it
+ * is started again. The price: a call crosses a pipe, and everything passed must be JSON. `targets` cannot be a
+ * function, since policy decides in the hub: a tool names the locations in its input instead, `targets: { 'write:fs':
+ * '/path' }`, or each capability is judged without a target. Dialects, hooks, `group`, `override` and names of
+ * built-in tools are not available; `ctx.cache` is the plugin's own; `ctx.fetch` returns whole answers; `ctx.exec` has
+ * only `start`. Tools of one plugin are not isolated from each other.
  * @example
  * const hub = createToolHub({ sources: [isolatePlugin('./plugins/jira.mjs', { options: { project: 'OPS' } })] })
  */
@@ -75,7 +73,7 @@ export function isolatePlugin(
   file: string,
   { options, name = basename(file), fence = {}, required = false }: IsolateOptions = {},
 ): ToolSource {
-  // In the fence only the real folder is there.
+  // Inside the sandbox only the real folder exists.
   const folder = lookAtFolder(dirname(resolve(file)))?.path ?? dirname(resolve(file))
   const path = join(folder, basename(file))
   const program: PluginProgram = {
@@ -97,14 +95,14 @@ export function isolatePlugin(
   }
 }
 
-/** The process of a plugin through all its lives. */
+/** A plugin and its process, across restarts. */
 class IsolatedPlugin {
   readonly #program: PluginProgram
   readonly #host: SourceHost
   readonly #shown = new ShownContent()
   #process: PluginProcess | undefined
   #starting: Promise<PluginProcess> | undefined
-  /** What it last said of its tools. */
+  /** The last description of its tools. */
   #said = ''
   #failures = 0
   #notBefore = 0
@@ -172,7 +170,10 @@ class IsolatedPlugin {
     }
   }
 
-  /** One that ended by itself; the next call starts it again immediately, further ones later and later. */
+  /**
+   * Counts a process that ended by itself; the next call restarts it immediately, further restarts are delayed more
+   * and more.
+   */
   #countFailure(process: PluginProcess | undefined): void {
     if (!process || process !== this.#process) return
     this.#process = undefined
@@ -205,7 +206,7 @@ class IsolatedPlugin {
     return defineTool({
       ...facts,
       kind: 'plugin',
-      // Not what it likes: rules speak of the groups of the built-in tools.
+      // Not the plugin's choice: rules name the groups of the built-in tools.
       group: `plugin/${this.#program.label}`,
       ...(targets && { targets: (input: unknown) => declaredTargets(targets, input) }),
       execute: (input: unknown, ctx: BaseContext) => this.call(definition, input, ctx),
@@ -214,7 +215,7 @@ class IsolatedPlugin {
   }
 }
 
-/** What a module needs to be imported: what stands beside it, the packages above it, and tool-hub itself; real paths. */
+/** The real paths that a module needs to be imported: its folder, the packages above it, and tool-hub itself. */
 function codeOf(file: string): string[] {
   const own = dirname(fileURLToPath(ownFile('own-file')))
   const folders = [dirname(file), own, ...packagesAbove(dirname(file)), ...packagesAbove(own)]
@@ -256,8 +257,8 @@ function paused(label: string, failures: number, waitMs: number): ToolError {
 }
 
 /**
- * What to do about a package that a plugin did not find though it is there: the fence has the real folders of packages,
- * and not the links by which some installers lay them out. Undefined when that is not what is wrong.
+ * A hint for a package that exists but was not found: the sandbox contains the real folders of packages, not the links
+ * that some installers create. Returns `undefined` if that is not the problem.
  */
 function linkedPackage(file: string, message: string): string | undefined {
   const [, name] = /Cannot find package '((?:@[\w-][\w.-]*\/)?[\w-][\w.-]*)'/.exec(message) ?? []
@@ -266,7 +267,7 @@ function linkedPackage(file: string, message: string): string | undefined {
     const link = join(packages, name)
     const found = lookAtFolder(link)
     if (!found || found.path === link) continue
-    // The folder that holds the link, and what it leads to.
+    // The folder with the link, and its target.
     const missing = [isLink(packages) ? dirname(packages) : undefined, found.path].filter((path) => path !== undefined)
     const places = missing.map((path) => JSON.stringify(path)).join(', ')
     return escapeLine(`${link} is reached by a link, which it does not see: add isolate: { readable: [${places}] }.`)
@@ -285,8 +286,9 @@ function keyOf(data: unknown): string {
 type Declared = NonNullable<IsolatedDefinition['targets']>
 
 /**
- * The targets of a call, read out of its input at the places that the tool names: `{ 'write:fs': '/path' }`. Where no text
- * stands there, the capability is judged without a target, which is the strictest. For commands a list is one command.
+ * Reads the targets of a call from the locations in its input that the tool declares: `{ 'write:fs': '/path' }`. If
+ * there is no text, the capability is judged without a target, which is the strictest. For commands a list is one
+ * command.
  */
 function declaredTargets(declared: Declared, input: unknown): Targets {
   const targets: Partial<Record<Capability, unknown>> = {}

@@ -4,7 +4,7 @@ import { readResult } from '../../tools/index.ts'
 
 const { text, bytes, page, image } = readResult.shape
 
-/** What loading a skill returns: its text and files, or one of the files. */
+/** Result of loading a skill: its text and files, or one of the files. */
 export const loadedSkill = z.strictObject({
   name: z.string(),
   folder: z.string().describe('Where it lies; paths in its text are relative to it.'),
@@ -24,7 +24,7 @@ export const loadedSkill = z.strictObject({
   hasMore: z.boolean().optional().describe('There are more files than are named.'),
 })
 
-/** What loading a skill returns. */
+/** A loaded skill, or one of its files. */
 export type LoadedSkill = z.infer<typeof loadedSkill>
 
 /** What a model sees of a skill or of one of its files. */

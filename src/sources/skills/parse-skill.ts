@@ -5,24 +5,24 @@ import { escapeLine } from '../../lib/index.ts'
 import { visibleText } from '../hidden-text.ts'
 import { HEAD_BYTES } from './skill-registry.ts'
 
-/** What a SKILL.md says of itself. */
+/** The frontmatter of a SKILL.md. */
 export interface SkillFacts {
   readonly name: string
   readonly description: string
   readonly license?: string
   readonly compatibility?: string
-  /** What it asks for by `allowed-tools`; never a grant. */
+  /** What it requests by `allowed-tools`; never a grant. */
   readonly wants: readonly string[]
-  /** The same as it is written. */
+  /** `allowed-tools` as it is written. */
   readonly wantsAsWritten: string
-  /** 1-based line of the file where the text for the model begins. */
+  /** 1-based line where the text for the model begins. */
   readonly bodyLine: number
 }
 
 const text = z.string({ error: ({ input }) => (input === undefined ? 'is missing' : 'is no text') })
 const seen = text.transform((text) => visibleText(text).text.replaceAll(/\s+/g, ' ').trim())
 
-/** Keys that other programs add are none of ours. */
+/** Additional keys of other programs are ignored. */
 const frontmatter = z.object({
   name: text
     .max(64, 'at most 64 characters')
@@ -34,7 +34,7 @@ const frontmatter = z.object({
   'allowed-tools': z.union([z.string().max(10_000), z.array(z.string().max(1_000)).max(1_000)]).optional(),
 })
 
-/** Reads the beginning of a SKILL.md; what is wrong is reported with `label` and line. */
+/** Parses the beginning of a SKILL.md. Throws CONFIG_INVALID with `label` and line. */
 export function parseSkill(head: string, label: string): SkillFacts {
   const { yaml, bodyLine } = splitFrontmatter(head, label)
   const { value, locate } = parseYaml(yaml, label)
@@ -51,7 +51,7 @@ export function parseSkill(head: string, label: string): SkillFacts {
   return { ...facts, wants, wantsAsWritten: asWritten, bodyLine }
 }
 
-/** The YAML between the first two `---` of a text, its lines numbered as in the file, and the line after it. */
+/** The YAML between the first two `---` lines, with line numbers as in the file, and the line after it. */
 function splitFrontmatter(text: string, label: string): { readonly yaml: string; readonly bodyLine: number } {
   const lines = text.replace(/^\ufeff/, '').split(/\r?\n/)
   if (lines[0]?.trimEnd() !== '---') throw broken(label, 1, 'it does not begin with a line of ---.')
@@ -69,7 +69,7 @@ function broken(label: string, line: number, message: string) {
 const MAX_REQUESTS = 100
 const MAX_CHARS = 100
 
-/** How other programs call what tools of ours need. */
+/** Tool names of other programs, by the capability they need here. */
 const FOREIGN: ReadonlyMap<string, Capability> = new Map([
   ...(['Bash', 'BashOutput', 'KillShell'] as const).map((name) => [name, 'exec'] as const),
   ...(['Read', 'Grep', 'Glob', 'LS', 'NotebookRead'] as const).map((name) => [name, 'read:fs'] as const),
@@ -77,7 +77,7 @@ const FOREIGN: ReadonlyMap<string, Capability> = new Map([
   ...(['WebFetch', 'WebSearch'] as const).map((name) => [name, 'network'] as const),
 ])
 
-/** What `allowed-tools` of a skill asks for: in our words where there are some, as it stands there otherwise. */
+/** Reads `allowed-tools` of a skill: converted to names of this project where possible, otherwise as written. */
 function readAllowedTools(written: string | readonly string[]): {
   readonly wants: readonly string[]
   readonly asWritten: string
@@ -89,7 +89,7 @@ function readAllowedTools(written: string | readonly string[]): {
   return { wants: [...new Set(wishes.map(inOurWords))], asWritten: wishes.join(' ') }
 }
 
-/** `Bash(git:*)` is one wish, whatever stands in its parentheses. */
+/** `Bash(git:*)` is one entry, whatever its parentheses contain. */
 function splitWishes(text: string): string[] {
   return text.match(/[^\s,()]+(?:\([^()]*\))?/g) ?? []
 }

@@ -23,13 +23,13 @@ const MAX_SKILLS = 1_000
 /** How many bytes of a SKILL.md are read for its frontmatter, which must end within them. */
 export const HEAD_BYTES = 65_536
 
-/** The skills of some folders as they are now. A problem with one is reported once to the operator of the hub. */
+/** The skills of some folders. A problem with a skill is reported once to the operator of the hub. */
 export class SkillRegistry {
   readonly #host: Pick<SourceHost, 'warn' | 'request'>
   readonly #folders: readonly string[]
   #readings = new Map<string, Reading>()
   #skills: ReadonlyMap<string, Skill> = new Map()
-  #told: ReadonlySet<string> = new Set()
+  #reported: ReadonlySet<string> = new Set()
   #scanning: Promise<void> | undefined
 
   constructor(folders: readonly string[], host: Pick<SourceHost, 'warn' | 'request'>) {
@@ -50,7 +50,7 @@ export class SkillRegistry {
     return [...this.#skills.values()]
   }
 
-  /** Looks at the folders again; only a SKILL.md that is new or was changed is read. */
+  /** Scans the folders again; only a new or changed SKILL.md is read. */
   async scan(): Promise<void> {
     this.#scanning ??= this.#scan().finally(() => {
       this.#scanning = undefined
@@ -58,11 +58,11 @@ export class SkillRegistry {
     await this.#scanning
   }
 
-  /** The sandbox has a root for each folder that was there at the beginning; one that comes later has none. */
+  /** The sandbox has a root for each folder that existed at the start; a folder created later has none. */
   #open(folder: string): string[] {
     const found = lookAtFolder(expandHome(folder))
     if (!found) {
-      // One in the home is named for every machine that may have it.
+      // A folder in the home is configured for every machine that may have it.
       if (folder.startsWith('~/')) return []
       this.#host.warn(`There is no folder ${escapeLine(folder)}, so it gives no skills until the next start.`)
       return []
@@ -81,7 +81,7 @@ export class SkillRegistry {
     const skills = new Map<string, Skill>()
     for (const folder of this.#folders) {
       for (const found of await this.#find(folder, problems)) {
-        // The same folder by two ways is one skill.
+        // The same folder reached in two ways is one skill.
         if (readings.has(found.file)) continue
         const reading = await this.#read(found)
         readings.set(found.file, reading)
@@ -91,7 +91,7 @@ export class SkillRegistry {
     }
     this.#readings = readings
     this.#skills = new Map([...skills].sort(([a], [b]) => (a < b ? -1 : 1)))
-    this.#tell(problems)
+    this.#report(problems)
     for (const skill of this.#skills.values()) requestFor(skill, undefined, this.#host)
   }
 
@@ -125,14 +125,14 @@ export class SkillRegistry {
     }
   }
 
-  #tell(problems: readonly string[]): void {
+  #report(problems: readonly string[]): void {
     const texts = new Set(problems.map(escapeLine))
-    for (const text of texts) if (!this.#told.has(text)) this.#host.warn(`${withStop(text)} It is left out.`)
-    this.#told = texts
+    for (const text of texts) if (!this.#reported.has(text)) this.#host.warn(`${withStop(text)} It is left out.`)
+    this.#reported = texts
   }
 }
 
-/** Puts down what a skill asks for, where approvers and `explain` show it; nothing is granted. */
+/** Records what a skill requests, where approvers and `explain` show it; nothing is granted. */
 export function requestFor(
   { name, wants, wantsAsWritten }: SkillFacts,
   run: string | undefined,
@@ -149,8 +149,8 @@ function add(skills: Map<string, Skill>, skill: Skill, problems: string[]): void
 }
 
 /**
- * The sandbox roots by which tools read skills and commands run their scripts; nobody changes them. A folder that another
- * user can write to counts as content from outside. One that is not there is left out.
+ * The sandbox roots through which tools read skills and commands run their scripts; read-only. A folder that another
+ * user can write to counts as untrusted. A folder that does not exist is left out.
  */
 export function skillRoots(folders: readonly string[]): NonNullable<Sandbox['roots']> {
   return folders.flatMap((folder) => {

@@ -52,18 +52,18 @@ const output = z.strictObject({
 })
 
 /**
- * Skills in the public Agent Skills form: folders with a SKILL.md. A model sees their names and descriptions by
- * `core/skill.list`, the text of one and its files by `core/skill.load`. What a skill says of `allowed-tools` is a wish that
- * approvers are shown; its scripts run by `core/exec.run` only, like every command. The tools read through the file guard:
- * the sandbox needs `skillRoots(folders)`, which `createToolHub({ skills })` adds.
+ * Offers skills in the public Agent Skills format: folders with a SKILL.md. A model sees their names and descriptions
+ * with `core/skill.list`, and the text of one and its files with `core/skill.load`. `allowed-tools` of a skill is a
+ * request that approvers see; its scripts run only with `core/exec.run`, like every command. The tools read through
+ * the file guard: the sandbox needs `skillRoots(folders)`, which `createToolHub({ skills })` adds.
  */
 export function createSkillSource(folders: readonly string[]): ToolSource {
   return {
     name: 'skills',
     async start(host) {
-      const shelf = new SkillRegistry(folders, host)
-      const tools = [createListSkills(shelf), createLoadSkill(shelf, host)]
-      const offering = shelf.scan().then(() => host.offer(tools))
+      const registry = new SkillRegistry(folders, host)
+      const tools = [createListSkills(registry), createLoadSkill(registry, host)]
+      const offering = registry.scan().then(() => host.offer(tools))
       for (const prefix of ['core/skill.', 'core_skill_', 'list_skills', 'load_skill', 'skill'])
         host.expect(prefix, offering)
       for (const { name, why } of await offering) host.warn(escapeLine(`The tool ${name} is left out: ${why}`))
@@ -71,8 +71,8 @@ export function createSkillSource(folders: readonly string[]): ToolSource {
   }
 }
 
-/** The tool that shows which skills there are, and no more of them. */
-function createListSkills(shelf: SkillRegistry): AnyTool {
+/** The tool that lists the skills. */
+function createListSkills(registry: SkillRegistry): AnyTool {
   return defineTool({
     name: 'core/skill.list',
     kind: 'skill',
@@ -83,7 +83,7 @@ function createListSkills(shelf: SkillRegistry): AnyTool {
     input: z.strictObject({}),
     output,
     capabilities: ['read:fs'],
-    targets: () => ({ 'read:fs': [...shelf.folders] }),
+    targets: () => ({ 'read:fs': [...registry.folders] }),
     timeoutMs: 15_000,
     overflow: 'head',
     category: 'read',
@@ -92,8 +92,8 @@ function createListSkills(shelf: SkillRegistry): AnyTool {
     examples: [{ input: {} }],
     dialects: { files: { name: 'list_skills' } },
     async execute(_, ctx) {
-      await shelf.scan()
-      const skills = shelf.list().map(({ name, description, folder }) => {
+      await registry.scan()
+      const skills = registry.list().map(({ name, description, folder }) => {
         return { id: name, name, description, location: shortPath(folder) }
       })
       ctx.evidence({ type: 'text', ref: 'skills', summary: `${skills.length} skills` })
@@ -106,8 +106,8 @@ function createListSkills(shelf: SkillRegistry): AnyTool {
   })
 }
 
-/** The tool that gives a model the text of a skill and says which files it has; with `resource`, one of these files. */
-function createLoadSkill(shelf: SkillRegistry, host: Pick<SourceHost, 'request'>): AnyTool {
+/** The tool that returns the text of a skill and the list of its files, or one of these files. */
+function createLoadSkill(registry: SkillRegistry, host: Pick<SourceHost, 'request'>): AnyTool {
   const description =
     'Load a skill by its name: its instructions, and which files it has. With resource, read one of these files (text, or ' +
     'an image). Its scripts are run with core/exec.run. Use it when the description of the skill fits the work, once.'
@@ -119,7 +119,7 @@ function createLoadSkill(shelf: SkillRegistry, host: Pick<SourceHost, 'request'>
     input: z.strictObject({ name, ...part }),
     output: loadedSkill,
     capabilities: ['read:fs'],
-    targets: (input) => ({ 'read:fs': pathsOf(shelf.get(input.name), input.resource) }),
+    targets: (input) => ({ 'read:fs': pathsOf(registry.get(input.name), input.resource) }),
     timeoutMs: 30_000,
     maxOutputChars: 80_000,
     overflow: 'head',
@@ -139,7 +139,7 @@ function createLoadSkill(shelf: SkillRegistry, host: Pick<SourceHost, 'request'>
       },
     },
     async execute({ name, resource, offset, limit = PAGE.limit }, ctx) {
-      const skill = await find(shelf, name)
+      const skill = await find(registry, name)
       const facts = await readFacts(skill, ctx)
       requestFor(facts, ctx.run, host)
       const isBody = resource === undefined
@@ -157,18 +157,18 @@ function createLoadSkill(shelf: SkillRegistry, host: Pick<SourceHost, 'request'>
   })
 }
 
-/** One that came since the last look is found too; reading it is judged when it is read. */
-async function find(shelf: SkillRegistry, name: string): Promise<Skill> {
-  if (!shelf.get(name)) await shelf.scan()
-  const skill = shelf.get(name)
+/** Also finds a skill that was added since the last scan; reading it is decided by policy when it is read. */
+async function find(registry: SkillRegistry, name: string): Promise<Skill> {
+  if (!registry.get(name)) await registry.scan()
+  const skill = registry.get(name)
   if (skill) return skill
-  const names = shelf.list().map((each) => each.name)
+  const names = registry.list().map((each) => each.name)
   throw new ToolError('NOT_FOUND', `There is no skill ${JSON.stringify(name)}; there are ${names.length}.`, {
     fix: { hint: didYouMean(name, names) || 'List the skills to see their names.' },
   })
 }
 
-/** What it says of itself now, through the guard like all that a call reads. */
+/** The current frontmatter, read through the guard like everything that a call reads. */
 async function readFacts({ file }: Skill, ctx: Context<'read:fs'>): Promise<SkillFacts> {
   const { content } = await ctx.fs.readBytes(file, { maxBytes: HEAD_BYTES })
   const { parseSkill } = await loadParseSkill()
@@ -193,7 +193,7 @@ async function filesOf({ folder }: Skill, ctx: Context<'read:fs'>): Promise<Pick
   }
 }
 
-/** Nothing for a skill that nobody knows: then there is nothing to read. */
+/** Empty for an unknown skill: there is nothing to read. */
 function pathsOf(skill: Skill | undefined, resource: string | undefined): string[] {
   if (!skill) return []
   return resource === undefined ? [skill.file, skill.folder] : [skill.file, `${skill.folder}/${resource}`]

@@ -5,11 +5,13 @@ const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 
 const renewedSchema = z.object({ access_token: z.string(), refresh_token: z.string().optional() })
 
-/** What authorization servers say is short. */
+/** Answers of authorization servers are short. */
 const MAX_BYTES = 200_000
 const BODILESS = new Set([204, 205, 304])
 
-/** A fetch for a server that one signs in to: answers about signing in are bounded, and tokens are renewed once for all. */
+/**
+ * A fetch for a server with sign-in: bounds the answers about signing in, and renews a token only once for all calls.
+ */
 export function oauthFetch(fetch: WebFetch): WebFetch {
   const renewals = new Renewals()
   const ask: WebFetch = async (url, init) => {
@@ -25,7 +27,7 @@ export function oauthFetch(fetch: WebFetch): WebFetch {
   }
 }
 
-/** Requests of the protocol take a stream of events for an answer, or end a session; those to sign in never do. */
+/** Requests of MCP accept an event stream or end a session; requests for signing in never do. */
 function isOfServer({ method, headers }: RequestInit = {}): boolean {
   return method === 'DELETE' || (new Headers(headers).get('accept') ?? '').includes('text/event-stream')
 }
@@ -39,7 +41,7 @@ function refreshTokenOf({ method, body }: RequestInit = {}): string | undefined 
   return body.get('grant_type') === 'refresh_token' ? (body.get('refresh_token') ?? undefined) : undefined
 }
 
-/** For the SDK only a TypeError is a broken connection; anything else means that a server says nothing about itself. */
+/** The SDK treats only a TypeError as a broken connection, and any other error as "this server has no metadata". */
 async function forSdk(answer: Promise<Response>): Promise<Response> {
   try {
     return await answer
@@ -71,22 +73,22 @@ interface Renewed {
 }
 
 /**
- * Renews a token once for all calls that find out that it is over, at the same time or a little later: many
- * authorization servers take a second use of the same refresh token for theft, and then end everything.
+ * Renews a token once for all calls that find it expired, at the same time or shortly after: many authorization
+ * servers take the second use of a refresh token for theft and revoke everything.
  */
 export class Renewals {
   readonly #running = new Map<string, Promise<Response>>()
   #last: Renewed | undefined
 
-  /** The server did not take this token. */
+  /** The server rejected this token. */
   refuse(accessToken: string): void {
     if (this.#last?.accessToken === accessToken) this.#last.isRefused = true
   }
 
-  /** The answer to a renewal; `ask` is used only when nobody has just renewed it, or is about to. */
+  /** Returns the answer to a renewal; calls `ask` only if no other call has just renewed the token or is about to. */
   async renew(refreshToken: string, ask: () => Promise<Response>): Promise<Response> {
     const last = this.#last
-    // Made for a call that was slower: nobody has refused what came of it.
+    // Renewed for a slower call; nobody has rejected the new token yet.
     if (last && last.refreshToken === refreshToken && !last.isRefused) return last.response.clone()
     const running = this.#running.get(refreshToken) ?? this.#ask(refreshToken, ask)
     return (await running).clone()
@@ -114,7 +116,7 @@ export class Renewals {
   }
 }
 
-/** For the SDK a renewal that failed means to sign in again, unless the error says that it is not the token's fault. */
+/** The SDK signs in again after a failed renewal, unless the error says that the token is not the cause. */
 async function askForSdk(ask: () => Promise<Response>): Promise<Response> {
   try {
     const response = await ask()

@@ -11,18 +11,18 @@ import { type McpOAuth, type SourceHost, ToolError } from '../../../core/index.t
 import { escapeLine } from '../../../lib/index.ts'
 import { SealedSignInStore, type SignInEntry } from './sign-in-store.ts'
 
-/** What signing in to a server needs to know. */
+/** Options for signing in to a server. */
 export interface OAuthOptions {
-  /** Its name in the config. */
+  /** The name of the server in the config. */
   readonly server: string
   readonly url: string
   readonly oauth?: McpOAuth | undefined
   readonly host: Pick<SourceHost, 'data' | 'clock' | 'hide'>
-  /** How somebody can sign in; in a hub nobody can. */
+  /** How a person can sign in; absent inside a hub, where nobody can. */
   readonly signIn?: SignIn | undefined
 }
 
-/** A person who can be sent to a page, and comes back. */
+/** A person who can be sent to a page and comes back. */
 export interface SignIn {
   readonly redirectUrl: string
   readonly state: string
@@ -32,12 +32,12 @@ export interface SignIn {
 
 type Context = OAuthClientInformationContext | undefined
 
-/** Only there so that the SDK expects a person; nothing listens. */
+/** Makes the SDK expect a person; nothing listens there. */
 const NOWHERE = 'http://127.0.0.1/callback'
 const KEPT = ['client', 'tokens', 'discovery'] as const
 const AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post'] as const
 
-/** Signs requests to one server with the tokens that were got for it, and renews them. */
+/** Authenticates requests to one server with its stored tokens, and renews them. */
 export function openOAuth(options: OAuthOptions): OAuthClientProvider {
   return new Provider(options)
 }
@@ -46,9 +46,9 @@ class Provider implements OAuthClientProvider {
   readonly clientMetadataUrl?: string
   readonly #options: OAuthOptions
   readonly #store: SealedSignInStore
-  /** Never on disk: who begins to sign in is who ends it. */
+  /** Never stored on disk: the process that starts a sign-in also ends it. */
   #verifier: string | undefined
-  /** The refresh token that is being used. */
+  /** The refresh token in use. */
   #renewing: string | undefined
   #isRegistered = false
   readonly #hidden = new Set<string>()
@@ -129,7 +129,7 @@ class Provider implements OAuthClientProvider {
     this.#change((entry) => ({ ...entry, discovery }))
   }
 
-  /** The first thing that signing in asks for: in a hub it ends here, before anybody is registered or asked in vain. */
+  /** The first step of a sign-in. Inside a hub it stops here, before a client is registered. */
   discoveryState(): OAuthDiscoveryState | undefined {
     const { discovery, tokens } = this.#read()
     if (!this.#options.signIn && !tokens) throw this.#wanted()
@@ -139,7 +139,7 @@ class Provider implements OAuthClientProvider {
   invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
     if (scope === 'verifier' || scope === 'all') this.#verifier = undefined
     this.#change((entry) => {
-      // Another process has renewed them meanwhile: what the server refused is not what is kept now.
+      // Another process has renewed the tokens meanwhile: the rejected ones are not the stored ones.
       if (scope === 'tokens' && entry.tokens?.refresh_token !== this.#renewing) return entry
       const forgotten = KEPT.filter((key) => (scope === 'all' || scope === key) && entry[key] !== undefined)
       if (forgotten.length === 0) return entry
@@ -147,21 +147,23 @@ class Provider implements OAuthClientProvider {
     })
   }
 
-  /** A client that was registered for this way back: many authorization servers take only the very address. */
+  /**
+   * Whether a client was registered for this redirect address: many authorization servers accept only the exact one.
+   */
   #isUsable(client: StoredOAuthClientInformation): boolean {
     if (this.#isRegistered) return true
     if (this.clientMetadataUrl !== undefined) return client.client_id === this.clientMetadataUrl
     return 'redirect_uris' in client && client.redirect_uris.includes(this.redirectUrl)
   }
 
-  /** The client that the owner named, unless its name is the address of what it says about itself. */
+  /** The client that the owner configured, unless its id is a metadata URL. */
   #namedClient(): { client_id: string; client_secret: string | undefined } | undefined {
     const { clientId, clientSecret } = this.#options.oauth ?? {}
     if (clientId === undefined || this.clientMetadataUrl !== undefined) return undefined
     return { client_id: clientId, client_secret: clientSecret }
   }
 
-  /** Where the owner says who signs people in, nobody else does, whatever the server says. */
+  /** If the owner configured the authorization server, no other is accepted. */
   #assertIssuer(found: string): void {
     const { server, oauth } = this.#options
     if (oauth?.issuer === undefined || withoutSlash(oauth.issuer) === withoutSlash(found)) return
@@ -177,7 +179,7 @@ class Provider implements OAuthClientProvider {
     )
   }
 
-  /** Whose client it is: the first authorization server that it was used with, and no other that the server names later. */
+  /** Binds a client to the first authorization server it was used with; one that the server names later is refused. */
   #bind(id: string, known: SignInEntry['client'], context: Context): string | undefined {
     const issuer = this.#options.oauth?.issuer ?? (known?.client_id === id ? known.issuer : undefined)
     if (!context) return issuer
@@ -225,14 +227,14 @@ class Provider implements OAuthClientProvider {
   }
 }
 
-/** A client id that is itself the address of what the client says about itself, for servers that take such a one. */
+/** Whether the client id is the URL of the client's own metadata, for servers that accept that. */
 function isMetadataUrl(oauth: McpOAuth | undefined): oauth is McpOAuth & { clientId: string } {
   if (oauth?.clientId === undefined || oauth.clientSecret !== undefined || !URL.canParse(oauth.clientId)) return false
   const { protocol, pathname } = new URL(oauth.clientId)
   return protocol === 'https:' && pathname !== '/'
 }
 
-/** A page that a person may be sent to: safe on the way, unless all of it happens on this machine. */
+/** A page that a person may be sent to: HTTPS, unless both the page and the server are on this machine. */
 function checkPage(page: URL, server: URL): URL {
   if (page.protocol === 'https:') return page
   if (page.protocol === 'http:' && isThisMachine(page) && isThisMachine(server)) return page

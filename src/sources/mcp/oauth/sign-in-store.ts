@@ -4,26 +4,26 @@ import { z } from 'zod'
 import { ToolError } from '../../../core/index.ts'
 import { SealedFile } from '../../../store/index.ts'
 
-/** What is kept about one server at one URL. */
+/** What is stored about one server at one URL. */
 export interface SignInEntry {
   readonly tokens?: StoredOAuthTokens | undefined
-  /** As the authorization server knows this client; of one that the owner named only whose it is. */
+  /** The client as the authorization server knows it; of a configured client only its authorization server. */
   readonly client?: StoredOAuthClientInformation | undefined
-  /** Where the server sends anyone who signs in. */
+  /** Where the server sends people to sign in. */
   readonly discovery?: OAuthDiscoveryState | undefined
-  /** What a call lacked, to be asked for at the next sign-in. */
+  /** Scope that a call lacked, to be requested at the next sign-in. */
   readonly lackingScope?: string | undefined
 }
 
 const MAX_SERVERS = 1_000
 const MAX_BYTES = 4_000_000
-/** Of one server, so that none can take the room of the others. */
+/** Limit for one server, so that none can use the space of the others. */
 const MAX_ENTRY_CHARS = 200_000
 
 const NOTHING: SignInEntry = {}
 
 const text = z.string().max(MAX_ENTRY_CHARS)
-// What is in them was checked by anyone who put it here, and nobody else can have.
+// Its content was checked before it was stored, and only this hub can write it.
 const entrySchema = z.strictObject({
   server: text,
   url: text,
@@ -36,7 +36,7 @@ const fileSchema = z.strictObject({ version: z.literal(1), servers: z.array(entr
 type Entry = z.infer<typeof entrySchema>
 type File = z.infer<typeof fileSchema>
 
-/** The sign-ins of a server at one URL, encrypted at rest. What was got for one URL is never seen under another. */
+/** The sign-ins of a server at one URL, encrypted at rest. What was obtained for one URL is never used for another. */
 export class SealedSignInStore {
   readonly #file: SealedFile<File>
   readonly #server: string
@@ -52,7 +52,7 @@ export class SealedSignInStore {
     return this.#file.read().servers.find((entry) => this.#isOurs(entry)) ?? NOTHING
   }
 
-  /** Changes what is kept; what is set to undefined is forgotten. */
+  /** Changes what is stored; a key set to `undefined` is deleted. */
   change(decide: (before: SignInEntry) => SignInEntry): void {
     this.#file.update((file) => {
       const known = file.servers.find((entry) => this.#isOurs(entry))
@@ -71,7 +71,7 @@ export class SealedSignInStore {
   }
 }
 
-/** Forgets the sign-ins of a server, at one URL or at all; true when there was one. */
+/** Deletes the sign-ins of a server, at one URL or at all. Returns whether there was one. */
 export function forgetSignIns(data: string, server: string, url?: string): boolean {
   const wanted = url === undefined ? undefined : resourceOf(url)
   const isMeant = (entry: Entry) => entry.server === server && (wanted === undefined || entry.url === wanted)
@@ -93,7 +93,7 @@ function openFile(data: string): SealedFile<File> {
   })
 }
 
-/** A URL as tokens are bound to it. */
+/** The form of a URL that tokens are bound to. */
 function resourceOf(text: string): string {
   const url = new URL(text)
   url.hash = ''

@@ -9,12 +9,12 @@ import { forgetSignIns, SealedSignInStore } from './sign-in-store.ts'
 
 const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 
-/** What a person needs to sign in to a server. */
+/** Options for signing a person in to a server. */
 export interface SignInOptions extends Omit<OAuthOptions, 'signIn'> {
   /** Reaches the server and public hosts: `host.webFetch({ origins: [its origin], publicHosts: true })`. */
   readonly fetch: WebFetch
   readonly openBrowser: (url: string) => void | Promise<void>
-  /** Tells the person what to do. */
+  /** Shows the person what to do. */
   readonly say: (message: string) => void
   readonly signal: AbortSignal
 }
@@ -24,7 +24,10 @@ type Sdk = typeof import('@modelcontextprotocol/client')
 const TIMEOUT_MS = 300_000
 const MAX_MESSAGE_CHARS = 500
 
-/** Signs a person in to a server by the browser, and keeps the tokens; what was kept before holds until that worked. */
+/**
+ * Signs a person in to a server with the browser and stores the tokens. What was stored before stays valid until that
+ * succeeds.
+ */
 export async function signInToServer(options: SignInOptions): Promise<void> {
   const { server, url, oauth, host, signal, openBrowser, say } = options
   const sdk = await loadMcpClient()
@@ -43,14 +46,14 @@ export async function signInToServer(options: SignInOptions): Promise<void> {
           try {
             await openBrowser(href)
           } catch {
-            // Where no browser can be opened, the address was told.
+            // If no browser can be opened, the URL was already shown.
           }
         },
       },
     })
     const fetchFn = stoppable(oauthFetch(options.fetch), signal)
     const challenge = await readChallenge(sdk, fetchFn, url)
-    // Anew each time: what the server says about signing in may have changed.
+    // Discovered again each time: the metadata of the server may have changed.
     const found = await sdk.discoverOAuthServerInfo(url, { ...challenge.place, fetchFn })
     offersNone = !found.resourceMetadata && !found.authorizationServerMetadata
     await provider.saveDiscoveryState?.({ ...found, resourceMetadataUrl: challenge.place?.resourceMetadataUrl.href })
@@ -71,12 +74,12 @@ export async function signInToServer(options: SignInOptions): Promise<void> {
   }
 }
 
-/** Forgets what was kept of the sign-ins to a server, at one URL or at all; true when there was something. */
+/** Deletes the stored sign-ins to a server, at one URL or at all. Returns whether there was one. */
 export function signOut({ server, url, host }: { server: string; url?: string; host: { data: string } }): boolean {
   return forgetSignIns(host.data, server, url)
 }
 
-/** Takes what the browser brought for tokens. */
+/** Exchanges the code from the browser for tokens. */
 async function finish(
   sdk: Sdk,
   provider: OAuthClientProvider,
@@ -84,7 +87,7 @@ async function finish(
 ): Promise<void> {
   const metadata = (await provider.discoveryState?.())?.authorizationServerMetadata
   const iss = answer.get('iss') ?? undefined
-  // Before anything else in the answer is believed, its refusal included.
+  // Checked before anything else in the answer is trusted, including a refusal.
   sdk.validateAuthorizationResponseIssuer({
     iss,
     expectedIssuer: metadata?.issuer,
@@ -102,7 +105,7 @@ async function finish(
   if (result !== 'AUTHORIZED') throw new Error('the authorization server wants to be asked again')
 }
 
-/** What the server says to somebody without a token: where it describes itself, and what to ask for. */
+/** Reads the challenge that the server sends without a token: where its metadata is, and which scope to request. */
 async function readChallenge(sdk: Sdk, fetch: WebFetch, url: string) {
   const accept = { accept: 'application/json, text/event-stream' }
   const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
@@ -128,7 +131,7 @@ function refused(server: string, answer: URLSearchParams): ToolError {
   })
 }
 
-/** What went wrong, in words of ours. */
+/** Turns any failure of a sign-in into an error of the error table. */
 function toSignInError(
   sdk: Sdk,
   error: unknown,
@@ -137,7 +140,7 @@ function toSignInError(
   if (ToolError.is(error)) return error
   if (signal.aborted) return new ToolError('ABORTED', `Signing in to ${server} was stopped.`, { cause: error })
   if (error instanceof Error && ToolError.is(error.cause)) return error.cause
-  // Nothing there speaks of signing in; the SDK had to guess where.
+  // The server offers no metadata about signing in; the SDK had to guess.
   if (offersNone) {
     return new ToolError('UPSTREAM_ERROR', `${server} offers no sign-in.`, {
       fix: {

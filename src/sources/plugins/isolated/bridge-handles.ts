@@ -26,7 +26,9 @@ const request = z.strictObject({
 const wait = z.strictObject({ withinMs: z.number().min(0).max(MAX_WAIT_MS).optional() }).default({})
 const lines = z.strictObject({ offset: z.int().min(0).optional(), limit: z.int().min(0).optional() }).optional()
 
-/** The commands of a call, when its tool declared them; each answer has what is then known of the command. */
+/**
+ * The command methods of a call, if its tool declared `exec`; each answer includes the current state of the command.
+ */
 export function useCommands(ctx: BaseContext): [string, CapabilityUse][] {
   if (!('exec' in ctx)) return []
   const { exec } = ctx as Context<'exec'>
@@ -68,7 +70,7 @@ const MAX_BYTES = 7_000_000
 const MAX_RESPONSES = 200
 
 const number = z.number().min(0).optional()
-// Streams stay in the hub: what comes over the bridge comes whole.
+// Streams stay in the hub: answers cross the bridge whole.
 const fetchOptions = z
   .strictObject({
     method: z.string().max(20).optional(),
@@ -83,7 +85,7 @@ const fetchOptions = z
   .default({})
 const readableOptions = z.strictObject({ as: z.enum(['markdown', 'text']).optional() }).optional()
 
-/** The network of a call, when its tool declared it. */
+/** The network methods of a call, if its tool declared `network`. */
 export function useFetch(ctx: BaseContext): [string, CapabilityUse][] {
   if (!('fetch' in ctx)) return []
   const { fetch } = ctx as Context<'network'>

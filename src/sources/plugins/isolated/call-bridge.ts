@@ -10,13 +10,13 @@ import {
 import { useCommands, useFetch } from './bridge-handles.ts'
 import { content } from './messages.ts'
 
-/** Bytes as they go over a wire. */
+/** Bytes as they cross the pipe. */
 const wireBytes = z.strictObject({ base64: z.string() }).transform(({ base64 }) => Buffer.from(base64, 'base64'))
 
-/** A text, or bytes as they go over a wire. */
+/** A text, or bytes as they cross the pipe. */
 const bytesOrText = z.union([z.string(), wireBytes])
 
-/** One thing of `ctx` that a plugin may use: what it must be given, and what then happens. */
+/** One method of `ctx` that a plugin may call. */
 export type CapabilityUse = (args: readonly unknown[]) => unknown
 
 const text = z.string().max(10_000)
@@ -32,29 +32,29 @@ const question = z.strictObject({
 const artifactOptions = z.strictObject({ name: text.optional(), mediaType: text.optional() }).optional()
 
 const MAX_REPORTED = 50_000
-/** All of it is kept until the call ends; what is more is left out, and that is reported. */
+/** Reports are kept until the call ends; those over the limit are left out, which is reported. */
 const MAX_REPORTED_BYTES = 5_000_000
 const MAX_EVIDENCE = 1_000
 const MAX_CONCURRENT = 500
 /** A person answers them. */
 const MAX_QUESTIONS = 20
 
-/** What one call of an isolated plugin does with its context: asked for by name, checked, done by the real one. */
+/** Carries out what one call of an isolated plugin requests of its context: checked, then passed to the real one. */
 export class CallBridge {
   readonly #ctx: BaseContext
   readonly #uses: ReadonlyMap<string, CapabilityUse>
-  readonly #tells: ReadonlyMap<string, CapabilityUse>
-  #told = 0
-  #toldBytes = 0
+  readonly #reports: ReadonlyMap<string, CapabilityUse>
+  #reported = 0
+  #reportedBytes = 0
   #evidence = 0
   #isFull = false
-  #atOnce = 0
+  #concurrent = 0
   #questions = 0
   #isAsking = false
 
   constructor(ctx: BaseContext) {
     this.#ctx = ctx
-    this.#tells = new Map<string, CapabilityUse>([
+    this.#reports = new Map<string, CapabilityUse>([
       ['progress', ([update]) => ctx.progress(content.parse(update))],
       ['evidence', ([given]) => ctx.evidence(evidence.parse(given))],
       ['notice', ([given]) => ctx.notice(text.parse(given))],
@@ -71,13 +71,13 @@ export class CallBridge {
     ])
   }
 
-  /** Something without an answer; false when it is more, or other, than any tool has to tell. */
-  tell(method: string, args: readonly unknown[], bytes: number): boolean {
-    const tell = this.#tells.get(method)
-    if (!tell || ++this.#told > MAX_REPORTED) return false
+  /** Handles a message without an answer. Returns false if there are more of them, or others, than a tool may send. */
+  report(method: string, args: readonly unknown[], bytes: number): boolean {
+    const report = this.#reports.get(method)
+    if (!report || ++this.#reported > MAX_REPORTED) return false
     if (!this.#hasRoom(method, bytes)) return true
     try {
-      tell(args)
+      report(args)
     } catch (error) {
       throw error instanceof z.ZodError ? misused(method, error) : error
     }
@@ -87,21 +87,21 @@ export class CallBridge {
   async use(method: string, args: readonly unknown[]): Promise<unknown> {
     const use = this.#uses.get(method)
     if (!use) throw undeclared(method)
-    if (this.#atOnce >= MAX_CONCURRENT) throw tooMany()
-    this.#atOnce++
+    if (this.#concurrent >= MAX_CONCURRENT) throw tooMany()
+    this.#concurrent++
     try {
       return await use(args)
     } catch (error) {
       throw error instanceof z.ZodError ? misused(method, error) : error
     } finally {
-      this.#atOnce--
+      this.#concurrent--
     }
   }
 
   #hasRoom(method: string, bytes: number): boolean {
-    this.#toldBytes += bytes
+    this.#reportedBytes += bytes
     const isOneTooMany = method === 'evidence' && ++this.#evidence > MAX_EVIDENCE
-    if (this.#toldBytes <= MAX_REPORTED_BYTES && !isOneTooMany) return true
+    if (this.#reportedBytes <= MAX_REPORTED_BYTES && !isOneTooMany) return true
     if (!this.#isFull) this.#ctx.notice(TOO_MUCH)
     this.#isFull = true
     return false
@@ -119,7 +119,7 @@ export class CallBridge {
   }
 }
 
-const TOO_MUCH = `The tool told more than ${MAX_REPORTED_BYTES} bytes or ${MAX_EVIDENCE} pieces of evidence; some is left out.`
+const TOO_MUCH = `The tool reported more than ${MAX_REPORTED_BYTES} bytes or ${MAX_EVIDENCE} pieces of evidence; some is left out.`
 
 function tooManyQuestions(): ToolError {
   return new ToolError('RATE_LIMITED', `A call of an isolated plugin asks at most ${MAX_QUESTIONS} questions.`)
@@ -145,7 +145,7 @@ function misused(method: string, { issues }: z.ZodError): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', what, { hint: 'Correct the plugin.' })
 }
 
-/** What fits into one line together with its frame. */
+/** What fits into one line together with its envelope. */
 const MAX_BYTES = 7_000_000
 
 const path = z.string().max(4_096)
@@ -186,7 +186,7 @@ const changes = z
   )
   .max(10_000)
 
-/** The files of a call, as far as its tool declared them. */
+/** The file methods of a call, as far as its tool declared them. */
 function useFiles(ctx: BaseContext): [string, CapabilityUse][] {
   if (!('fs' in ctx)) return []
   const fs = ctx.fs as Partial<ReadFiles & WriteFiles>

@@ -1,4 +1,4 @@
-// Part of child-main.mjs: one call in the plugin's process, and the context that its tool gets.
+// Part of child-main.mjs: one call in the plugin's process, and the context of its tool.
 import { send, toolError } from './child-wire.mjs'
 
 const MAX_BYTES = 7_000_000
@@ -7,7 +7,7 @@ const WRITES = ['writeText', 'changeAll', 'makeFolder', 'move', 'copy', 'remove'
 
 const caches = new Map()
 
-/** One call: what waits for the hub, and its signal. */
+/** One call: its pending requests to the hub, and its signal. */
 export function openCall(call) {
   const controller = new AbortController()
   const waiting = new Map()
@@ -18,8 +18,8 @@ export function openCall(call) {
     signal: controller.signal,
     send: (message) => send({ ...message, call }),
     abort: (reason) => controller.abort(reason),
-    tell(method, ...args) {
-      if (isOpen) send({ type: 'tell', call, method, args: given(args) })
+    report(method, ...args) {
+      if (isOpen) send({ type: 'report', call, method, args: given(args) })
     },
     use(method, ...args) {
       if (!isOpen) return Promise.reject(over())
@@ -28,7 +28,7 @@ export function openCall(call) {
         waiting.set(id, { resolve, reject })
         send({ type: 'use', call, id, method, args: given(args) })
       })
-      // A tool that does not wait for it must not end the process by that.
+      // A tool that does not await it must not end the process.
       asked.catch(() => {})
       return asked
     },
@@ -45,12 +45,12 @@ export function openCall(call) {
   }
 }
 
-/** JSON would make null of what was left out at the end. */
+/** JSON would turn omitted trailing arguments into null. */
 function given(args) {
   return args.slice(0, args.findLastIndex((arg) => arg !== undefined) + 1)
 }
 
-/** The same that a tool gets in the hub, as far as it goes over a wire. */
+/** The context of a tool in the hub, as far as it can cross a pipe. */
 export function contextOf(state, { callId, run, now, maxOutputChars, constraints }, capabilities) {
   const mark = performance.now()
   const ctx = {
@@ -61,7 +61,7 @@ export function contextOf(state, { callId, run, now, maxOutputChars, constraints
     call: (tool, input) => state.use('call', typeof tool === 'string' ? tool : tool.name, input),
   }
   for (const method of ['progress', 'evidence', 'notice', 'truncated', 'pending'])
-    ctx[method] = (...args) => state.tell(method, ...args)
+    ctx[method] = (...args) => state.report(method, ...args)
   const files = [...(capabilities.has('read:fs') ? READS : []), ...(capabilities.has('write:fs') ? WRITES : [])]
   if (files.length > 0) ctx.fs = filesOf(state, files, capabilities.has('write:fs'))
   if (capabilities.has('network')) ctx.fetch = (url, options) => fetchBy(state, url, options)
@@ -100,7 +100,7 @@ async function fetchBy(state, url, options) {
   }
 }
 
-/** Commands without what must be told at once: what is known of one is as of the last thing that was awaited. */
+/** Commands without synchronous state: what is known of one is as of the last awaited call. */
 function commandsOf(state) {
   const absent = (what) => () => {
     throw toolError({ code: 'INTERNAL', message: `ctx.exec.${what} is not there in an isolated plugin.` })
@@ -136,7 +136,7 @@ function commandsOf(state) {
   }
 }
 
-/** Of this plugin alone, because `get` cannot wait for the hub; bounded in runs and entries. */
+/** Belongs to this plugin alone, because `get` cannot wait for the hub; bounded in runs and entries. */
 function cacheOf(run) {
   const cache = caches.get(run) ?? new Map()
   caches.delete(run)
@@ -176,7 +176,7 @@ async function collect(content) {
     if (bytes <= MAX_BYTES) continue
     throw toolError({
       code: 'FILE_TOO_LARGE',
-      message: `An isolated plugin writes at most ${MAX_BYTES} bytes at once.`,
+      message: `An isolated plugin writes at most ${MAX_BYTES} bytes per call.`,
     })
   }
   return Buffer.concat(pieces)

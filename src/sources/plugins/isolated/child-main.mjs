@@ -1,7 +1,7 @@
-// Runs alone in a fenced process: imports one plugin, tells the hub what its tools are, executes their calls, and passes
-// on to the hub what they ask of `ctx`. It and its two parts import nothing else of the project and are plain JavaScript,
-// so that they are the same files in the sources and in a build. One JSON message a line: from the hub on standard input,
-// to the hub on standard output, on which nobody else writes. All it says is checked on the other side.
+// Runs alone in a sandboxed process: imports one plugin, describes its tools to the hub, executes their calls, and
+// forwards their requests of `ctx`. It and its two parts import nothing else of the project and are plain JavaScript,
+// so that they are the same files in the sources and in a build. One JSON message per line: from the hub on standard
+// input, to the hub on standard output, which nothing else writes to. The hub checks every message.
 import { execFile } from 'node:child_process'
 import { Console } from 'node:console'
 import { basename } from 'node:path'
@@ -14,10 +14,10 @@ const FACTS = [
   ...['title', 'retry', 'callers', 'timeoutMs', 'overflow', 'maxOutputChars', 'examples'],
   ...['category', 'tags', 'version', 'costUnits'],
 ]
-/** What only a plugin in the hub's own process can have. */
+/** Only available to a plugin in the process of the hub. */
 const HOME_ONLY = ['hooks', 'required']
 
-// What the plugin prints is for people; on standard output it would be taken for an answer.
+// The plugin prints for people; on standard output it would be taken for a message.
 process.stdout.write = process.stderr.write.bind(process.stderr)
 globalThis.console = new Console(process.stderr, process.stderr)
 
@@ -37,7 +37,7 @@ let pieces = []
 process.stdin.setEncoding('utf8')
 process.stdin.on('data', (text) => {
   pieces.push(text)
-  // A long line is put together once, not again with every piece of it.
+  // A long line is joined once, not again with every chunk.
   if (!text.includes('\n')) return
   const lines = pieces.join('').split('\n')
   pieces = [lines.pop()]
@@ -58,7 +58,7 @@ function end(error) {
   process.exit(1)
 }
 
-/** Imports the plugin and tells what its tools are. */
+/** Imports the plugin and describes its tools. */
 async function load({ file, options }) {
   try {
     const { default: exported } = await import(pathToFileURL(file).href)
@@ -67,7 +67,7 @@ async function load({ file, options }) {
     const given = typeof exported === 'function' ? await exported(options ?? {}) : exported
     const found = await toolsOf(given)
     const described = found.map(describe)
-    // Of two that have one name the hub takes the first.
+    // The hub takes the first of two tools with the same name.
     tools = new Map(found.toReversed().map((tool) => [tool.name, tool]))
     send({ type: 'ready', tools: described })
   } catch (error) {
@@ -75,7 +75,7 @@ async function load({ file, options }) {
   }
 }
 
-/** `line 3: ` for a module that cannot be read: Node knows it and says it on a terminal only. See src/system/code-files.ts. */
+/** `line 3: ` for a module with a syntax error: Node prints it only on a terminal. See src/system/code-files.ts. */
 async function placeOf(file, error) {
   if (!(error instanceof SyntaxError)) return ''
   const said = await promisify(execFile)(process.execPath, ['--check', file], { timeout: 5_000 }).then(
@@ -110,7 +110,7 @@ async function toolsOf(given) {
   return registered
 }
 
-/** What the hub may know of a tool: data only. */
+/** The description of a tool for the hub: data only. */
 function describe(tool) {
   if (typeof tool?.execute !== 'function') throw new Error(`the tool ${tool?.name} has no execute function.`)
   const isAgent = isAgentTool(tool)
@@ -122,7 +122,7 @@ function describe(tool) {
     description: tool.description,
     input: toJson(isAgent ? tool.parameters : tool.input, 'input'),
     ...(tool.output !== undefined && { output: toJson(tool.output, 'output') }),
-    // An AgentTool says nothing of what it touches, so it counts as able to run commands.
+    // An AgentTool declares no capabilities, so it counts as able to run commands.
     capabilities: tool.capabilities ?? (isAgent ? ['exec'] : []),
     ...(typeof tool.targets === 'object' && tool.targets !== null && { targets: tool.targets }),
     isAgentTool: isAgent,
@@ -177,7 +177,7 @@ async function runAgentTool(tool, input, ctx) {
   return { value: { content, details }, content: blocks(content) }
 }
 
-/** The hub has checked the JSON Schema; refinements and transforms are the library's own. */
+/** The hub has checked the JSON Schema; refinements and transforms belong to the schema library. */
 async function parse(schema, value, code) {
   const standard = schema?.['~standard']
   if (typeof standard?.validate !== 'function') return value

@@ -19,7 +19,7 @@ const pointer = z
   .max(200)
   .regex(/^(?:\/[^/]+)+$/, 'is no JSON pointer such as /path')
 
-/** A tool as a plugin in another process describes it: facts without functions. */
+/** A tool as a plugin in another process describes it: data without functions. */
 export const isolatedDefinition = z.strictObject({
   name: z.string().max(64),
   title: text.optional(),
@@ -27,7 +27,7 @@ export const isolatedDefinition = z.strictObject({
   input: json,
   output: json.optional(),
   capabilities: z.array(capability).max(CAPABILITIES.length),
-  /** Where in the input each capability's target stands. */
+  /** Where in the input the target of each capability is. */
   targets: z.partialRecord(capability, z.union([pointer, z.array(pointer).max(20)])).optional(),
   retry: z.strictObject({ attempts: z.int().min(1).max(10), baseMs: z.number().min(0).optional() }).optional(),
   callers: z.array(z.enum(['direct', 'script'])).optional(),
@@ -42,10 +42,10 @@ export const isolatedDefinition = z.strictObject({
   tags: z.array(z.string().max(100)).max(50).optional(),
   version: z.string().max(100).optional(),
   costUnits: z.number().min(0).optional(),
-  /** It says by itself what a model sees of its data. */
+  /** It converts its data for the model itself. */
   hasModelForm: z.boolean(),
   isAgentTool: z.boolean().optional(),
-  /** What it has that does not go over a wire. */
+  /** Properties that cannot cross the pipe. */
   lost: z.array(z.string().max(100)).max(10),
 })
 
@@ -95,7 +95,9 @@ const thrown = z.strictObject({
 /** What a tool threw. */
 export type Thrown = z.infer<typeof thrown>
 
-/** Everything that the process of a plugin may say; what an author can have wrong is looked at where it is used. */
+/**
+ * Every message that the process of a plugin may send; mistakes of its author are reported where the message is used.
+ */
 const childMessage = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready'), tools: z.array(z.unknown()).max(200) }),
   z.strictObject({ type: z.literal('failed'), message: text }),
@@ -106,15 +108,15 @@ const childMessage = z.discriminatedUnion('type', [
     content: z.unknown().optional(),
   }),
   z.strictObject({ type: z.literal('error'), call: id, error: thrown }),
-  z.strictObject({ type: z.literal('tell'), call: id, method: text, args: z.array(z.unknown()).max(10) }),
+  z.strictObject({ type: z.literal('report'), call: id, method: text, args: z.array(z.unknown()).max(10) }),
   z.strictObject({ type: z.literal('use'), call: id, id, method: text, args: z.array(z.unknown()).max(10) }),
   z.strictObject({ type: z.literal('pong'), id }),
 ])
 
-/** Something that the process of a plugin said. */
+/** A message of a plugin's process. */
 export type ChildMessage = z.infer<typeof childMessage>
 
-/** Reads a line of such a process: no JSON, or no message of ours, is one that its reader ends the process for. */
+/** Parses a line of a plugin's process. A line that is not a valid message has the type `unknown`, which ends the process. */
 export function parseMessage(line: string): ChildMessage | { readonly type: 'unknown' } {
   try {
     return childMessage.parse(JSON.parse(line))
@@ -123,7 +125,7 @@ export function parseMessage(line: string): ChildMessage | { readonly type: 'unk
   }
 }
 
-/** The tools of a plugin as it described them, and what is wrong with the others. */
+/** The valid tools that a plugin described, and what is wrong with the others. */
 export function toDefinitions(
   described: readonly unknown[],
   fence: ProgramFence,
@@ -150,7 +152,7 @@ function toDefinition(described: unknown): IsolatedDefinition {
   return parsed.data
 }
 
-/** What its process can do past the doors of the hub, every one of its tools can, and nobody is notified on what. */
+/** What the sandbox lets its process do without the hub, every one of its tools can do, on targets that nobody sees. */
 function withFence(definition: IsolatedDefinition, { hosts = [], writable = [] }: ProgramFence): IsolatedDefinition {
   const unseen: Capability[] = [
     ...(hosts.length > 0 ? (['network', 'send'] as const) : []),

@@ -14,17 +14,17 @@ import { ownFile } from '../../../system/index.ts'
 import { CallBridge } from './call-bridge.ts'
 import { type ChildMessage, parseMessage, type Thrown } from './messages.ts'
 
-/** What is run, and how. */
+/** A plugin file and how to run it. */
 export interface PluginProgram {
   readonly label: string
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string
   readonly options: Readonly<Record<string, unknown>> | undefined
   readonly fence: ProgramFence
   readonly cwd: string
 }
 
-/** What a tool gave back, and what it says that a model should see of it. */
+/** What a tool returned, and what a model should see of it. */
 export interface PluginOutcome {
   readonly value?: unknown
   readonly content?: unknown
@@ -36,21 +36,21 @@ interface OpenCall {
   readonly reject: (error: Error) => void
 }
 
-/** The file that runs in the fence. */
+/** The file that runs in the sandbox. */
 const CHILD_MAIN = fileURLToPath(ownFile('sources/plugins/isolated/child-main.mjs'))
 
 const LOAD_MS = 15_000
 const MAX_LINE_BYTES = 10_000_000
 /** A process that does not read has hung. */
 const MAX_UNREAD_BYTES = 64_000_000
-/** Messages of calls that are over, which a tool that ignores its signal sends for a while. */
+/** Messages of ended calls, which a tool that ignores its signal may send for a while. */
 const MAX_STRAYS = 10_000
 const STDERR_CHARS = 500
-/** How long a stopped tool has to come to its end, and its process to answer at all. */
+/** How long an aborted tool has to finish, and its process to answer at all. */
 const GRACE_MS = 900
 const PONG_MS = 2_000
 
-/** One process with a plugin in it. Everything it says is checked; when it breaks, its calls end and nothing else. */
+/** One process that runs a plugin. Every message is checked; if the process breaks, only its own calls end. */
 export class PluginProcess {
   readonly #program: RunningProgram
   readonly #label: string
@@ -58,7 +58,7 @@ export class PluginProcess {
   readonly #calls = new Map<number, OpenCall>()
   #onFirst: { resolve(tools: unknown[]): void; reject(error: Error): void } | undefined
   #onPong: (() => void) | undefined
-  /** Its process did not even answer while a tool had its time to stop. */
+  /** The process did not answer while an aborted tool had time to stop. */
   #isSilent = false
   #nextCall = 1
   #strays = 0
@@ -95,7 +95,7 @@ export class PluginProcess {
     program.stderr.on('data', (chunk: Buffer) => {
       this.#stderr = (this.#stderr + chunk.toString('utf8')).slice(-STDERR_CHARS)
     })
-    // Anyone who writes to a process that is gone is notified of its end.
+    // Writing to a process that is gone fails; its end is reported elsewhere.
     for (const stream of [program.stdin, program.stdout, program.stderr]) stream.on('error', () => {})
     void program.ended.then(({ code, signal }) => this.#fail(`ended (${signal ?? `exit code ${code}`})`))
   }
@@ -136,7 +136,7 @@ export class PluginProcess {
     await this.#program.ended
   }
 
-  /** The tool is notified and has a moment; when its process does not even answer, that is ended a little later. */
+  /** Aborts the tool and gives it a moment; a process that does not even answer is ended a little later. */
   #abort(call: number, { reason }: AbortSignal): void {
     const error = ToolError.is(reason) ? reason : new ToolError('ABORTED', 'The call was stopped.')
     this.#send({ type: 'abort', call, reason: shapeOf(error) })
@@ -185,14 +185,18 @@ export class PluginProcess {
     else if (message.type === 'result') open.resolve(message)
     else if (message.type === 'error') open.reject(errorOf(message.error))
     else if (message.type === 'use') void this.#use(open.bridge, message)
-    else this.#tell(open, message, bytes)
+    else this.#report(open, message, bytes)
   }
 
-  #tell({ bridge, reject }: OpenCall, { method, args }: Extract<ChildMessage, { type: 'tell' }>, bytes: number): void {
+  #report(
+    { bridge, reject }: OpenCall,
+    { method, args }: Extract<ChildMessage, { type: 'report' }>,
+    bytes: number,
+  ): void {
     try {
-      if (!bridge.tell(method, args, bytes)) this.#fail('told more, or other things, than a tool has to tell')
+      if (!bridge.report(method, args, bytes)) this.#fail('sent more reports, or other ones, than a tool may')
     } catch (error) {
-      // In this process it would have thrown where it was called.
+      // In this process the error would have been thrown where the tool was called.
       reject(error as Error)
     }
   }
@@ -232,12 +236,12 @@ export class PluginProcess {
     })
     this.#onFirst?.reject(new Error(`its process ${what}.`))
     for (const { reject } of this.#calls.values()) reject(this.#end)
-    // Anyone who waits for its end waits for `ended`.
+    // Its end is awaited through `ended`.
     this.#program.stop({ graceMs }).catch(() => {})
   }
 }
 
-/** What a tool threw, as if it had thrown it here. */
+/** What a tool threw, as if it had been thrown here. */
 function errorOf({ code, message, stack, fix, retryable, data }: Thrown): Error {
   if (code !== undefined) return new ToolError(code, message, { fix, retryable, data })
   return Object.assign(new Error(message), stack ? { stack } : {})
@@ -249,7 +253,7 @@ function shapeOf(error: unknown): object {
   return { code, message, fix, retryable }
 }
 
-/** Calls for every whole line of a stream; one that grows over the limit ends it with `onTooLong`. */
+/** Calls back for every whole line of a stream; a line over the limit ends it with `onTooLong`. */
 function readBoundedLines(
   stream: Readable,
   maxBytes: number,
@@ -278,7 +282,7 @@ function readBoundedLines(
   stream.on('data', take)
 }
 
-/** What a work gives when it is done in time; its error, or `late()`, otherwise. */
+/** Resolves or rejects with `work` if it settles in time; otherwise rejects with `late()`. */
 export function withinTime<T>(work: Promise<T>, ms: number, clock: Clock, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => reject(late()))
