@@ -22,7 +22,7 @@ function toolOf(name: string, options: AgentToolOptions = {}, hubOptions?: HubOp
   return toAgentTools(hubOf(hubOptions), options).find((tool) => tool.name === name)!
 }
 
-describe('S3 agent tools', () => {
+describe('agent tools', () => {
   it('have a label and parameters, and answer with content and details', async () => {
     const add = toolOf('math_add')
     expect(add).toMatchObject({ label: 'math_add', description: 'Add two numbers.', parameters: { type: 'object' } })

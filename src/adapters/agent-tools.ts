@@ -13,19 +13,20 @@ import type { RunOptions } from './model-tools.ts'
 import { type Provider, schemaFor } from './schema/for-provider.ts'
 import { type AdapterOptions, chooseCards } from './shown-tools.ts'
 
-/** How the tools behave in a loop that knows S3's AgentTool. */
+/** Options of `toAgentTools`. */
 export interface AgentToolOptions extends AdapterOptions, RunOptions {
-  /** Show the parameters as this provider takes them. Default: as the tools have them. */
+  /** Convert the parameters for this provider. Default: as the tools declare them. */
   readonly provider?: Provider
-  /** Is notified of failures, `[tools] <name> failed: …`; they are results for the model too. */
+  /** Receives a line for each failure, `[tools] <name> failed: …`; the failure is also the result for the model. */
   readonly log?: (line: string) => void
-  /** Hears how a call ended that was answered with `pending`, because a client executes it. */
+  /** Called when a call that returned `pending` has ended, because a client executed it. */
   readonly onSettled?: (result: ToolResult, toolCallId: string) => void
 }
 
 /**
- * The visible tools as S3's AgentTools, every call down the governed road. A failure is a result for the model, an abort
- * is thrown. They are those of this moment, so make them anew when `hub.onToolsChanged` tells.
+ * Returns the visible tools as AgentTools (`label`, `parameters`, `execute(toolCallId, params, signal, onUpdate)`);
+ * every call goes through the pipeline. A failure is a result for the model; an abort is thrown. The list is a
+ * snapshot: call it again after `hub.onToolsChanged`.
  * @example
  * const [read] = toAgentTools(hub, { names: ['core/fs.readText'] })
  * const { content } = await read.execute('call-1', { path: 'notes.md' }, signal)
@@ -45,10 +46,10 @@ function agentTool(hub: Hub, card: ToolCard, options: AgentToolOptions): AgentTo
     if (!result.ok && result.status !== 'aborted') log(`[tools] ${name} failed: ${result.error.message}`)
     return toAgentToolResult(result, name)
   }
-  /** What the loop does with what it hears is no failure of the tool. */
-  const guard = (listener: string, tell: () => void): void => {
+  /** An error in a listener of the loop is not a failure of the tool. */
+  const guard = (listener: string, notify: () => void): void => {
     try {
-      tell()
+      notify()
     } catch (error) {
       log(`[tools] ${listener} failed for ${name}: ${messageOf(error)}`)
     }
@@ -75,7 +76,7 @@ function agentTool(hub: Hub, card: ToolCard, options: AgentToolOptions): AgentTo
   return { name, label: title ?? name, description, parameters: schema, execute }
 }
 
-/** S3-16: the model continues immediately, the client answers later. */
+/** The model continues immediately; the client answers later. */
 function pendingResult(tool: string): AgentToolResult {
   return jsonResult({ status: 'pending', tool, message: 'Tool execution delegated to client' })
 }

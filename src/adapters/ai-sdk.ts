@@ -22,17 +22,23 @@ import {
 import type { Provider } from './schema/for-provider.ts'
 import { type AdapterOptions, chooseCards, shownSchema } from './shown-tools.ts'
 
-/** How the tools behave in the AI SDK. */
+/** Options of `toAiSdk`. */
 export interface AiSdkOptions extends AdapterOptions {
-  /** Show the parameters as this provider takes them, and strict where it can be. Default: as the tools have them. */
+  /**
+   * Convert the parameters for this provider, strict where its strict mode allows it. Default: as the tools declare
+   * them.
+   */
   readonly provider?: Provider
-  /** Who is asked where policy says ask: the user, by the SDK's own approval requests, or anyone who answers for the hub. */
+  /**
+   * Who approves calls for which policy asks: the user, through the SDK's approval requests (`framework`), or the
+   * approver of the hub (`hub`).
+   */
   readonly approvals?: 'framework' | 'hub'
   /** Stream the progress of a call as preliminary results. Default: true. */
   readonly progress?: boolean
 }
 
-/** What a tool gives: preliminary its progress, last the whole result of the call. */
+/** Output of a tool: preliminary outputs are its progress, the last one is the result of the call. */
 export type AiSdkOutput = ToolResult | CallProgress
 
 /** A tool as the AI SDK (6 and 7) takes it, by shape. */
@@ -42,9 +48,9 @@ export interface AiSdkTool {
   readonly title?: string
   /** When to use it, for the model. */
   readonly description: string
-  /** Schema that the model is shown; it accepts any value, because the hub validates. */
+  /** Schema shown to the model; it accepts any value, because the hub validates. */
   readonly inputSchema: StandardSchema
-  /** Whether the provider makes the model keep to the schema; absent when it cannot. */
+  /** Whether the provider enforces the schema; absent if it cannot. */
   readonly strict?: boolean
   /** Whether policy asks about this call; absent with `approvals: 'hub'`. */
   readonly needsApproval?: (input: unknown) => Promise<boolean>
@@ -60,11 +66,11 @@ export interface AiSdkTool {
       readonly abortSignal?: AbortSignal
     },
   ) => AsyncIterable<AiSdkOutput> | Promise<AiSdkOutput>
-  /** The result in the form that the SDK sends to the model. */
+  /** Converts the result to what the SDK sends to the model. */
   readonly toModelOutput: (result: { readonly output: AiSdkOutput }) => AiSdkModelOutput
 }
 
-/** What the model gets of a result, in the SDK's words. */
+/** What the model receives of a result, as the SDK defines it. */
 export type AiSdkModelOutput =
   | { type: 'text' | 'error-text'; value: string }
   | { type: 'content'; value: AiSdkContentPart[] }
@@ -74,10 +80,10 @@ type AiSdkContentPart =
   | { type: 'image-data' | 'file-data'; data: string; mediaType: string }
 
 /**
- * The visible tools as a tool set of the AI SDK, every call down the governed road; they are those of this moment, so
- * make the set anew for each request. Where policy asks, the SDK asks its user, and an approved call runs with exactly
- * the approved input; one that the user denies never reaches the hub and its records. Histories that come from a client
- * should be signed (`experimental_toolApprovalSecret`): the SDK takes approvals from them. Validation is the hub's.
+ * Returns the visible tools as a tool set of the AI SDK; every call goes through the pipeline. The set is a snapshot,
+ * so create it for each request. Where policy asks, the SDK asks its user, and an approved call runs with exactly the
+ * approved input; a call that the user denies never reaches the hub and its records. Sign histories that come from a
+ * client (`experimental_toolApprovalSecret`): the SDK takes approvals from them. The hub validates the arguments.
  * @example
  * const { text } = await generateText({ model, tools: toAiSdk(hub), stopWhen: stepCountIs(20), prompt })
  */
@@ -119,7 +125,7 @@ function toolOf(
   }
 }
 
-/** The SDK knows its own schemas by this mark, and uses them as they are; the standard form is for its types. */
+/** The SDK recognises its own schemas by this symbol and uses them as they are; the standard form is for its types. */
 function schemaOf(parameters: Record<string, unknown>): StandardSchema {
   const given = () => parameters
   return {
@@ -145,8 +151,8 @@ interface Part {
 }
 
 /**
- * Whether the user said yes to this very call. The SDK makes an approved call from a history whose last message is the
- * answer; any other call of this tool was made because it did not need one.
+ * Whether the user approved exactly this call. The SDK makes an approved call from a history whose last message is the
+ * answer; it makes any other call of this tool because no approval was needed.
  */
 function isApproved(
   messages: readonly unknown[],
@@ -167,7 +173,7 @@ function partsOf(message: unknown, role: 'tool' | 'assistant'): readonly Part[] 
   return own === role && Array.isArray(content) ? content : []
 }
 
-/** Results come back here from a client's history too, so nothing is taken for granted. */
+/** Results also come from a client's history, so nothing is taken for granted. */
 function modelOutput(output: AiSdkOutput): AiSdkModelOutput {
   if (!Array.isArray(output?.content)) return { type: 'text', value: JSON.stringify(output) ?? '' }
   if ('ok' in output && !output.ok) return { type: 'error-text', value: failureText(output as Failure) }
@@ -183,21 +189,21 @@ function partOf(block: ContentBlock): AiSdkContentPart {
   return { type: 'file-data', data: block.data, mediaType: block.mediaType ?? 'application/octet-stream' }
 }
 
-/** What an agent of the AI SDK works with in a session. */
+/** What an AI SDK agent receives in a session. */
 export interface AiSdkJob {
-  /** What is to be done, as the agent that began the session wrote it. */
+  /** The task, as the agent that started the session wrote it. */
   readonly task: string
-  /** What the session may call, as a tool set. */
+  /** The tools of the session, as a tool set. */
   readonly tools: Record<string, AiSdkTool>
-  /** For `abortSignal`. */
+  /** Pass it as `abortSignal`. */
   readonly signal: AbortSignal
-  /** The session itself, for messages and calls beyond the tool set. */
+  /** The session itself, for messages and calls outside the tool set. */
   readonly session: SessionWork
 }
 
 /**
- * An agent of the AI SDK as a runner of sessions: its text is their result, and its tools are what they may call. Where
- * policy asks, anyone who answers for the hub is asked.
+ * Runs sessions with an AI SDK agent: its text is the result of the session, and its tools are those of the session.
+ * Where policy asks, the approver of the hub is asked.
  * @example
  * const researcher = toAiSdkRunner(
  *   ({ task, tools, signal }) =>
@@ -222,7 +228,7 @@ export function toAiSdkRunner(
   }
 }
 
-/** As much of a hub as the tools need that nobody is asked about. */
+/** The part of a hub that the tools need if nobody is asked. */
 function hubOf({ tools, call }: SessionWork): Hub {
   const cards = tools.map((tool) => ({ ...tool, tool: tool.name, capabilities: [] }))
   const callDynamic: Hub['callDynamic'] = (tool, input, options) => call(tool, input, { signal: options?.signal })
@@ -230,8 +236,8 @@ function hubOf({ tools, call }: SessionWork): Hub {
 }
 
 /**
- * For the SDK's `experimental_repairToolCall`: it answers calls of unknown tools, and with arguments that are no JSON, by
- * itself; this puts them on record. Repairs nothing, runs nothing.
+ * For the SDK's `experimental_repairToolCall`: the SDK itself answers calls of unknown tools and calls whose arguments
+ * are not JSON; this puts them on record. Repairs nothing, runs nothing.
  * @example
  * generateText({ model, tools: toAiSdk(hub), experimental_repairToolCall: recordRefusedCalls(hub), messages })
  */

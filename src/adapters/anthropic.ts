@@ -13,9 +13,9 @@ import {
 import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
 import { ANTHROPIC_REQUEST } from './schema/strict-rules.ts'
 
-/** How the tools behave with Anthropic's API. */
+/** Options of `toAnthropic`. */
 export interface AnthropicOptions extends ModelToolOptions {
-  /** Lets the provider keep the tools between requests: marks the last of them. Default: false. */
+  /** Lets the provider cache the tools between requests by marking the last one. Default: false. */
   readonly cacheControl?: boolean | { readonly ttl: '5m' | '1h' }
 }
 
@@ -27,9 +27,9 @@ export interface AnthropicTool {
   description: string
   /** JSON Schema of the arguments, as the Messages API takes it. */
   input_schema: ObjectSchema
-  /** Set where `strict` was asked for and the schema allows it. */
+  /** Set if `strict` was requested and the schema allows it. */
   strict?: boolean
-  /** Set on the last tool if `cacheControl` was asked for. */
+  /** Set on the last tool if `cacheControl` was requested. */
   cache_control?: { type: 'ephemeral'; ttl?: '5m' | '1h' }
 }
 
@@ -44,20 +44,23 @@ export interface AnthropicToolResult {
   is_error?: boolean
 }
 
-/** A part of such an answer. */
+/** A block of such an answer. */
 export type AnthropicResultBlock =
   | { type: 'text'; text: string }
   | { type: 'image'; source: { type: 'base64'; media_type: AnthropicImageType; data: string } }
   | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string } }
 
-/** Images that Claude sees; others are only named. */
+/** Image types that Claude accepts; others are only named. */
 export type AnthropicImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
 
 /** The tools of a hub for the Messages API. */
 export interface AnthropicTools {
-  /** For `client.messages.create({ tools })`; those of this moment. */
+  /** For `client.messages.create({ tools })`; a snapshot. */
   readonly tools: AnthropicTool[]
-  /** Makes the calls of a message, concurrently, and gives the blocks that answer them, in the model's order. Never throws. */
+  /**
+   * Makes the calls of a message concurrently and returns the blocks that answer them, in the model's order. Never
+   * throws.
+   */
   run(
     message: { readonly content: readonly object[] } | readonly object[],
     options?: RunOptions,
@@ -65,9 +68,9 @@ export interface AnthropicTools {
 }
 
 /**
- * The visible tools for Anthropic's Messages API, every call down the governed road. Where policy asks, the hub's
- * approver answers, or `approve`. Of strict tools one request holds 20 with 24 optional arguments and 16 unions in all:
- * those over it are offered without.
+ * Returns the visible tools for Anthropic's Messages API; every call goes through the pipeline. Where policy asks, the
+ * hub's approver answers, or `approve`. A request may contain 20 strict tools with 24 optional arguments and 16 unions
+ * in total: tools beyond that are not strict.
  * @example
  * const claude = toAnthropic(hub, { cacheControl: true })
  * const message = await client.messages.create({ model, max_tokens, messages, tools: claude.tools })
@@ -87,7 +90,7 @@ export function toAnthropic(hub: Hub, options: AnthropicOptions = {}): Anthropic
   }
 }
 
-/** What comes from a model, by shape; nothing is taken for granted. */
+/** What a model sent; nothing is taken for granted. */
 interface Given {
   readonly type?: unknown
   readonly id?: unknown
@@ -142,7 +145,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** An error holds only text. */
+/** An error contains only text. */
 function toToolResult({ id }: { readonly id: string }, result: ToolResult): AnthropicToolResult {
   const base = { type: 'tool_result', tool_use_id: id } as const
   if (!result.ok) return { ...base, content: failureText(result), is_error: true }

@@ -2,7 +2,7 @@ import type { AgentTool } from '../core/index.ts'
 import type { Hub } from '../hub/index.ts'
 import { type AgentToolOptions, toAgentTools } from './agent-tools.ts'
 
-/** What a coding tool of a hub may be told; its names are those of the coding dialect. */
+/** Options of a coding tool; names are those of the coding dialect. */
 export type CodingToolOptions = Omit<AgentToolOptions, 'dialect' | 'names'>
 
 type CodingTool = AgentTool & { readonly label: string }
@@ -46,7 +46,7 @@ function codingTool(hub: Hub, name: string, options: CodingToolOptions): CodingT
   return tool!
 }
 
-/** The dialect knows `file_path` for `path`; here that is also what a model sees. */
+/** The dialect accepts `file_path` for `path`; here the model also sees it that way. */
 function withFilePath(tool: CodingTool): CodingTool {
   const {
     properties = {},

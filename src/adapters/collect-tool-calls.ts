@@ -7,13 +7,13 @@ export interface ChatToolCall {
   function: { name: string; arguments: string }
 }
 
-/** As much of a streamed chunk as is looked at. */
+/** The fields of a streamed chunk that are read. */
 export interface ChatChunk {
-  /** Parts of the answers; only those of index 0 are collected. */
+  /** Choices of the chunk; only those of index 0 are collected. */
   readonly choices?: ReadonlyArray<{
     /** Which of several answers it belongs to. Default: 0. */
     readonly index?: number
-    /** What came with this chunk. */
+    /** The new part of the answer. */
     readonly delta?: { readonly tool_calls?: readonly ChatToolCallDelta[] | null }
   }>
 }
@@ -22,18 +22,18 @@ export interface ChatChunk {
 export interface ChatToolCallDelta {
   /** Which of several calls it belongs to. */
   readonly index?: number
-  /** Id of the call; comes with its first part only. */
+  /** Id of the call; only in its first part. */
   readonly id?: string | null
   /** The next part of the name and of the arguments. */
   readonly function?: { readonly name?: string | null; readonly arguments?: string | null } | null
 }
 
-/** A stream without end is cut off; the rest is not valid JSON and is reported as such. */
+/** Limit for endless streams; truncated arguments are not valid JSON and are reported as such. */
 const MAX_CHARS = 20_000_000
 const MAX_CALLS = 1_000
 
 /**
- * Puts the tool calls of a streamed chat completion together, in the model's order.
+ * Collects the tool calls of a streamed chat completion, in the model's order.
  * @example
  * const calls = collectToolCalls()
  * for await (const chunk of stream) calls.add(chunk)

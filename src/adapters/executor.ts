@@ -4,7 +4,7 @@ import { ModelTools, type RunOptions } from './model-tools.ts'
 
 /** A call as a model makes it. */
 export interface ExecutorCall {
-  /** Comes back as `tool_call_id` of the result; approver, hooks and record get it as `requestId`. */
+  /** Returned as `tool_call_id` of the result; approver, hooks and record receive it as `requestId`. */
   readonly id: string
   /** Canonical, wire or dialect name of the tool. */
   readonly name: string
@@ -13,22 +13,23 @@ export interface ExecutorCall {
 }
 
 /**
- * What an executor says of all its calls: their run, session, caller, goal, signal, time limit, approver. A `requestId`
- * replaces the id of the call.
+ * Options for all calls of an executor: run, session, caller, goal, signal, timeout, approver. A `requestId` replaces
+ * the id of the call.
  */
 export type ExecutorConfig = RunOptions & Pick<CallOptions, 'requestId' | 'goalId'>
 
 /** Executes calls of tools, one at a time or concurrently. */
 export interface ToolExecutor {
   /**
-   * Makes a call. What the tool answers is the result, also its failure (`is_error`). Rejects with a `ToolError` if the
-   * tool was never executed: it does not exist, the arguments do not fit, the policy or a person denies it, a limit holds.
+   * Makes a call. Resolves with what the tool returned, or with its failure (`is_error`). Rejects with a `ToolError`
+   * if the tool was never executed: it does not exist, its arguments are invalid, the policy or a person denies it, or
+   * a limit is reached.
    */
   execute(call: ExecutorCall, options?: ExecutorConfig): Promise<ReturnType<typeof toExecutorResult>>
 }
 
 /**
- * An executor over the tools of a hub; every call goes through the same pipeline as any other.
+ * Creates an executor for the tools of a hub; every call goes through the same pipeline as any other.
  * @example
  * const executor = createExecutor(hub, { run: 'night-shift' })
  * const { content, is_error } = await executor.execute({ id: 'call_1', name: 'read_file', arguments: '{"path":"a.txt"}' })
@@ -37,10 +38,10 @@ export function createExecutor(hub: Hub, config: ExecutorConfig = {}): ToolExecu
   const tools = new ModelTools(hub, config, () => [])
   return {
     async execute({ id, name, arguments: given }, options) {
-      const said = { ...config, ...options }
-      // The id of a call, unlike that of a request, does not open a run of its own.
-      const ids = said.requestId === undefined && { run: said.run ?? hub.run, requestId: id }
-      const result = await tools.call({ name, given }, { ...said, ...ids })
+      const merged = { ...config, ...options }
+      // The id of a call, unlike a request id, does not start a run of its own.
+      const ids = merged.requestId === undefined && { run: merged.run ?? hub.run, requestId: id }
+      const result = await tools.call({ name, given }, { ...merged, ...ids })
       if (result.ok || result.meta.attempts > 0) return toExecutorResult(result, id)
       const { code, message, fix, retryable } = result.error
       throw new ToolError(code, message, { fix, retryable })

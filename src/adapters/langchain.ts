@@ -6,7 +6,7 @@ import { approveOwnCall, failureText } from './model-calls.ts'
 import type { Provider } from './schema/for-provider.ts'
 import { type AdapterOptions, chooseCards, shownSchema } from './shown-tools.ts'
 
-/** How the tools behave in LangChain, and the two classes of the caller's LangChain that they are made of. */
+/** Options of `toLangChain`, with the two LangChain classes that the tools are made of. */
 export interface LangChainOptions<T> extends AdapterOptions {
   /** The class of `@langchain/core/tools`; the package is not imported here. */
   readonly DynamicStructuredTool: new (
@@ -16,15 +16,20 @@ export interface LangChainOptions<T> extends AdapterOptions {
   readonly ToolMessage: new (
     fields: LangChainMessageFields,
   ) => object
-  /** Show the parameters as this provider takes them. Default: as the tools have them. */
+  /** Convert the parameters for this provider. Default: as the tools declare them. */
   readonly provider?: Provider
-  /** LangGraph's `interrupt`: where policy asks, the graph stops with a question; without it, the hub's approver is asked. */
+  /**
+   * LangGraph's `interrupt`: where policy asks, the graph stops with a question. Default: the hub's approver is asked.
+   */
   readonly interrupt?: (question: LangChainQuestion) => unknown
 }
 
 /** What `interrupt` shows. The graph continues with `new Command({ resume: { id, decision: 'allow' } })`. */
 export interface LangChainQuestion {
-  /** Of this very call with this input. The answer repeats it: LangGraph pairs answers by order, and calls run concurrently. */
+  /**
+   * Id of exactly this call with this input. The answer repeats it: LangGraph matches answers by order, and calls run
+   * concurrently.
+   */
   readonly id: string
   /** LangChain's id of the call; `undefined` when the tool was invoked without one. */
   readonly toolCallId: string | undefined
@@ -34,7 +39,7 @@ export interface LangChainQuestion {
   readonly input: unknown
   /** Why the rule asks. */
   readonly reason: string
-  /** All that policy says, for people, several lines. */
+  /** The full explanation of the policy, for people; several lines. */
   readonly text: string
 }
 
@@ -46,7 +51,7 @@ export interface LangChainFields {
   description: string
   /** Accepts any value and shows the tool's JSON Schema; the hub validates. */
   schema: z.ZodAny
-  /** What `func` gives is a pair: for the model, and for the program. */
+  /** `func` returns a pair: one value for the model, one for the program. */
   responseFormat: 'content_and_artifact'
   /** Calls the tool through the hub. */
   func: (
@@ -80,9 +85,9 @@ type LangChainBlock =
     }
 
 /**
- * The visible tools for `model.bindTools` and LangGraph's `ToolNode`, every call down the governed road; they are those
- * of this moment. A `ToolMessage` carries the whole result as its artifact, and has the status `error` when the call
- * failed. One that the user refuses never reaches the hub and its records. Validation is the hub's.
+ * Returns the visible tools for `model.bindTools` and LangGraph's `ToolNode`; every call goes through the pipeline.
+ * The list is a snapshot. A `ToolMessage` carries the whole result as its artifact, and has the status `error` if the
+ * call failed. A call that the user refuses never reaches the hub and its records. The hub validates the arguments.
  * @example
  * const tools = toLangChain(hub, { DynamicStructuredTool, ToolMessage })
  * const agent = createAgent({ model, tools })
@@ -113,7 +118,7 @@ function fieldsOf(
       }
       const answer = interrupt && (await askThrough(interrupt, hub, card, { input, toolCallId: toolCall?.id, who }))
       if (answer?.decision === 'deny') return fail(`The user refused this call: ${answer.reason ?? 'no reason given'}.`)
-      const tell: CallOptions['onEvent'] = (event) => {
+      const onEvent: CallOptions['onEvent'] = (event) => {
         if (event.type !== 'call-progressed') return
         // A failing listener does not fail the call.
         Promise.resolve()
@@ -125,7 +130,7 @@ function fieldsOf(
         session,
         caller,
         signal,
-        ...(answer ? approveOwnCall('langgraph', tell) : { onEvent: tell }),
+        ...(answer ? approveOwnCall('langgraph', onEvent) : { onEvent }),
       })
       signal?.throwIfAborted()
       return result.ok ? [contentOf(result.content), result] : fail(failureText(result), result)
@@ -139,7 +144,10 @@ const Answer = z.object({
   reason: z.string().optional(),
 })
 
-/** Stops the graph with a question, which throws, or gives the answer when the graph continues; what is none is a no. */
+/**
+ * Stops the graph with a question (by throwing), or returns the answer when the graph continues. Anything but a valid
+ * answer is a no.
+ */
 async function askThrough(
   interrupt: (question: LangChainQuestion) => unknown,
   hub: Hub,
@@ -155,7 +163,10 @@ async function askThrough(
   return { id, decision: 'deny', reason: 'the graph went on without an answer to this very call' }
 }
 
-/** Takes anything and shows the card's schema: LangChain's own check would be made anew for each call, and unrecorded. */
+/**
+ * Accepts anything and shows the schema of the card: LangChain would create its own check for each call, and its
+ * errors would not be recorded.
+ */
 function schemaOf(parameters: Record<string, unknown>): z.ZodAny {
   const schema = z.any()
   schema._zod.toJSONSchema = () => structuredClone(parameters)
@@ -173,7 +184,7 @@ function blockOf(block: ContentBlock): LangChainBlock {
   return dataBlock('file', block.data, block.mediaType ?? 'application/octet-stream')
 }
 
-/** In the words of LangChain 1, and in the older ones that most models' packages still read in tool messages. */
+/** The block format of LangChain 1, and the older one that most model packages still read in tool messages. */
 function dataBlock(type: 'image' | 'audio' | 'file', data: string, mediaType: string): LangChainBlock {
   return { type, data, mimeType: mediaType, source_type: 'base64', mime_type: mediaType }
 }

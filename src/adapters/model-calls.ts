@@ -9,17 +9,17 @@ import {
 import type { Hub } from '../hub/index.ts'
 import { escapeLine } from '../lib/index.ts'
 
-/** What a call tells before it has a result. */
+/** Progress of a call that has no result yet. */
 export interface CallProgress {
   /** `pending`: it waits for somebody else. */
   readonly status: 'running' | 'pending'
-  /** What the tool has said so far. */
+  /** The progress that the tool reported so far. */
   readonly content: readonly ContentBlock[]
 }
 
 /**
- * A call as its progress and, last, its result. Who stops reading does not stop the call; its signal does. (Unlike
- * `hub.stream` it makes no signal of its own, which would cost more than the rest of a small call.)
+ * Yields the progress of a call and then its result. Stopping the iteration does not stop the call; its signal does.
+ * (Unlike `hub.stream` it creates no signal, which would cost more than the rest of a small call.)
  */
 export async function* callWithProgress(
   start: (onEvent: (event: CallEvent) => void) => Promise<ToolResult>,
@@ -53,45 +53,48 @@ function progressOf(event: CallEvent): CallProgress | undefined {
   return { status: 'pending', content: [{ type: 'text', text: event.message }] }
 }
 
-/** Whether a person has to be asked about a call: policy says so, and nobody has answered before. */
+/** Whether a person has to approve a call: policy asks, and no remembered answer applies. */
 export async function needsAnswer(hub: Hub, name: string, input: unknown, who: CallOptions): Promise<boolean> {
   const { effect, remembered } = await hub.explain(name, input, who)
   return effect === 'ask' && remembered === undefined
 }
 
 /**
- * A yes that a person gave elsewhere, for one call: it answers what policy asks about that very call. What calls inside
- * of it ask was never shown to anybody, so it is left to the hub.
+ * Options that approve one call which a person approved elsewhere. Calls inside it were not shown to that person, so
+ * their approvals are left to the hub.
  */
 export function approveOwnCall(
   by: string,
-  tell?: CallOptions['onEvent'],
+  onEvent?: CallOptions['onEvent'],
 ): Required<Pick<CallOptions, 'approve' | 'onEvent'>> {
   let own: string | undefined
   return {
-    // Only the call's own events come here, and this one comes before its question.
+    // Only events of this call arrive here, and this one arrives before its question.
     onEvent: (event) => {
       if (event.type === 'approval-requested') own = event.request.id
-      tell?.(event)
+      onEvent?.(event)
     },
     approve: ({ id }) => (id === own ? { decision: 'allow', by } : undefined),
   }
 }
 
-/** A failure for a model that gets only text: what is wrong, then whatever there is nevertheless. */
+/** A failure as plain text for the model: the error, then any data there is. */
 export function failureText({ content, data, error }: Failure): string {
   const text = content.map(textOfBlock).join('\n')
   return data === undefined ? text : `${error.code}: ${error.message} ${error.fix.hint}\n${text}`
 }
 
-/** Stands for arguments that are no JSON: a hub takes only plain data, so the call fails on record, whatever the tool accepts. */
+/**
+ * Stands for arguments that are not JSON: a hub accepts only plain data, so the call fails on record, whatever the
+ * tool accepts.
+ */
 export const NO_JSON: object = new (class ArgumentsThatAreNoJson {})()
 
-/** More than a hub takes unless its owner raised it, and than any model writes. */
+/** More than a hub accepts by default, and than any model writes. */
 const MAX_CHARS = 20_000_000
 const MAX_REASON_CHARS = 200
 
-/** The arguments that a model wrote as JSON, or why they are none. No text at all means no arguments. */
+/** Parses the arguments that a model wrote as JSON, or returns the problem. An empty text means no arguments. */
 export function parseArguments(text: string): { readonly value: unknown } | { readonly problem: string } {
   if (text.length > MAX_CHARS) {
     return { problem: `The arguments have ${text.length} characters, the limit is ${MAX_CHARS}.` }

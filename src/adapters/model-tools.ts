@@ -4,16 +4,16 @@ import { NO_JSON, parseArguments } from './model-calls.ts'
 import type { ProviderSchema } from './schema/for-provider.ts'
 import { type AdapterOptions, chooseCards } from './shown-tools.ts'
 
-/** What adapters for the APIs of model providers take; said for one `run`, it holds for that. */
+/** Options of the adapters for model providers; those of one `run` override them. */
 export interface ModelToolOptions extends AdapterOptions, RunOptions {
   /**
-   * Let the provider make the model keep to the schema: all tools, or those named. A tool whose schema the strict mode
-   * cannot say stays as it is. Default: false; the hub checks arguments either way.
+   * Let the provider enforce the schema: for all tools, or for those named. A tool whose schema the strict mode cannot
+   * express is not strict. Default: false; the hub validates either way.
    */
   readonly strict?: boolean | readonly string[]
 }
 
-/** What may be said of the calls of one `run`. */
+/** Options for the calls of one `run`. */
 export type RunOptions = Pick<
   CallOptions,
   'run' | 'session' | 'caller' | 'purpose' | 'signal' | 'timeoutMs' | 'approve' | 'onQuestion' | 'onEvent'
@@ -22,19 +22,21 @@ export type RunOptions = Pick<
 /** A call as a model wrote it. */
 export interface ModelCall {
   readonly name: string
-  /** JSON, or what some servers made of it already. */
+  /** JSON text, or the parsed arguments that some servers send. */
   readonly given: unknown
   readonly callerKind?: CallOptions['callerKind']
 }
 
-/** A tool in a provider's form, and the schema that it shows. */
+/** A tool in a provider's format, and the schema that it shows. */
 export interface ModelTool<T> {
   readonly tool: T
   readonly card: ToolCard
   readonly schema: ProviderSchema
 }
 
-/** The tools of a hub in a provider's form, made again only when they change, and the calls that a model makes of them. */
+/**
+ * The tools of a hub in a provider's format, rebuilt only when they change, and the calls that a model makes of them.
+ */
 export class ModelTools<T> {
   readonly #hub: Hub
   readonly #options: ModelToolOptions
@@ -46,7 +48,7 @@ export class ModelTools<T> {
 
   constructor(hub: Hub, options: ModelToolOptions, make: (cards: readonly ToolCard[]) => readonly ModelTool<T>[]) {
     const { dialect: _1, names: _2, strict: _3, ...callOptions } = options
-    // A name that nobody has is a mistake now; later its tool may have gone.
+    // An unknown name is an error now; later its tool may have been removed.
     if (options.names) chooseCards(hub, options)
     this.#hub = hub
     this.#options = options
@@ -54,13 +56,13 @@ export class ModelTools<T> {
     this.#callOptions = callOptions
   }
 
-  /** A list of the caller's own: adding to it changes nothing here. */
+  /** A copy: changing it has no effect here. */
   list(): T[] {
     this.#refresh()
     return [...this.#tools]
   }
 
-  /** Makes calls concurrently and answers them in the order they were given. */
+  /** Makes calls concurrently and returns their answers in the given order. */
   async answer<C extends ModelCall, A>(
     calls: readonly C[],
     options: RunOptions | undefined,
@@ -71,19 +73,19 @@ export class ModelTools<T> {
     return results.map((result, index) => answer(calls[index]!, result))
   }
 
-  /** Never throws: what cannot be called becomes a result that tells the model what is wrong. */
+  /** Never throws: a call that cannot be made becomes a result that explains the problem to the model. */
   call({ name, given, callerKind }: ModelCall, options?: RunOptions): Promise<ToolResult> {
     const callOptions = options || callerKind ? { ...this.#callOptions, ...options, callerKind } : this.#callOptions
     const args = typeof given === 'string' ? parseArguments(given) : { value: given }
     if ('problem' in args) {
-      return this.#hub.callDynamic(name, NO_JSON, callOptions).then((result) => told(result, args.problem))
+      return this.#hub.callDynamic(name, NO_JSON, callOptions).then((result) => withProblem(result, args.problem))
     }
     this.#refresh()
     const schema = this.#schemas.get(name)
     return this.#hub.callDynamic(name, schema ? schema.restore(args.value) : args.value, callOptions)
   }
 
-  /** The hub gives the same cards until a tool changes. */
+  /** The hub returns the same cards until a tool changes. */
   #refresh(): void {
     const { dialect, names } = this.#options
     const cards = this.#hub.cards({ dialect })
@@ -97,19 +99,19 @@ export class ModelTools<T> {
   }
 }
 
-/** The items of a message, or the list itself; none where there is nothing of the kind. */
+/** The items of a message, or the list itself; empty if there is neither. */
 export function itemsOf(given: object | null | undefined, key: string): readonly unknown[] {
   const items: unknown = Array.isArray(given) ? given : (given as Record<string, unknown> | null | undefined)?.[key]
   return Array.isArray(items) ? items : []
 }
 
-/** Whether the caller wants the strict mode for a tool. */
+/** Whether strict mode is requested for a tool. */
 export function wantsStrict({ name, tool }: ToolCard, strict: ModelToolOptions['strict']): boolean {
   return typeof strict === 'object' ? strict.includes(name) || strict.includes(tool) : strict === true
 }
 
-/** The failure as it is on record, in words that let the model correct itself; any other end stays as it is. */
-function told(result: ToolResult, problem: string): ToolResult {
+/** The recorded failure, reworded so that the model can correct itself; any other result is returned unchanged. */
+function withProblem(result: ToolResult, problem: string): ToolResult {
   if (result.ok || result.error.code !== 'INPUT_SCHEMA_INVALID') return result
   const error = { ...result.error, message: problem, fix: { hint: 'Send the arguments as one JSON object.' } }
   const text = `${error.code}: ${problem} ${error.fix.hint}`

@@ -4,17 +4,20 @@ import { approveOwnCall, failureText, needsAnswer } from './model-calls.ts'
 import type { Provider } from './schema/for-provider.ts'
 import { type AdapterOptions, chooseCards, shownSchema } from './shown-tools.ts'
 
-/** How the tools behave in the OpenAI Agents SDK, and the caller's own `tool` of that SDK, which makes them. */
+/** Options of `toOpenAiAgents`, with the SDK's function `tool` that creates the tools. */
 export interface OpenAiAgentsOptions<T> extends AdapterOptions {
   /** The function `tool` of `@openai/agents`; the package is not imported here. */
   readonly tool: (options: OpenAiAgentsToolOptions) => T
-  /** Show the parameters as this provider takes them, and strict where it can be. Default: `openai`. */
+  /** Convert the parameters for this provider, strict where its strict mode allows it. Default: `openai`. */
   readonly provider?: Provider
-  /** Who is asked where policy says ask: the user, by the SDK's own interruptions, or anyone who answers for the hub. */
+  /**
+   * Who approves calls for which policy asks: the user, through the SDK's interruptions (`framework`), or the approver
+   * of the hub (`hub`).
+   */
   readonly approvals?: 'framework' | 'hub'
 }
 
-/** What `tool` is given, by shape. */
+/** What `tool` receives, by shape. */
 export interface OpenAiAgentsToolOptions extends OpenAiAgentsParameters {
   /** The name that the model calls. */
   name: string
@@ -30,7 +33,10 @@ export interface OpenAiAgentsToolOptions extends OpenAiAgentsParameters {
   ) => Promise<string | OpenAiAgentsOutput[]>
 }
 
-/** The SDK's types tell strict schemas from others; ours is known only when it runs, so its type is that of the others. */
+/**
+ * The SDK's types distinguish strict schemas from others; here that is known only at run time, so the type is that of
+ * the others.
+ */
 export interface OpenAiAgentsParameters {
   strict: false
   /** JSON Schema of the arguments; the hub validates, not the SDK. */
@@ -44,16 +50,17 @@ export interface OpenAiAgentsParameters {
   }
 }
 
-/** A part of a result for the model, in the SDK's words. */
+/** A part of a result for the model, as the SDK defines it. */
 export type OpenAiAgentsOutput =
   | { type: 'text'; text: string }
   | { type: 'image'; image: { data: string; mediaType: string } }
   | { type: 'file'; file: { data: string; mediaType: string; filename: string } }
 
 /**
- * The visible tools as function tools of the OpenAI Agents SDK, every call down the governed road; they are those of
- * this moment. Where policy asks, the run is interrupted, and a call that `state.approve` approved runs; one that
- * `state.reject` rejects never reaches the hub and its records. A failure is a text for the model. Validation is the hub's.
+ * Returns the visible tools as function tools of the OpenAI Agents SDK; every call goes through the pipeline. The list
+ * is a snapshot. Where policy asks, the run is interrupted: a call approved by `state.approve` runs, and one rejected
+ * by `state.reject` never reaches the hub and its records. A failure is a text for the model. The hub validates the
+ * arguments.
  * @example
  * const agent = new Agent({ name: 'Helper', tools: toOpenAiAgents(hub, { tool }) })
  */
@@ -78,7 +85,7 @@ function toolOptions(
       needsApproval: async (_context: unknown, input: unknown) => needsAnswer(hub, name, restore(input), who),
     }),
     async execute(input, context, { signal, toolCall } = {}) {
-      // The SDK binds the yes of its user to the call's id, name and arguments.
+      // The SDK binds the approval of its user to the id, name and arguments of the call.
       const isYes = isAsked && toolCall && context?.isToolApproved({ toolName: name, callId: toolCall.callId })
       const yes = isYes === true ? approveOwnCall('openai-agents') : undefined
       const result = await hub.callDynamic(name, restore(input), { run, session, caller, signal, ...yes })

@@ -13,11 +13,11 @@ import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-
 
 export { type ChatChunk, type ChatToolCall, type ChatToolCallDelta, collectToolCalls } from './collect-tool-calls.ts'
 
-/** How the tools behave with OpenAI's APIs. */
+/** Options of `toOpenAi`. */
 export interface OpenAiOptions extends ModelToolOptions {
   /**
-   * A chat's tool message holds only text. `true` shows the images of results in a user message after them; then
-   * what a tool brought from outside speaks as the user does, so it is off by default. Responses need none of this.
+   * A tool message of a chat contains only text. `true` adds the images of results in a user message after them;
+   * content from outside then appears to come from the user. Default: false. The Responses API does not need it.
    */
   readonly imagesAsUser?: boolean
 }
@@ -54,7 +54,7 @@ export interface OpenAiFunctionTool {
   description: string
   /** JSON Schema of the arguments. */
   parameters: ObjectSchema
-  /** `true` where `strict` was asked for and the schema allows it. */
+  /** `true` if `strict` was requested and the schema allows it. */
   strict: boolean
 }
 
@@ -65,7 +65,7 @@ export interface OpenAiFunctionOutput {
   call_id: string
   /** What the model reads: text, or parts when there are images. */
   output: string | OpenAiOutputPart[]
-  /** Repeated from the function call, where that names one. */
+  /** Repeated from the function call if it has one. */
   caller?: { type: 'direct' } | { type: 'program'; caller_id: string }
 }
 
@@ -74,13 +74,16 @@ export type OpenAiOutputPart =
   | { type: 'input_text'; text: string }
   | { type: 'input_image'; image_url: string; detail: 'auto' }
 
-/** Both APIs of OpenAI, and of everybody who speaks as they do. */
+/** The tools for both APIs of OpenAI, and for compatible servers. */
 export interface OpenAiTools {
-  /** For Chat Completions, and for the many servers that speak it. */
+  /** For Chat Completions and compatible servers. */
   readonly chat: {
-    /** For `client.chat.completions.create({ tools })`; those of this moment. */
+    /** For `client.chat.completions.create({ tools })`; a snapshot. */
     readonly tools: OpenAiChatTool[]
-    /** Makes the calls of a message, concurrently, and gives the messages that answer them, in the model's order. Never throws. */
+    /**
+     * Makes the calls of a message concurrently and returns the messages that answer them, in the model's order. Never
+     * throws.
+     */
     run(
       message: { readonly tool_calls?: readonly object[] | null } | readonly object[],
       options?: RunOptions,
@@ -88,9 +91,12 @@ export interface OpenAiTools {
   }
   /** For the Responses API. */
   readonly responses: {
-    /** For `client.responses.create({ tools })`; those of this moment. */
+    /** For `client.responses.create({ tools })`; a snapshot. */
     readonly tools: OpenAiFunctionTool[]
-    /** Makes the function calls of a response, concurrently, and gives the items that answer them, in the model's order. Never throws. */
+    /**
+     * Makes the function calls of a response concurrently and returns the items that answer them, in the model's
+     * order. Never throws.
+     */
     run(
       response: { readonly output: readonly object[] } | readonly object[],
       options?: RunOptions,
@@ -99,8 +105,8 @@ export interface OpenAiTools {
 }
 
 /**
- * The visible tools for OpenAI's chat completions and Responses API, every call down the governed road. Where policy
- * asks, the hub's approver answers, or `approve`.
+ * Returns the visible tools for OpenAI's Chat Completions and Responses APIs; every call goes through the pipeline.
+ * Where policy asks, the hub's approver answers, or `approve`.
  * @example
  * const { chat } = toOpenAi(hub)
  * const { choices } = await client.chat.completions.create({ model, messages, tools: chat.tools })
@@ -143,18 +149,18 @@ function describe<T>(
   return { tool: form(card, schema), card, schema }
 }
 
-/** Other servers may not know the word `strict`, so a chat says it only where it is meant. */
+/** Compatible servers may not know `strict`, so it is only set if it is true. */
 function chatTool({ name, description }: ToolCard, { schema: parameters, strict }: ProviderSchema): OpenAiChatTool {
   return { type: 'function', function: { name, description, parameters, ...(strict && { strict }) } }
 }
 
-/** Here not to say it means to try. */
+/** The Responses API tries strict mode if the field is absent. */
 function functionTool(card: ToolCard, { schema: parameters, strict }: ProviderSchema): OpenAiFunctionTool {
   const { name, description } = card
   return { type: 'function', name, description, parameters, strict }
 }
 
-/** What comes from a model, by shape; nothing is taken for granted. */
+/** What a model sent; nothing is taken for granted. */
 interface Given {
   readonly type?: unknown
   readonly id?: unknown
@@ -165,7 +171,7 @@ interface Given {
   readonly caller?: unknown
 }
 
-/** A chat has calls of other kinds too, which belong to whatever offered those tools. */
+/** A chat may contain calls of other kinds, which belong to other providers of tools. */
 function isFunction(item: unknown): item is Given {
   return typeof item === 'object' && item !== null && typeof (item as Given).function === 'object'
 }
@@ -183,7 +189,7 @@ interface FunctionCall extends ModelCall {
   readonly caller: OpenAiFunctionOutput['caller']
 }
 
-/** A program that the model wrote may be the caller; the answer says for whom it is. */
+/** A program that the model wrote may be the caller; the answer names it. */
 function readFunctionCall({ call_id, name, arguments: given, caller }: Given): FunctionCall {
   const { type, caller_id } = (caller ?? {}) as { readonly type?: unknown; readonly caller_id?: unknown }
   const call = { id: textOf(call_id), name: textOf(name), given: given ?? '' }
@@ -232,7 +238,7 @@ function imageMessages(answers: readonly Answered[]): OpenAiImageMessage[] {
 type Image = ContentBlock & { readonly type: 'image' }
 const SEEN = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif'])
 
-/** An image that OpenAI's models can see; others are only named. */
+/** An image that OpenAI's models accept; others are only named. */
 function isImage(block: ContentBlock): block is Image {
   return block.type === 'image' && SEEN.has(block.mediaType)
 }

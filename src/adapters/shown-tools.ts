@@ -2,7 +2,7 @@ import { didYouMean, ToolError } from '../core/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
 import { type Provider, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
 
-/** What every adapter takes. */
+/** Options of every adapter. */
 export interface AdapterOptions {
   /** The run whose records, budget and workspace the calls belong to. Default: the hub's own. */
   readonly run?: string
@@ -10,13 +10,15 @@ export interface AdapterOptions {
   readonly session?: string
   /** Who calls; recorded. */
   readonly caller?: string
-  /** Under which names and arguments the model sees the tools. Default: the profile's own. */
+  /** The dialect: names and arguments under which the model sees the tools. Default: that of the profile. */
   readonly dialect?: string
   /** Only these tools, by canonical name or by the name that the model sees. */
   readonly names?: readonly string[]
 }
 
-/** The cards of the visible tools, or of those that are named; a name that no visible tool has is an error. */
+/**
+ * The cards of the visible tools, or of those in `names`. Throws TOOL_NOT_FOUND for a name that no visible tool has.
+ */
 export function chooseCards(
   hub: Hub,
   { dialect, names }: Pick<AdapterOptions, 'dialect' | 'names'>,
@@ -34,10 +36,10 @@ function noSuchTool(name: string, known: ReadonlySet<string>): ToolError {
   })
 }
 
-/** What the model is shown of a tool's parameters, and how its arguments become the tool's own again. */
+/** The parameters as the model sees them, and how to convert its arguments back. */
 type ShownSchema = Pick<ProviderSchema, 'strict' | 'restore'> & { readonly schema: Record<string, unknown> }
 
-/** The parameters of a card as a provider takes them; as they are when none is named. */
+/** The parameters of a card, converted for a provider if one is given. */
 export function shownSchema({ parameters }: ToolCard, provider?: Provider): ShownSchema {
   return provider ? schemaFor(provider, parameters) : { schema: parameters, strict: false, restore: (args) => args }
 }

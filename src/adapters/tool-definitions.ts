@@ -29,8 +29,9 @@ export interface ToolDefinition {
 }
 
 /**
- * Tools as definitions for an agent loop: those of a hub, or AgentTools such as `toAgentTools(hub)` and `createReadTool(hub)`
- * make. An error becomes a result for the model, and is reported to `log`; an abort is thrown. Only tools of a hub are governed.
+ * Converts tools to definitions for an agent loop: those of a hub, or AgentTools such as `toAgentTools(hub)` and
+ * `createReadTool(hub)` return. An error becomes a result for the model and is reported to `log`; an abort is thrown.
+ * Only tools of a hub are governed.
  * @example
  * const definitions = toToolDefinitions(hub, { log: console.error })
  */
@@ -52,7 +53,7 @@ function toDefinition({ name, label = name, description, parameters, execute }: 
   }
 }
 
-/** A tool whose failures are results; those of a hub are so already. */
+/** A tool whose failures are results; tools of a hub already behave like that. */
 function guarded(tool: AgentTool, log: AgentToolOptions['log'] = () => {}): AgentTool {
   const { name } = tool
   return {
@@ -70,8 +71,8 @@ function guarded(tool: AgentTool, log: AgentToolOptions['log'] = () => {}): Agen
 }
 
 /**
- * Tools that a client executes, for a loop: each answers `pending` immediately, and the loop passes the call on to its client.
- * No hub knows of such a call; `connectClient` is the way for calls under policy and on record.
+ * Definitions of tools that a client executes: each returns `pending` immediately, and the loop passes the call to its
+ * client. The hub does not see such calls; use `connectClient` for calls under policy and on record.
  * @example
  * const definitions = toClientToolDefinitions([{ function: { name: 'pick_color', description: 'Let the user pick.', parameters } }])
  */

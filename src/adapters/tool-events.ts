@@ -6,9 +6,9 @@ interface OfTool {
   readonly callId: string
   /** Canonical name of the tool. */
   readonly tool: string
-  /** The run of the call; absent where the source does not say it. */
+  /** The run of the call; absent if the source does not contain it. */
   readonly run?: string
-  /** When it happened, as ISO 8601; only of records. */
+  /** When it happened, as ISO 8601; only for recorded lines. */
   readonly time?: string
 }
 
@@ -17,43 +17,44 @@ interface EndOfTool extends OfTool {
   readonly status: string
   /** Time from the start of the call to its end; absent if its process died. */
   readonly durationMs?: number
-  /** What the call did, in one line. Events carry no data: results that are large are artifacts. */
+  /** What the call did, in one line. Events carry no data; large results are artifacts. */
   readonly summary: string
   /** References of what was stored, `artifact:<sha256>`. */
   readonly artifacts: readonly string[]
 }
 
-/** The call was permitted, and its tool is executed now. */
+/** The call was allowed, and its tool starts now. */
 export interface ToolStarted extends OfTool {
   readonly type: 'tool.started'
 }
 
-/** The call worked. */
+/** The call succeeded. */
 export interface ToolCompleted extends EndOfTool {
   readonly type: 'tool.completed'
 }
 
-/** The call failed, or was refused: then there is no `tool.started` before it. */
+/** The call failed or was refused; if it was refused, there was no `tool.started`. */
 export interface ToolFailed extends EndOfTool {
   readonly type: 'tool.failed'
   /** Why; `ABORTED` if the process died before the call ended. */
   readonly error: { readonly code: string; readonly message: string }
 }
 
-/** What happens to a call, under the names of a tool wrapper that emits a start and one of two ends. */
+/** The start of a call and its end, as event buses of agent frameworks name them. */
 export type ToolEvent = ToolStarted | ToolCompleted | ToolFailed
 
 /** A line of `events.jsonl`, read as JSON. */
 type StoredLine = EventBody & { readonly time?: string }
 
-/** A line with its run: of `hub.onRecord`, or put together from a file. */
+/** A line with its run, from `hub.onRecord` or built from a file. */
 type LineOfRun = Pick<RecordedLine, 'run' | 'time' | 'event'>
 
 /**
- * The `tool.started`, `tool.completed` and `tool.failed` of an event of `hub.onEvent` or `hub.stream`, or of a recorded line;
- * an empty list for all others, and for dry runs. The record of a quick call is one line, which is both its start and its end.
+ * Converts an event of `hub.onEvent` or `hub.stream`, or a recorded line, to `tool.started`, `tool.completed` and
+ * `tool.failed`. Returns an empty list for all other events and for dry runs. The record of a quick call is one line,
+ * which yields both its start and its end.
  * @example
- * hub.onEvent((event) => { for (const told of toToolEvents(event)) bus.emit(told.type, told) })
+ * hub.onEvent((event) => { for (const each of toToolEvents(event)) bus.emit(each.type, each) })
  */
 export function toToolEvents(source: CallEvent | LineOfRun | StoredLine): readonly ToolEvent[] {
   if ('event' in source) return ofRecord(source.event, { run: source.run, time: source.time })
@@ -107,7 +108,7 @@ function earlier({ run, time }: Place, durationMs: number): Place {
   return { run, time: new Date(at - durationMs).toISOString() }
 }
 
-/** What tells whether the tool of a call was executed. */
+/** The fields that show whether a tool was executed. */
 interface Outcome {
   readonly status: string
   readonly effect?: string
@@ -115,32 +116,32 @@ interface Outcome {
   readonly code?: string
 }
 
-/** Whether the tool of an ended call was executed: it was permitted, by a rule or by a person, and no limit was in the way. */
+/** Whether the tool of an ended call was executed: a rule or a person allowed it, and no limit stopped it. */
 export function wasExecuted({ status, effect, approvedBy, code = '' }: Outcome): boolean {
   if (status === 'denied' || status === 'approval_required' || LIMIT_CODES.has(code)) return false
   return effect === 'allow' || (effect === 'ask' && approvedBy !== undefined)
 }
 
-/** A line that has the facts of its call is the only one of it. */
+/** A line with the facts of its call is the only line of that call. */
 function isWholeExecution({ caller, cached, status, effect, approvedBy, error }: CallEnded): boolean {
   return caller !== undefined && !cached && wasExecuted({ status, effect, approvedBy, code: error?.code })
 }
 
-/** The end of a call as the loops of agents emit it. */
+/** The end of a call as agent loops emit it. */
 export interface ToolResultEvent {
   readonly type: 'tool-result'
   /** Id of the call, as records name it. */
   readonly toolCallId: string
   /** Canonical name of the tool. */
   readonly toolName: string
-  /** The data of a call that worked; the message of one that did not. */
+  /** The data of a successful call, or the message of a failed one. */
   readonly output: unknown
   /** Whether the call failed. */
   readonly isError: boolean
 }
 
 /**
- * The `tool-result` of a `call-ended`; `undefined` for other events.
+ * Converts a `call-ended` event to a `tool-result`. Returns `undefined` for other events.
  * @example
  * hub.onEvent((event) => { const result = toToolResultEvent(event); if (result) loop.emit(result.type, result) })
  */
@@ -151,24 +152,23 @@ export function toToolResultEvent(event: CallEvent): ToolResultEvent | undefined
   return { type: 'tool-result', toolCallId: event.callId, toolName: result.tool, output, isError: !result.ok }
 }
 
-/** What happened to a call, in the form of a classical audit log. */
+/** The end of a call in the form of a classical audit log. */
 export interface AuditEvent {
-  /** `tool_refused`: never executed, for another reason than the policy (unknown tool, bad arguments, a limit). */
+  /** `tool_refused`: never executed, for a reason other than the policy (unknown tool, bad arguments, a limit). */
   readonly type: 'tool_executed' | 'policy_denied' | 'tool_refused'
-  /** The tool. */
+  /** Name of the tool. */
   readonly action: string
-  /** The arguments as JSON, redacted; absent where the line does not repeat them. */
+  /** The arguments as JSON, redacted; absent if the line does not repeat them. */
   readonly resource?: string
-  /**
-   * `denied` for what a rule or a person refused and for what still needs an approval, `error` for every other failure.
-   */
+  /** `denied` if a rule or a person refused it or it still needs an approval, `error` for every other failure. */
   readonly result: 'success' | 'error' | 'denied'
   /** Ids, caller, rule and times of the call; `duration_ms` in milliseconds. */
   readonly metadata: Readonly<Record<string, unknown>> & { readonly duration_ms: number }
 }
 
 /**
- * The audit event of a recorded line; `undefined` for lines that are not the end of a call, and for dry runs.
+ * Converts a recorded line to an audit event. Returns `undefined` for lines that are not the end of a call, and for
+ * dry runs.
  * @example
  * hub.onRecord((line) => { const event = toAuditEvent(line); if (event) audit.log(event) })
  */
@@ -187,12 +187,12 @@ export function toAuditEvent(line: RecordedLine | StoredLine): AuditEvent | unde
   }
 }
 
-/** Codes of calls that the policy let through and a limit did not. */
+/** Codes of calls that the policy allowed and a limit stopped. */
 const LIMIT_CODES: ReadonlySet<string> = new Set(['RATE_LIMITED', 'BUDGET_EXCEEDED', 'CIRCUIT_OPEN', 'LOOP_DETECTED'])
 
 function typeOf(event: CallEnded): AuditEvent['type'] {
   if (resultOf(event) === 'denied') return 'policy_denied'
-  // A line that has the facts of its call and no decision among them ended before the policy was asked.
+  // A line with the facts of its call but no decision ended before the policy decided.
   const isUnjudged = event.caller !== undefined && event.effect === undefined
   return isUnjudged || LIMIT_CODES.has(event.error?.code ?? '') ? 'tool_refused' : 'tool_executed'
 }
@@ -205,6 +205,6 @@ function resultOf({ status }: CallEnded): AuditEvent['result'] {
 function metadataOf(event: CallEnded, place: { readonly run?: string; readonly time?: string }) {
   const { durationMs, callId, caller, rule, approvedBy, error } = event
   const known = { call_id: callId, ...place, caller, rule, approved_by: approvedBy, error: error?.code }
-  const said = Object.entries(known).filter(([, value]) => value !== undefined)
-  return { duration_ms: durationMs, ...Object.fromEntries(said) }
+  const present = Object.entries(known).filter(([, value]) => value !== undefined)
+  return { duration_ms: durationMs, ...Object.fromEntries(present) }
 }

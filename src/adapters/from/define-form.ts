@@ -13,7 +13,7 @@ import {
 } from '../../core/index.ts'
 import type { AnySchema, StandardSchema } from '../../core/schema/index.ts'
 
-/** What a tool of another framework says of itself. */
+/** A tool of another framework, as far as the framework describes it. */
 export interface ForeignForm {
   /** `AI SDK tool`, for messages. */
   readonly kind: string
@@ -31,8 +31,8 @@ export interface ForeignForm {
 }
 
 /**
- * Makes a governed tool of a form. One that says nothing of what it touches counts as able to run commands: policy
- * denies it until a rule of the owner's allows it.
+ * Defines a governed tool. One without declared capabilities counts as able to run commands: policy denies it until a
+ * rule of the owner allows it.
  */
 export function defineForm(form: ForeignForm, governance: FormGovernance): AnyTool {
   const { capabilities = ['exec'], targets, timeoutMs } = governance
@@ -50,7 +50,7 @@ export function defineForm(form: ForeignForm, governance: FormGovernance): AnyTo
     doubt: form.doubt,
     async execute(input: unknown, ctx: BaseContext) {
       const value = await attempt(name, () => form.execute(input, ctx))
-      // Frameworks take "nothing" for an answer; here null says it.
+      // Frameworks allow a tool to return nothing; the result is null then.
       return value === undefined && !form.output ? null : value
     },
     toModel: form.toModel,
@@ -78,22 +78,27 @@ async function attempt(name: string, work: () => unknown): Promise<unknown> {
   }
 }
 
-/** What another framework's form of a tool cannot say and policy needs, and what the hub shall take instead of what it says. */
+/**
+ * What policy needs to know about a tool and another framework cannot declare, and overrides of what it does declare.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: the arguments' type is the author's; they are validated by their schema
 export interface FormGovernance<P = any> extends Governance<P> {
-  /** Its name in the hub, where its own is no tool name, or taken. */
+  /** Its name in the hub, if its own is not a valid tool name or is taken. */
   readonly name?: string
   /** A short name for people. Default: the tool's own. */
   readonly title?: string
-  /** Read by models. */
+  /** When to use it, for the model. Default: the tool's own. */
   readonly description?: string
-  /** Schema of the arguments, where its own cannot be shown as JSON Schema (zod 3). */
+  /** Schema of the arguments, if its own has no JSON Schema form (zod 3). */
   readonly input?: AnySchema
-  /** Longest time of one call. Default: `limits.timeoutMs` of the hub. */
+  /** Time limit of one call. Default: `limits.timeoutMs` of the hub. */
   readonly timeoutMs?: number
 }
 
-/** A schema of another framework's tool as the hub takes it: zod, arktype, JSON Schema; refused immediately when it could not be shown. */
+/**
+ * Checks that the schema of another framework's tool (zod, arktype, JSON Schema) can be shown to models. Throws
+ * CONFIG_INVALID if not.
+ */
 export function acceptSchema(schema: unknown, what: string): AnySchema {
   if (isStandard(schema)) {
     const { vendor, jsonSchema } = schema['~standard']
@@ -104,7 +109,7 @@ export function acceptSchema(schema: unknown, what: string): AnySchema {
   throw unusable(what, `is ${schema === null ? 'null' : typeof schema}, not a schema`)
 }
 
-/** For a tool that takes nothing. */
+/** Schema of a tool without arguments. */
 export const NO_ARGUMENTS = Object.freeze({ type: 'object', properties: {}, additionalProperties: false })
 
 function isStandard(schema: unknown): schema is StandardSchema {
@@ -120,7 +125,7 @@ function unusable(what: string, why: string): ToolError {
 
 const MAX_CHARS = 10_000
 
-/** A value of any kind as text for progress and messages, never long. */
+/** Any value as text for progress and messages, of bounded length. */
 export function showValue(value: unknown): string {
   const text = typeof value === 'string' ? value : toJson(value)
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text
@@ -130,12 +135,12 @@ function toJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    // A cycle or a BigInt: what it is called is all there is to say.
+    // A cycle or a BigInt: only its type can be shown.
     return Object.prototype.toString.call(value)
   }
 }
 
-/** Bytes or a place that some framework calls a file, an image or a sound. */
+/** Bytes or a URL of a file, an image or audio. */
 interface Media {
   /** base64. */
   readonly data?: unknown
@@ -146,7 +151,7 @@ interface Media {
 
 const DATA_URL = /^data:([^;,]+);base64,/
 
-/** The block that a piece of media becomes here; undefined when it holds neither bytes nor a place. */
+/** Converts a piece of media to a content block. Returns `undefined` if it has neither bytes nor a URL. */
 export function mediaBlock({ data, url, mediaType, name }: Media): ContentBlock | undefined {
   const type = typeof mediaType === 'string' ? mediaType : undefined
   if (typeof url === 'string') {

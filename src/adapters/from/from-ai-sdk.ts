@@ -13,7 +13,7 @@ const MARK = Symbol.for('vercel.ai.schema')
 
 /** A tool of the AI SDK (`tool()`, `dynamicTool()`, those of an MCP client), by its shape. */
 export interface ForeignAiSdkTool {
-  /** Named in the error for a tool that cannot be taken, such as one that a provider executes. */
+  /** Named in the error for a tool that cannot be converted, such as one that a provider executes. */
   readonly type?: string | undefined
   /** A short name for people. */
   readonly title?: string | undefined
@@ -23,9 +23,9 @@ export interface ForeignAiSdkTool {
   readonly inputSchema: unknown
   /** Schema of what `execute` returns. Default: anything. */
   readonly outputSchema?: unknown
-  /** Whether its author wants a person to be asked; see `AiSdkGovernance`. */
+  /** Whether its author requires an approval; see `AiSdkGovernance`. */
   readonly needsApproval?: unknown
-  /** Does the work; a tool without it cannot be taken. */
+  /** Does the work; a tool without it cannot be converted. */
   // biome-ignore lint/suspicious/noExplicitAny: input and options have the AI SDK's types, which are not imported here
   readonly execute?: ((input: any, options: any) => unknown) | undefined
   /** The short form for a model. Default: the data as JSON. */
@@ -36,15 +36,15 @@ export interface ForeignAiSdkTool {
 /** What policy needs to know of an AI SDK tool. */
 export interface AiSdkGovernance extends FormGovernance {
   /**
-   * A tool with `needsApproval` asks on every call, whatever a rule allows, also where it says so by a function: nobody
-   * is asked less than its author wanted. `false` leaves it to the rules alone.
+   * A tool with `needsApproval` asks on every call, whatever the rules allow, even if `needsApproval` is a function:
+   * nobody is asked less than its author wanted. `false` leaves it to the rules.
    */
   readonly needsApproval?: boolean
 }
 
 /**
- * Takes AI SDK tools in: one, with a name, or a whole set by its names. What says nothing of what it touches counts as
- * able to run commands: policy denies it until a rule of yours allows it.
+ * Converts AI SDK tools: one with a name, or a set by its names. A tool without declared capabilities counts as able
+ * to run commands: policy denies it until a rule of yours allows it.
  * @example
  * const hub = createToolHub({ tools: fromAiSdk({ weather }, { capabilities: ['network'], targets: ({ city }) => ({ network: `https://weather.example.org/${city}` }) }) })
  */
@@ -96,12 +96,12 @@ function fromOne(tool: ForeignAiSdkTool, key: string | undefined, governance: Ai
 
 const DOUBT = 'The author of the tool wants a person to look at it first (needsApproval).'
 
-/** What the AI SDK tells a tool; the conversation stays with the caller. */
+/** The options that the AI SDK passes to a tool; the conversation stays with the caller. */
 function optionsOf({ callId, signal }: BaseContext) {
   return { toolCallId: callId, messages: [], abortSignal: signal }
 }
 
-/** The last of what a streaming tool yields is its answer; all of it is progress. */
+/** The last value that a streaming tool yields is its output; all values are progress. */
 async function drain(outcome: unknown, ctx: BaseContext): Promise<unknown> {
   if (!isAsyncIterable(outcome)) return outcome
   let last: unknown
@@ -113,7 +113,7 @@ async function drain(outcome: unknown, ctx: BaseContext): Promise<unknown> {
   return last
 }
 
-/** Beside what the model sees, the output is only a part of the data, so it is checked here. */
+/** The output is only part of the data here, so it is validated separately. */
 async function checked(value: unknown, schema: AnySchema | undefined, name: string): Promise<unknown> {
   if (!schema) return value
   const result = await compileSchema(schema, { side: 'output' }).validate(value)
@@ -124,7 +124,7 @@ async function checked(value: unknown, schema: AnySchema | undefined, name: stri
 
 function isTool(given: ForeignAiSdkTool | Readonly<Record<string, ForeignAiSdkTool>>): given is ForeignAiSdkTool {
   const schema: unknown = given?.inputSchema
-  // A set may have a tool of this name.
+  // A set may contain a tool of this name.
   const isNested = typeof schema === 'object' && schema !== null && 'inputSchema' in schema
   return schema !== undefined && !isNested
 }
@@ -151,7 +151,7 @@ interface Part {
   readonly [key: string]: unknown
 }
 
-/** What `toModelOutput` of an AI SDK tool made for the model, as blocks; what it calls an error is thrown. */
+/** Converts the result of `toModelOutput` to content blocks; throws if it is an error. */
 function aiSdkContent(output: unknown, data: unknown): readonly ContentBlock[] {
   const { type, value, reason } = (output ?? {}) as Part
   switch (type) {
@@ -175,7 +175,7 @@ function aiSdkContent(output: unknown, data: unknown): readonly ContentBlock[] {
 function toBlock(part: Part): ContentBlock {
   const { type, text, data, url, mediaType, filename: name } = part
   if (type === 'text' && typeof text === 'string') return { type: 'text', text }
-  // Ids of files mean something to one provider only.
+  // File ids mean something to one provider only.
   return mediaBlock({ data, url, mediaType, name }) ?? { type: 'text', text: showValue(part) }
 }
 
@@ -189,7 +189,9 @@ type Validated =
   | { readonly success: true; readonly value: unknown }
   | { readonly success: false; readonly error: Error }
 
-/** A schema as AI SDK tools have it: zod, Standard Schema, `jsonSchema()`, or a function that makes one when it is needed. */
+/**
+ * Accepts the schemas of AI SDK tools: zod, Standard Schema, `jsonSchema()`, or a function that creates one on demand.
+ */
 function aiSdkSchema(schema: unknown, what: string): AnySchema {
   if (schema === undefined || schema === null) return NO_ARGUMENTS
   if (typeof schema === 'function' && !('~standard' in schema)) return aiSdkSchema(schema(), what)
@@ -211,7 +213,7 @@ function unwrap(schema: AiSdkSchema, what: string): AnySchema {
   return schema.validate ? checkedBy(schema.validate, json) : json
 }
 
-/** Its author wrote a check of their own, which then is the one that counts, as in the AI SDK. */
+/** If the author wrote a `validate` function, it decides, as in the AI SDK. */
 function checkedBy(validate: NonNullable<AiSdkSchema['validate']>, json: JsonSchema): StandardSchema {
   const show = () => json as Record<string, unknown>
   return {

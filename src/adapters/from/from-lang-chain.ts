@@ -4,7 +4,7 @@ import { acceptSchema, defineForm, type FormGovernance, mediaBlock, showValue } 
 
 /** A tool of LangChain (`tool()`, StructuredTool, DynamicTool), by its shape. */
 export interface LangChainTool {
-  /** Becomes the canonical name unless the governance has another. */
+  /** Becomes the canonical name unless the governance sets another. */
   readonly name: string
   /** When to use it, for the model. */
   readonly description?: string | undefined
@@ -15,15 +15,15 @@ export interface LangChainTool {
   invoke(input: any, config?: any): Promise<unknown>
 }
 
-/** What the model sees, and what only the program does. */
+/** What the model sees, and what only the program receives. */
 interface LangChainOutput {
   readonly content: readonly ContentBlock[]
   readonly artifact: unknown
 }
 
 /**
- * Takes a LangChain tool in. What says nothing of what it touches counts as able to run commands: policy denies it until
- * a rule of yours allows it.
+ * Converts a LangChain tool. A tool without declared capabilities counts as able to run commands: policy denies it
+ * until a rule of yours allows it.
  * @example
  * const hub = createToolHub({ tools: [fromLangChain(search, { capabilities: ['network'] })] })
  */
@@ -47,12 +47,12 @@ export function fromLangChain(tool: LangChainTool, governance: FormGovernance = 
   )
 }
 
-/** What LangChain tells a tool; what a generator yields on its way is progress. */
+/** The config that LangChain passes to a tool; values that a generator yields are progress. */
 function configOf(ctx: BaseContext) {
   return { signal: ctx.signal, callbacks: [{ handleToolEvent: (event: unknown) => ctx.progress(showValue(event)) }] }
 }
 
-/** Called by a tool call, a tool answers with a message, unless it is one that steers a graph. */
+/** A tool invoked by a tool call answers with a message, unless it steers a graph. */
 function readAnswer(name: string, answer: unknown): LangChainOutput {
   if (!isMessage(answer)) {
     if (isCommand(answer)) throw steersGraph(name)
@@ -72,7 +72,7 @@ function isCommand(answer: unknown): boolean {
   return typeof answer === 'object' && answer !== null && 'lg_name' in answer
 }
 
-/** A tool that takes one text has a schema of zod 3 with a transform, which has no JSON Schema form. */
+/** A tool that takes one text has a zod 3 schema with a transform, which has no JSON Schema form. */
 function schemaOf({ name, schema }: LangChainTool): AnySchema {
   return isTextSchema(schema) ? ONE_TEXT : acceptSchema(schema, name)
 }
@@ -102,16 +102,16 @@ function steersGraph(name: string): ToolError {
   )
 }
 
-/** A schema, and what each value it let through was before. */
+/** A schema, and the original of each value that it accepted. */
 interface RawInput {
   readonly schema: AnySchema
-  /** What the caller gave, for arguments that this schema made; others as they are. */
+  /** The original arguments if this schema parsed them; others are returned unchanged. */
   rawOf(input: unknown): unknown
 }
 
 /**
- * For tools that parse their arguments themselves once more: policy judges the parsed ones, defaults filled in, and the
- * tool gets what they were made from. Parsed twice, a transform would refuse its own result.
+ * For tools that parse their arguments again: policy judges the parsed arguments, with defaults, and the tool receives
+ * the originals. Parsed twice, a transform would refuse its own result.
  */
 function keepRaw(schema: AnySchema): RawInput {
   if (!('~standard' in schema)) return { schema, rawOf: (input) => input }
@@ -139,7 +139,10 @@ function keepRaw(schema: AnySchema): RawInput {
 
 type Block = Readonly<Record<string, unknown>>
 
-/** The content of a LangChain message as blocks: a text, or its blocks of either generation; anything else as JSON. */
+/**
+ * Converts the content of a LangChain message: text, or content blocks of either generation; anything else becomes
+ * JSON.
+ */
 function langChainContent(content: unknown): readonly ContentBlock[] {
   if (Array.isArray(content) && content.every(isBlock)) return content.map(toBlock)
   return [{ type: 'text', text: typeof content === 'string' ? content : (JSON.stringify(content) ?? '') }]

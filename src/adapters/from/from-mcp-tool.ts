@@ -3,7 +3,7 @@ import { acceptSchema, defineForm, type FormGovernance, showValue } from './defi
 
 /** A tool as MCP servers list it. */
 export interface McpToolDefinition {
-  /** Becomes the canonical name unless the governance has another. */
+  /** Becomes the canonical name unless the governance sets another. */
   readonly name: string
   /** A short name for people. */
   readonly title?: string | undefined
@@ -13,7 +13,7 @@ export interface McpToolDefinition {
   readonly inputSchema: object
   /** JSON Schema of `structuredContent`. Default: anything. */
   readonly outputSchema?: object | undefined
-  /** Only the title is used; hints about side effects are not believed. */
+  /** Only the title is used; hints about side effects are not trusted. */
   readonly annotations?: { readonly title?: string | undefined } | undefined
 }
 
@@ -34,9 +34,12 @@ interface Notification {
   readonly params?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What handlers of the MCP SDK get beside the arguments, as far as a hub has it: v1 reads the first, v2 `mcpReq`. */
+/**
+ * What handlers of the MCP SDK receive in addition to the arguments: version 1 reads the first fields, version 2 reads
+ * `mcpReq`.
+ */
 export interface McpHandlerExtra {
-  /** Aborts when the call is stopped or its time is over. */
+  /** Aborts when the call is stopped or times out. */
   readonly signal: AbortSignal
   /** Id of the call. */
   readonly requestId: string
@@ -49,7 +52,7 @@ export interface McpHandlerExtra {
     /** Id of the call. */
     readonly id: string
     readonly method: 'tools/call'
-    /** Aborts when the call is stopped or its time is over. */
+    /** Aborts when the call is stopped or times out. */
     readonly signal: AbortSignal
     /** The token that notifications of progress must carry. */
     readonly _meta: { readonly progressToken: string }
@@ -64,8 +67,8 @@ interface McpOutput {
 }
 
 /**
- * Takes an MCP tool definition in, with the handler that a server would have. What says nothing of what it touches
- * counts as able to run commands: policy denies it until a rule of yours allows it.
+ * Converts an MCP tool definition and its handler. A tool without declared capabilities counts as able to run
+ * commands: policy denies it until a rule of yours allows it.
  * @example
  * const hub = createToolHub({ tools: [fromMcpTool(definition, async ({ city }) => ({ content: [{ type: 'text', text: await forecast(city) }] }), { capabilities: ['network'] })] })
  */
@@ -93,7 +96,7 @@ export function fromMcpTool<P = any>(
   )
 }
 
-/** An id of its own keeps the references inside pointing at where they did. */
+/** An id of its own keeps inner references valid. */
 function outputOf(outputSchema: object): object {
   return {
     type: 'object',
@@ -118,7 +121,7 @@ function readResult(name: string, result: McpToolResult, isStructured: boolean):
 
 function extraOf(ctx: BaseContext): McpHandlerExtra {
   const { callId, signal } = ctx
-  const notify = async (notification: Notification) => tellProgress(notification, ctx)
+  const notify = async (notification: Notification) => reportProgress(notification, ctx)
   const meta = { progressToken: callId }
   return {
     signal,
@@ -129,8 +132,8 @@ function extraOf(ctx: BaseContext): McpHandlerExtra {
   }
 }
 
-/** Notifications of other kinds have nobody to go to. */
-function tellProgress({ method, params = {} }: Notification, ctx: BaseContext): void {
+/** Other notifications have no receiver. */
+function reportProgress({ method, params = {} }: Notification, ctx: BaseContext): void {
   if (method !== 'notifications/progress') return
   const { message, progress, total } = params
   const count = total === undefined ? showValue(progress) : `${showValue(progress)} of ${showValue(total)}`
@@ -145,7 +148,7 @@ function noResult(name: string): ToolError {
 
 type Block = Readonly<Record<string, unknown>>
 
-/** Content blocks of an MCP result as ours; what this version does not know stays readable as JSON. */
+/** Converts the content blocks of an MCP result; unknown kinds become readable JSON. */
 export function mcpContent(content: unknown): readonly ContentBlock[] {
   return Array.isArray(content) ? content.map(toBlock) : []
 }

@@ -2,7 +2,7 @@ import { type AnyTool, type Content, ToolError } from '../../core/index.ts'
 import { acceptSchema, defineForm, type FormGovernance, NO_ARGUMENTS } from './define-form.ts'
 
 interface FunctionFacts {
-  /** Becomes the canonical name unless the governance has another. */
+  /** Becomes the canonical name unless the governance sets another. */
   readonly name: string
   /** When to use it, for the model. */
   readonly description?: string | null | undefined
@@ -12,24 +12,24 @@ interface FunctionFacts {
   readonly strict?: boolean | null | undefined
 }
 
-/** A function as the chat completions API and the responses API want it defined. */
+/** A function definition of the Chat Completions API or the Responses API. */
 export type OpenAiFunction =
   | { readonly type: 'function'; readonly function: FunctionFacts }
   | ({ readonly type: 'function'; readonly function?: undefined } & FunctionFacts)
 
-/** What a handler may need beside the arguments. */
+/** What a handler receives in addition to the arguments. */
 export interface OpenAiHandlerOptions {
   /** Id of the call, as records name it. */
   readonly callId: string
-  /** Aborts when the call is stopped or its time is over. */
+  /** Aborts when the call is stopped or times out. */
   readonly signal: AbortSignal
   /** Sends a piece of progress to the caller. */
   progress(update: Content): void
 }
 
 /**
- * Takes an OpenAI function definition in, with the code that does it. What says nothing of what it touches counts as
- * able to run commands: policy denies it until a rule of yours allows it.
+ * Converts an OpenAI function definition and its handler. A tool without declared capabilities counts as able to run
+ * commands: policy denies it until a rule of yours allows it.
  * @example
  * const hub = createToolHub({ tools: [fromOpenAi(definition, ({ city }) => forecast(city), { capabilities: ['network'] })] })
  */

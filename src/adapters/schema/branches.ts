@@ -1,15 +1,15 @@
 import type { JsonObject } from '../../core/schema/index.ts'
 import { isSchemaObject, propertiesOf } from './subschemas.ts'
 
-/** One possibility of a union, as the provider sees it, with what to do to its values. */
+/** One branch of a union as the provider sees it, and the plan for its values. */
 export interface Branch {
   readonly schema: JsonObject
   readonly plan: Plan | undefined
 }
 
 /**
- * Says by its look which possibility a value is: in strict mode an object has exactly the keys of its own. Undefined when
- * two that need different treatment cannot be told apart.
+ * Returns a function that finds the branch of a value by its keys: in strict mode an object has exactly the keys of
+ * its branch. Returns `undefined` if two branches with different plans cannot be told apart.
  */
 export function pickBranch(branches: readonly Branch[]): ((value: object) => Plan | undefined) | undefined {
   const lists = branches.filter(({ schema }) => schema.type === 'array')
@@ -58,17 +58,17 @@ function fits(value: object, { keys, values }: Look): boolean {
   return [...values].every(([key, allowed]) => allowed.includes((value as Record<string, unknown>)[key]))
 }
 
-/** A definition that references mean; both are there once it is written. */
+/** A definition that references point to; both fields are set once it is written. */
 export interface SchemaDefinition {
   readonly name: string
   schema?: JsonObject
   plan?: Plan
 }
 
-/** References to each other may stand for very many. */
+/** Definitions that refer to each other can expand to very many branches. */
 const MAX_BRANCHES = 500
 
-/** The branches of a union with their references and the unions in them opened; undefined when they are too many. */
+/** Expands references and nested unions in the branches of a union. Returns `undefined` if there are too many. */
 export function openBranches(
   branches: readonly Branch[],
   definitions: Iterable<SchemaDefinition>,
@@ -87,25 +87,25 @@ export function openBranches(
   return opened
 }
 
-/** False only where it is certain that values stay as they are. */
+/** False only if values certainly stay as they are. */
 function hasWork(plan: Plan | undefined): boolean {
   if (plan?.kind === 'array') return hasWork(plan.items)
   if (plan?.kind === 'object') return plan.dropped.size > 0 || [...plan.below.values()].some(hasWork)
   return plan !== undefined
 }
 
-/** Where nulls stand for what was left out, by the shape of the arguments. */
+/** Where nulls stand for omitted values, by the shape of the arguments. */
 export type Plan =
   | { readonly kind: 'object'; readonly dropped: ReadonlySet<string>; readonly below: ReadonlyMap<string, Plan> }
   | { readonly kind: 'array'; readonly items: Plan }
   | { readonly kind: 'union'; pick(value: object): Plan | undefined }
-  /** Known once the whole schema is. */
+  /** Known once the whole schema is written. */
   | { readonly kind: 'reference'; readonly target: { readonly plan?: Plan } }
 
-/** Deeper than any arguments that a hub takes. */
+/** Deeper than any arguments that a hub accepts. */
 const MAX_DEPTH = 1_000
 
-/** Takes the nulls away that stand for nothing; never changes what it is given. */
+/** Removes the nulls that stand for omitted values. Does not modify its argument. */
 export function restore(value: unknown, plan: Plan | undefined, depth = 0): unknown {
   if (plan === undefined || typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value
   switch (plan.kind) {
@@ -134,6 +134,6 @@ function restoreObject(value: object, { dropped, below }: Plan & { kind: 'object
   const entries = keys
     .filter((key) => !isDropped(key))
     .map((key) => [key, changed.has(key) ? changed.get(key) : record[key]])
-  // Defines keys, so that one named __proto__ stays a key.
+  // `fromEntries` defines keys, so that one named `__proto__` stays a key.
   return Object.fromEntries(entries)
 }

@@ -3,11 +3,11 @@ import { deepFreeze, isPlainObject } from '../../lib/index.ts'
 import { restore } from './branches.ts'
 import { mergeObjects } from './merge-objects.ts'
 import { repairRoot, WRAPPER } from './repair-root.ts'
-import { ANTHROPIC_STRICT, OPENAI_STRICT, type StrictRules, noteInDescription } from './strict-rules.ts'
+import { ANTHROPIC_STRICT, noteInDescription, OPENAI_STRICT, type StrictRules } from './strict-rules.ts'
 import { forType, isSchemaObject, propertiesOf, requiredOf, resolveReference, typesOf } from './subschemas.ts'
 import { toStrict } from './to-strict.ts'
 
-/** The fields of Gemini's `Schema`; one that it does not know makes the whole request fail. */
+/** The fields of Gemini's `Schema`; an unknown field makes the whole request fail. */
 const KEPT = new Set([
   ...['title', 'description', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
   ...['minLength', 'maxLength', 'pattern', 'minimum', 'maximum'],
@@ -19,25 +19,28 @@ const FORMATS = new Set(['date-time', 'enum', 'float', 'double', 'int32', 'int64
 
 const SILENT = new Set(['additionalProperties', '$id', '$schema', '$comment', 'examples', 'unevaluatedProperties'])
 
-/** References are written out, and a few can stand for very many. */
+/** References are expanded, and a few can expand to very many parts. */
 const MAX_PARTS = 1_000
 
 const PLAIN_KEY = /^[A-Za-z0-9_.-]{1,64}$/
 
-/** Who reads the schema; `-strict` where the provider makes the model keep to it. */
+/** The provider that reads the schema; `-strict` for its strict mode, in which it enforces the schema. */
 export type Provider = 'openai' | 'openai-strict' | 'anthropic' | 'anthropic-strict' | 'gemini'
 
-/** A tool's schema as a provider takes it. */
+/** A tool's schema as a provider accepts it. */
 export interface ProviderSchema {
   /** JSON Schema in the dialect of the provider. */
   readonly schema: ObjectSchema
-  /** Whether the provider can make the model keep to it; false also when it was asked for and cannot be. */
+  /** Whether the provider enforces the schema; false if strict mode was requested and is not possible. */
   readonly strict: boolean
-  /** What is different from the tool's own schema. */
+  /** How it differs from the tool's own schema. */
   readonly changes: readonly string[]
-  /** Makes the tool's own arguments of what a model gave by this schema. Never changes what it is given, never throws. */
+  /**
+   * Converts what a model sent for this schema to the tool's own arguments. Does not modify its argument, never
+   * throws.
+   */
   restore(args: unknown): unknown
-  /** What a strict schema counts for in one request. */
+  /** What a strict schema counts against the limits of one request. */
   readonly counts: { readonly optionals: number; readonly unions: number }
 }
 
@@ -58,8 +61,8 @@ const STRICT: ReadonlyMap<string, StrictRules> = new Map([
 const known = new WeakMap<object, Map<Provider, ProviderSchema>>()
 
 /**
- * A tool's JSON Schema in the dialect of a provider. One that its strict mode cannot say is given in the ordinary mode,
- * with the reason among `changes`. The same object gives the same answer, made once.
+ * Converts a tool's JSON Schema to the dialect of a provider. A schema that the strict mode cannot express is
+ * converted for the ordinary mode, with the reason in `changes`. The result is cached per schema object.
  * @example
  * const { schema, strict, restore } = schemaFor('openai-strict', tool.parameters)
  */
@@ -102,7 +105,7 @@ function convert(provider: Provider, given: unknown): ProviderSchema {
   })
 }
 
-/** A model that forgot the wrapper is understood all the same. */
+/** A model that forgot the wrapper is understood as well. */
 function unwrap(args: unknown): unknown {
   if (!isPlainObject(args) || !Object.hasOwn(args, WRAPPER) || Object.keys(args).length !== 1) return args
   return args[WRAPPER]
@@ -113,10 +116,10 @@ function withNames(args: unknown, names: ReadonlyMap<string, string>): unknown {
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [names.get(name) ?? name, value]))
 }
 
-/** The same schema with argument names that Anthropic takes, and how to get the real ones back. */
+/** Renames arguments whose names Anthropic does not accept, and returns how to restore them. */
 function renameKeys(schema: JsonObject): {
   readonly schema: JsonObject
-  /** Real names by the new ones. */
+  /** Original names by the new ones. */
   readonly names: ReadonlyMap<string, string>
 } {
   const properties = propertiesOf(schema)
@@ -145,7 +148,7 @@ function freeName(key: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Writes a schema with an object at its root as the subset of OpenAPI that Gemini's function declarations take. */
+/** Converts a schema with an object at its root to the subset of OpenAPI that Gemini's function declarations accept. */
 function toGemini(root: JsonObject): { readonly schema: JsonObject; readonly changes: readonly string[] } {
   const changes = new Set<string>()
   let parts = 0
@@ -214,7 +217,7 @@ function toGemini(root: JsonObject): { readonly schema: JsonObject; readonly cha
   return { schema: { ...write(root, []), type: 'object' }, changes: [...changes] }
 }
 
-/** The texts that a value may be: Gemini knows no other enums. */
+/** The texts of an enum: Gemini accepts no other values. */
 function textsOf({ enum: values, const: value }: JsonObject): readonly string[] | undefined {
   if (typeof value === 'string') return [value]
   if (!Array.isArray(values)) return undefined

@@ -1,15 +1,12 @@
 import type { JsonObject } from '../../core/schema/index.ts'
 import { isSchemaObject, propertiesOf, requiredOf, resolveReference, typesOf } from './subschemas.ts'
 
-/** What may stand in a part beside what is merged: it says nothing of values. */
+/** Keywords that may appear in a part and do not restrict values. */
 const PASSED_BY = new Set(['default', 'examples', '$comment', 'deprecated', '$defs', 'definitions'])
 const MAX_PARTS = 200
 const MERGED = new Set(['type', 'properties', 'required', 'additionalProperties', 'description', 'title'])
 
-/**
- * One object schema that says what all the parts say together, as `allOf` does; undefined when there is none without
- * such a list.
- */
+/** Merges the parts of an `allOf` into one object schema. Returns `undefined` if that is not possible. */
 export function mergeObjects(parts: readonly unknown[], root: JsonObject): JsonObject | undefined {
   const budget = { parts: MAX_PARTS }
   const opened = parts.flatMap((part) => openPart(part, root, budget))
@@ -35,7 +32,7 @@ export function mergeObjects(parts: readonly unknown[], root: JsonObject): JsonO
   }
 }
 
-/** A part with its references and lists opened; a few that refer to each other may stand for very many. */
+/** A part with its references and lists expanded; a few that refer to each other can expand to very many. */
 function openPart(part: unknown, root: JsonObject, budget: { parts: number }): (JsonObject | undefined)[] {
   if (part === true) return []
   if (!isSchemaObject(part) || budget.parts-- <= 0) return [undefined]
@@ -69,7 +66,9 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** One possibility of a union together with what stands beside the union; undefined when they cannot be one schema. */
+/**
+ * Merges one branch of a union with the keywords next to the union. Returns `undefined` if they cannot be one schema.
+ */
 export function joinBranch(base: JsonObject, branch: unknown, root: JsonObject): unknown {
   const keywords = Object.keys(base)
   if (keywords.length === 0) return branch

@@ -3,7 +3,7 @@ import { mergeObjects } from './merge-objects.ts'
 import { noteInDescription } from './strict-rules.ts'
 import { isSchemaObject, mapSubschemas, resolveReference } from './subschemas.ts'
 
-/** A schema whose root is an object without a union, as every provider wants it. */
+/** A schema whose root is an object without a union, as every provider requires. */
 export interface RepairedRoot {
   readonly schema: JsonObject
   /** The arguments are the value of `input`. */
@@ -11,14 +11,14 @@ export interface RepairedRoot {
   readonly changes: readonly string[]
 }
 
-/** The one argument of a tool whose arguments are no plain object. */
+/** The one argument of a tool whose arguments are not a plain object. */
 export const WRAPPER = 'input'
 
 const OBJECT_KEYWORDS = ['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties']
 const VALUE_KEYWORDS = ['type', 'anyOf', 'oneOf', 'allOf', 'enum', 'const', '$ref', 'not', 'items', 'prefixItems']
 const MAX_REFERENCES = 20
 
-/** Turns any schema into one with a plain object at its root; what is none becomes the one argument `input`. */
+/** Converts any schema to one with a plain object at its root; anything else becomes the one argument `input`. */
 export function repairRoot(given: unknown): RepairedRoot {
   if (!isSchemaObject(given)) return repairBoolean(given)
   const changes: string[] = []
@@ -26,14 +26,14 @@ export function repairRoot(given: unknown): RepairedRoot {
   if (!root || !isObjectOnly(root)) return wrap(given)
 
   const { anyOf, oneOf, not, ...plain } = root
-  const told = Object.entries({ anyOf, oneOf, not }).filter(([, value]) => value !== undefined)
+  const described = Object.entries({ anyOf, oneOf, not }).filter(([, value]) => value !== undefined)
   if ([anyOf, oneOf].some((union) => union !== undefined && !isRequirementOnly(union))) return wrap(given)
-  changes.push(...told.map(([keyword]) => `${keyword} at the root is left to the hub`))
-  const schema = { ...noteInDescription(plain, Object.fromEntries(told)), type: 'object' }
+  changes.push(...described.map(([keyword]) => `${keyword} at the root is left to the hub`))
+  const schema = { ...noteInDescription(plain, Object.fromEntries(described)), type: 'object' }
   return { schema, isWrapped: false, changes }
 }
 
-/** True for a union that only says which of the properties must be given. */
+/** Whether a union only says which of the properties are required. */
 export function isRequirementOnly(union: unknown): boolean {
   const known = new Set(['required', 'type', 'title', 'description'])
   return (
@@ -47,7 +47,7 @@ function repairBoolean(given: unknown): RepairedRoot {
   return { schema, isWrapped: false, changes: [`${JSON.stringify(given) ?? 'no schema'} became an empty object`] }
 }
 
-/** The root without a reference and without `allOf`, where that can be said. */
+/** The root without a reference and without `allOf`, if possible. */
 function openRoot(given: JsonObject, changes: string[]): JsonObject | undefined {
   let root = given
   for (let count = 0; typeof root.$ref === 'string'; count++) {
@@ -91,7 +91,7 @@ function wrap(given: JsonObject): RepairedRoot {
   }
 }
 
-/** References begin at the root, which is now one level up. */
+/** References start at the root, which is now one level up. */
 function rebase(schema: unknown): unknown {
   if (!isSchemaObject(schema)) return schema
   const moved = mapSubschemas(schema, rebase)

@@ -1,24 +1,24 @@
 import type { JsonObject } from '../../core/schema/index.ts'
 
-/** What a provider's strict mode understands, and how much of it. */
+/** What a provider's strict mode supports, and its limits. */
 export interface StrictRules {
-  /** `nullable`: every property must be required, so one that may be left out may be null instead. */
+  /** `nullable`: every property must be required, so an optional one becomes nullable. */
   readonly optionals: 'nullable' | 'kept'
-  /** Keywords with plain values that are understood. */
+  /** Supported keywords with plain values. */
   readonly keywords: ReadonlySet<string>
   readonly formats: ReadonlySet<string>
   readonly hasPatterns: boolean
-  /** The largest `minItems` that is understood. */
+  /** The largest supported `minItems`. */
   readonly maxMinItems: number
   readonly allowsRecursion: boolean
   readonly most: {
-    /** Objects and lists in each other. */
+    /** Nesting of objects and lists. */
     readonly levels: number
     readonly properties: number
     readonly enumValues: number
-    /** Characters of one enum that is a long one. */
+    /** Total characters of an enum that counts as long. */
     readonly longEnumChars: number
-    /** Names of properties and definitions, and values of enums, in all. */
+    /** Total characters of property names, definition names and enum values. */
     readonly nameChars: number
   }
 }
@@ -50,13 +50,13 @@ export const ANTHROPIC_STRICT: StrictRules = {
   most: { levels: 10, properties: 500, enumValues: 500, longEnumChars: 15_000, nameChars: 50_000 },
 }
 
-/** From how many values on an enum is a long one. */
+/** An enum with more values than this counts as long. */
 export const LONG_ENUM = 250
 
-/** How much of it a schema has, as `most` of the rules. */
+/** The counts of a schema that `most` limits. */
 export type StrictCounts = { -readonly [K in keyof Omit<StrictRules['most'], 'levels' | 'longEnumChars'>]: number }
 
-/** Says what a schema has too much of. */
+/** Returns which limit a schema exceeds, or `undefined`. */
 export function findExcess(counts: StrictCounts, { most }: StrictRules): string | undefined {
   const { properties, enumValues, nameChars } = counts
   if (properties > most.properties) return `has ${properties} properties, the limit is ${most.properties}`
@@ -65,13 +65,15 @@ export function findExcess(counts: StrictCounts, { most }: StrictRules): string 
   return undefined
 }
 
-/** What one request to Anthropic may hold of strict tools in all. */
+/** Limits for all strict tools of one request to Anthropic. */
 export const ANTHROPIC_REQUEST = { tools: 20, optionals: 24, unions: 16 } as const
 
-/** Not all engines that have patterns have these: looking around, back references, classes of Unicode, word ends. */
+/** Not supported by all engines: lookaround, back references, Unicode classes, word boundaries. */
 const RICH_PATTERN = /\(\?[=!<]|\\[1-9bBpPkuxc]/
 
-/** A rewritten schema with those of its old keywords that are understood; the others become words, and are named. */
+/**
+ * Adds the supported keywords of the original to a rewritten schema; the others are described in words and reported.
+ */
 export function keepKeywords(
   schema: JsonObject,
   old: JsonObject,
@@ -95,8 +97,8 @@ function isUnderstood(keyword: string, value: unknown, rules: StrictRules): bool
   return rules.keywords.has(keyword)
 }
 
-/** Keywords that help nobody who cannot check them. */
-const NOT_WORTH_TELLING = new Set([
+/** Keywords that mean nothing to a model. */
+const NOT_WORTH_DESCRIBING = new Set([
   '$comment',
   '$schema',
   '$id',
@@ -107,20 +109,20 @@ const NOT_WORTH_TELLING = new Set([
   'id',
 ])
 const MAX_CHARS = 300
-/** A bound that no model would come near by itself. */
+/** A bound that no model would reach by itself. */
 const FAR = 1_000
 
-/** The schema with what its provider does not understand told in words to the model, which can still keep to it. */
+/** Describes unsupported keywords in the description, so that the model can still follow them. */
 export function noteInDescription(schema: JsonObject, dropped: JsonObject): JsonObject {
-  const told = Object.entries(dropped).filter(([keyword, value]) => isWorthTelling(keyword, value))
-  if (told.length === 0) return schema
-  const note = `(${told.map(([keyword, value]) => `${keyword}: ${shortJson(value)}`).join(', ')})`
+  const described = Object.entries(dropped).filter(([keyword, value]) => isWorthDescribing(keyword, value))
+  if (described.length === 0) return schema
+  const note = `(${described.map(([keyword, value]) => `${keyword}: ${shortJson(value)}`).join(', ')})`
   const description = typeof schema.description === 'string' ? `${schema.description} ${note}` : note
   return { ...schema, description }
 }
 
-function isWorthTelling(keyword: string, value: unknown): boolean {
-  if (NOT_WORTH_TELLING.has(keyword)) return false
+function isWorthDescribing(keyword: string, value: unknown): boolean {
+  if (NOT_WORTH_DESCRIBING.has(keyword)) return false
   if (keyword === 'minLength') return Number(value) > 1
   return !(keyword.startsWith('max') && Number(value) >= FAR)
 }

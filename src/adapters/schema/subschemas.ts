@@ -1,36 +1,36 @@
 import type { JsonObject } from '../../core/schema/index.ts'
 import { pointerKeys, valueAt } from '../../lib/index.ts'
 
-/** Keywords that hold one schema, a list of them, or several by name; all others hold values. */
+/** Keywords whose value is one schema, a list of schemas, or schemas by name; all others have plain values. */
 const SINGLE = new Set(['items', 'contains', 'additionalProperties', 'propertyNames', 'not', 'if', 'then', 'else'])
 for (const keyword of ['unevaluatedItems', 'unevaluatedProperties', 'contentSchema']) SINGLE.add(keyword)
 const LISTS = new Set(['prefixItems', 'allOf', 'anyOf', 'oneOf'])
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
 
-/** The same schema with every schema that it holds directly changed. */
+/** Returns the schema with `change` applied to each direct subschema. */
 export function mapSubschemas(schema: JsonObject, change: (subschema: unknown) => unknown): JsonObject {
   const entries = Object.entries(schema).map(([keyword, value]) => [keyword, mapKeyword(keyword, value, change)])
   return Object.fromEntries(entries)
 }
 
-/** The part of a schema that a reference within it means; undefined when there is none. */
+/** Resolves a reference within a schema. Returns `undefined` if there is no such part. */
 export function resolveReference(root: JsonObject, reference: string): unknown {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined
   return valueAt(root, pointerKeys(decodeFragment(reference.slice(1))))
 }
 
-/** True for a schema that is an object, and not just `true` or `false`. */
+/** Whether a schema is an object, and not just `true` or `false`. */
 export function isSchemaObject(schema: unknown): schema is JsonObject {
   return typeof schema === 'object' && schema !== null && !Array.isArray(schema)
 }
 
-/** Its properties by name; none when it says nothing of them. */
+/** Its properties by name; empty if it has none. */
 export function propertiesOf(schema: JsonObject): JsonObject {
   return isSchemaObject(schema.properties) ? schema.properties : {}
 }
 
-/** The names that it requires. */
+/** The names of its required properties. */
 export function requiredOf(schema: JsonObject): readonly string[] {
   return Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : []
 }
@@ -46,7 +46,7 @@ function decodeFragment(fragment: string): string {
   try {
     return decodeURIComponent(fragment)
   } catch {
-    // Not encoded, only a percent sign.
+    // A plain percent sign, not an encoding.
     return fragment
   }
 }
@@ -55,7 +55,7 @@ const OBJECT_KEYWORDS = ['properties', 'required', 'additionalProperties', 'minP
 const ARRAY_KEYWORDS = ['items', 'minItems', 'maxItems', 'uniqueItems']
 const ANNOTATIONS = ['title', 'description', 'default', 'examples', '$comment', 'deprecated']
 
-/** The types that a schema names, or shows by its values or keywords; none when it shows nothing. */
+/** The types that a schema names, or implies by its values or keywords; empty if it implies none. */
 export function typesOf(schema: JsonObject): readonly string[] {
   const { type, enum: values, const: value } = schema
   if (typeof type === 'string') return [type]
@@ -66,7 +66,7 @@ export function typesOf(schema: JsonObject): readonly string[] {
   return ARRAY_KEYWORDS.some((keyword) => keyword in schema) ? ['array'] : []
 }
 
-/** What a schema of several types says of one of them. */
+/** The part of a schema with several types that applies to one of them. */
 export function forType(schema: JsonObject, type: string): JsonObject {
   const others = [
     ...(type === 'object' ? [] : OBJECT_KEYWORDS),
@@ -77,7 +77,7 @@ export function forType(schema: JsonObject, type: string): JsonObject {
   return { ...Object.fromEntries(own), type }
 }
 
-/** What a schema says to its reader, and what it says of values. */
+/** Splits a schema into annotations for its reader and restrictions of its values. */
 export function splitAnnotations(schema: JsonObject): { annotations: JsonObject; rest: JsonObject } {
   const entries = Object.entries(schema)
   return {
@@ -91,13 +91,13 @@ function typeOfValue(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** Why the keys of an object cannot be listed, which strict mode wants; undefined when they can. */
+/** Why the keys of an object cannot be listed, as strict mode requires; `undefined` if they can. */
 export function findOpen(schema: JsonObject, { isRoot }: { readonly isRoot: boolean }): string | undefined {
   const { additionalProperties, unevaluatedProperties } = schema
   const names = new Set(Object.keys(propertiesOf(schema)))
   if (additionalProperties === true || isSchemaObject(additionalProperties)) return 'takes keys that it does not name'
   if (isSchemaObject(unevaluatedProperties)) return 'takes keys that it does not name'
-  // A tool without arguments says so by an empty list of them.
+  // A tool without arguments has an empty list of properties.
   const isSaidEmpty = isRoot && isSchemaObject(schema.properties)
   if (names.size === 0 && !isSaidEmpty && additionalProperties !== false) return 'is an object of any keys'
   const unknown = requiredOf(schema).find((name) => !names.has(name))
@@ -111,12 +111,12 @@ function conditions({ if: condition, then, else: otherwise, dependentSchemas }: 
   return [condition, then, otherwise, ...dependent].filter(isSchemaObject)
 }
 
-/** Whether null may fit a schema; in doubt it does. */
+/** Whether a schema may accept null; true in doubt. */
 export function acceptsNull(schema: unknown, root: JsonObject, known: Map<unknown, boolean> = new Map()): boolean {
   if (!isSchemaObject(schema)) return schema !== false
   const answer = known.get(schema)
   if (answer !== undefined) return answer
-  // What holds itself through references alone accepts what the rest of it does.
+  // A schema that contains itself through references alone accepts what the rest of it accepts.
   known.set(schema, true)
   const found = look(schema, root, known)
   known.set(schema, found)

@@ -6,9 +6,9 @@ import {
   findExcess,
   keepKeywords,
   LONG_ENUM,
+  noteInDescription,
   type StrictCounts,
   type StrictRules,
-  noteInDescription,
 } from './strict-rules.ts'
 import {
   acceptsNull,
@@ -22,7 +22,7 @@ import {
   typesOf,
 } from './subschemas.ts'
 
-/** A schema in the strict form of a provider, or why there is none. */
+/** A schema in the strict form of a provider, or the reason why there is none. */
 export type StrictSchema =
   | {
       readonly schema: JsonObject
@@ -34,12 +34,12 @@ export type StrictSchema =
     }
   | { readonly problem: string }
 
-/** Writes a schema with an object at its root in the strict form of a provider. */
+/** Converts a schema with an object at its root to the strict form of a provider. */
 export function toStrict(root: JsonObject, rules: StrictRules): StrictSchema {
   return new StrictWriter(root, rules).write()
 }
 
-/** A piece of the new schema, and what to do to the values that fit it. */
+/** A part of the new schema, and the plan for the values that fit it. */
 interface Written {
   readonly schema: JsonObject
   readonly plan?: Plan
@@ -48,7 +48,7 @@ interface Written {
 const NOTHING: Written = { schema: {} }
 const NONE: ReadonlySet<string> = new Set()
 const UNION = ['anyOf', 'oneOf'] as const
-/** What makes a schema more than its type and a few bounds. */
+/** Keywords that make a schema more than a type with a few bounds. */
 const STRUCTURE = [
   'properties',
   'items',
@@ -65,7 +65,7 @@ const OF_OBJECTS = new Set(['type', 'properties', 'required', 'additionalPropert
 const OF_LISTS = new Set(['type', 'items'])
 const OF_SCALARS = new Set(['type', 'enum', 'const'])
 
-/** Which possibility of a union a value is; known once all of them are written. */
+/** Which branch of a union a value belongs to; known once all branches are written. */
 class LatePick {
   readonly kind = 'union'
   pick: (value: object) => Plan | undefined = () => undefined
@@ -136,7 +136,7 @@ class StrictWriter {
     const properties = Object.entries(propertiesOf(given))
     const open = findOpen(given, { isRoot: level === 0 })
     if (open) return this.#refuse(path, open)
-    if (given.additionalProperties === undefined) this.#tell(path, 'takes no further properties')
+    if (given.additionalProperties === undefined) this.#note(path, 'takes no further properties')
     const required = new Set(requiredOf(given))
     const dropped = new Set<string>()
     const below = new Map<string, Plan>()
@@ -164,7 +164,10 @@ class StrictWriter {
     return { schema: this.#describe(given, schema, path, OF_OBJECTS), ...(plan && { plan }) }
   }
 
-  /** An optional property that may be null already: then null and nothing must mean the same, or nobody could tell them apart. */
+  /**
+   * An optional property that is already nullable: null and absent must mean the same, or they could not be told
+   * apart.
+   */
   #makeNullable(property: unknown, schema: JsonObject, name: string, path: string, dropped: Set<string>): JsonObject {
     if (acceptsNull(property, this.#root)) {
       if (isSchemaObject(property) && property.default === null) return schema
@@ -172,7 +175,7 @@ class StrictWriter {
       return schema
     }
     dropped.add(name)
-    this.#tell(path, 'is null when it is left out')
+    this.#note(path, 'is null when it is left out')
     return nullable(schema)
   }
 
@@ -245,17 +248,17 @@ class StrictWriter {
     const merged = isAlone && base.type === undefined ? { ...base, ...(allOf[0] as JsonObject) } : undefined
     const one = merged ?? mergeObjects([base, ...allOf], this.#root)
     if (!one) return this.#refuse(path, 'has allOf that cannot be written as one schema')
-    this.#tell(path, 'has allOf written as one schema')
+    this.#note(path, 'has allOf written as one schema')
     return this.#write(one, path, level)
   }
 
   #writeUnion(given: JsonObject, keyword: (typeof UNION)[number], path: string, level: number): Written {
     const { [keyword]: union, ...base } = given
     if (isRequirementOnly(union) && typesOf(base).includes('object')) {
-      this.#tell(path, `leaves ${keyword} to the hub`)
+      this.#note(path, `leaves ${keyword} to the hub`)
       return this.#write(noteInDescription(base, { [keyword]: union }), path, level)
     }
-    if (keyword === 'oneOf') this.#tell(path, 'has anyOf for oneOf')
+    if (keyword === 'oneOf') this.#note(path, 'has anyOf for oneOf')
     const branches = (union as readonly unknown[]).filter((branch) => branch !== false)
     const { rest } = splitAnnotations(base)
     const whole = branches.map((branch) => joinBranch(rest, branch, this.#root))
@@ -282,14 +285,14 @@ class StrictWriter {
     else this.#refuse(path, 'has possibilities that strict mode cannot tell apart')
   }
 
-  /** The new schema with the keywords that are understood; the others become words. */
+  /** The new schema with the supported keywords; the others are described in words. */
   #describe(given: JsonObject, schema: JsonObject, path: string, handled: ReadonlySet<string>): JsonObject {
     const kept = keepKeywords(schema, given, handled, this.#rules)
-    for (const keyword of kept.dropped) this.#tell(path, `leaves ${keyword} to the hub`)
+    for (const keyword of kept.dropped) this.#note(path, `leaves ${keyword} to the hub`)
     return kept.schema
   }
 
-  #tell(path: string, what: string): void {
+  #note(path: string, what: string): void {
     this.#changes.add(`${path === '' ? 'the root' : path} ${what}`)
   }
 
