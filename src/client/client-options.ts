@@ -1,14 +1,14 @@
 import type { CallBody } from '../protocol/index.ts'
 
-/** Where the service is, and who asks. */
+/** Options of the client. */
 export interface ClientOptions {
-  /** `https://tools.example.org`; the page's own origin in a browser unless said. */
+  /** URL of the service: `https://tools.example.org`. Default: in a browser, the origin of the page. */
   readonly url?: string
   /** An API token. Without one the browser's cookie counts, as in the console. */
   readonly token?: string
   /** Makes the requests, e.g. through a proxy. Default: that of the platform. */
   readonly fetch?: typeof fetch
-  /** The class to connect with; that of the platform unless said. Node 20 has none: give the one of the package `ws`. */
+  /** The WebSocket class. Default: that of the platform. Node 20 has none: pass the one of the package `ws`. */
   readonly WebSocket?: WebSocketClass
 }
 
@@ -25,7 +25,7 @@ export type WebSocketClass = new (
   close(code?: number, reason?: string): void
 }
 
-/** How to call: as `POST /v1/tools/{name}/call` says, and how to stop. */
+/** Options of a call: those of `POST /v1/tools/{name}/call`, and a signal. */
 export interface RemoteCallOptions extends Omit<CallBody, 'input'> {
   /** Stops the call when it aborts. */
   readonly signal?: AbortSignal
@@ -34,7 +34,7 @@ export interface RemoteCallOptions extends Omit<CallBody, 'input'> {
 /** Tools by name, for calls that are checked by the compiler. */
 export type ToolMap = Record<string, { readonly input: unknown; readonly output: unknown }>
 
-/** How to stay connected. */
+/** Options of `connect`. */
 export interface ConnectOptions {
   /**
    * Gives every call that has no key and no `requestId` a `repeatKey`, of which the hub makes an idempotency key for tools
@@ -45,9 +45,9 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal
   /** Called whenever the connection opens, drops or is given up. */
   readonly onStateChange?: (state: SocketState) => void
-  /** Hears what went wrong that no call is there to tell. */
+  /** Called with problems that belong to no call. */
   readonly onProblem?: (problem: Error) => void
 }
 
-/** Of a connection: there, about to be again, or given up. */
+/** State of a connection. */
 export type SocketState = 'open' | 'reconnecting' | 'closed'

@@ -8,9 +8,9 @@ import { askResources, type Resources } from './resources.ts'
 import { HubSocket } from './socket/hub-socket.ts'
 
 /**
- * A client of a tool-hub service, for browsers and Node; it needs no package. With a token it asks as that token's
- * principal, without one as the person who is signed in on the page. Node 20 has no WebSocket of its own: give `createClient`
- * the one of the package `ws`.
+ * Creates a client of a tool-hub service, for browsers and Node, without dependencies. With a token it acts as the
+ * principal of the token, without one as the person who is signed in on the page. Node 20 has no WebSocket: pass the
+ * one of the package `ws`.
  * @example
  * const client = createClient({ url: 'http://127.0.0.1:4040', token, WebSocket })
  * const result = await client.call('core/fs.readText', { path: 'README.md' })
@@ -21,7 +21,7 @@ export function createClient<T extends ToolMap = ToolMap>(options: ClientOptions
   return new HubClient<T>(options)
 }
 
-/** The bytes of an artifact to read: from, and to with it. */
+/** The range of an artifact to read. */
 interface ArtifactPart {
   /** Offset of the first byte. */
   readonly from: number
@@ -75,13 +75,13 @@ export class HubClient<T extends ToolMap = ToolMap> extends FeatureClients imple
     this.tokens = tokens
   }
 
-  /** The tools that this client sees; with `hidden`, also the others and why. */
+  /** Lists the tools that this client sees; with `hidden`, also the others and why they are hidden. */
   async tools({ hidden }: { readonly hidden?: boolean } = {}): Promise<ToolEntry[]> {
     const { tools } = await this.#http.json<{ tools: ToolEntry[] }>('GET', '/v1/tools', { query: { hidden } })
     return tools
   }
 
-  /** The tools in the form that a provider's API takes. */
+  /** Lists the tools in the form of a provider's API. */
   async toolsFor(form: 'openai' | 'anthropic' | 'mcp', { dialect }: { readonly dialect?: string } = {}) {
     const answer = this.#http.json<{ tools: Record<string, unknown>[] }>('GET', '/v1/tools', {
       query: { form, dialect },
@@ -89,7 +89,7 @@ export class HubClient<T extends ToolMap = ToolMap> extends FeatureClients imple
     return (await answer).tools
   }
 
-  /** Calls a tool. Never rejects for a tool's failure: look at `ok`. */
+  /** Calls a tool. Does not reject if the tool fails: check `ok`. */
   call<K extends keyof T & string>(
     tool: K,
     input: T[K]['input'],
@@ -98,7 +98,10 @@ export class HubClient<T extends ToolMap = ToolMap> extends FeatureClients imple
     return this.#http.json('POST', callPath(tool), { body: { input, ...options }, signal })
   }
 
-  /** The same, told as it goes; last `call-ended`. Whoever stops reading stops the call, unless it has an idempotency key. */
+  /**
+   * The same as a stream of events; the last is `call-ended`. Ending the iteration aborts the call, unless it has an
+   * idempotency key.
+   */
   async *stream<K extends keyof T & string>(
     tool: K,
     input: T[K]['input'],
@@ -109,7 +112,7 @@ export class HubClient<T extends ToolMap = ToolMap> extends FeatureClients imple
     for await (const { data } of readSse(response)) yield JSON.parse(data) as CallEvent<T[K]['output']>
   }
 
-  /** What happens on the service, as it happens; goes on by itself where it was when the connection drops. */
+  /** Follows the events of the service; reconnects and continues where it was when the connection drops. */
   events(options?: FollowOptions): AsyncGenerator<FollowedEvent, void, undefined> {
     return followEvents(this.#http, options)
   }
@@ -131,30 +134,30 @@ export class HubClient<T extends ToolMap = ToolMap> extends FeatureClients imple
       this.#http.json('GET', '/v1/audit/verify', { query: { run, only } }),
   }
 
-  /** How the service does: rates, failures, budgets, sandbox, servers; needs the scope `read`. */
+  /** The health of the service: rates, failures, budgets, sandbox, servers; needs the scope `read`. */
   health(): Promise<Health> {
     return this.#http.json('GET', '/v1/health')
   }
 
-  /** Who this client is to the service, and its scopes. */
+  /** The principal of this client, and its scopes. */
   me(): Promise<Me> {
     return this.#http.json('GET', '/v1/me')
   }
 
-  /** Signs in with a token, for a cookie: then the page needs to keep no secret. */
+  /** Signs in with a token and gets a cookie, so that the page stores no secret. */
   async signIn(token: string): Promise<Me> {
     const me = await this.#http.json<Me>('POST', '/v1/sessions', { body: { token }, isOpen: true })
     this.#http.remember(me.csrf)
     return me
   }
 
-  /** Ends the sign-in of this browser: its cookie is not valid any more. */
+  /** Signs this browser out; its cookie becomes invalid. */
   async signOut(): Promise<void> {
     await this.#http.send('DELETE', '/v1/sessions')
     this.#http.remember(undefined)
   }
 
-  /** Opens a session over a WebSocket, for many calls, own tools and approvals; it outlives dropped connections. */
+  /** Opens a session over a WebSocket, for many calls, own tools and approvals; it survives dropped connections. */
   connect(options: ConnectOptions = {}): Promise<HubSocket<T>> {
     const { token, WebSocket = (globalThis as { WebSocket?: ClientOptions['WebSocket'] }).WebSocket } = this.#options
     if (!WebSocket) {
@@ -170,20 +173,20 @@ function callPath(tool: string): string {
   return `/v1/tools/${encodeURIComponent(tool)}/call`
 }
 
-/** Which events to follow, and from where on. */
+/** Options of `events`. */
 export interface FollowOptions {
   /** Only events of these types. Default: all that the client may see. */
   readonly types?: readonly ServiceEvent['type'][]
-  /** Id of the last event that came. */
+  /** Id of the last event that was received. */
   readonly after?: string
   /** Ends the iteration when it aborts. */
   readonly signal?: AbortSignal
 }
 
-/** An event with the id to go on from. */
+/** An event with the id to continue from. */
 export type FollowedEvent = ServiceEvent & { readonly id?: string }
 
-/** What happens on the service, as it happens; goes on by itself where it was when the connection drops. */
+/** Follows the events of the service; reconnects and continues where it was when the connection drops. */
 async function* followEvents(
   http: HttpRequests,
   { types, after, signal }: FollowOptions = {},
@@ -200,7 +203,7 @@ async function* followEvents(
       }
     } catch (error) {
       if (signal?.aborted) return
-      // What is refused for good would be refused again; anything else is a connection that dropped.
+      // A permanent refusal is final; anything else is a dropped connection.
       if (error instanceof ApiError && !error.retryable) throw error
       if (error instanceof SyntaxError) throw error
     }

@@ -9,7 +9,7 @@ export interface SseEvent {
 
 const MAX_CHARS = 32 * 1_048_576
 
-/** Reads server-sent events off a response as they come. */
+/** Reads the server-sent events of a response. */
 export async function* readSse(response: Response): AsyncGenerator<SseEvent, void, undefined> {
   if (!response.body) return
   const reader = response.body.getReader()
@@ -29,7 +29,7 @@ export async function* readSse(response: Response): AsyncGenerator<SseEvent, voi
       }
     }
   } finally {
-    // Whoever stops reading does not want the rest; that it may be gone already is no matter.
+    // The caller has stopped reading; the stream may already be closed.
     await reader.cancel().catch(() => {})
   }
 }
@@ -52,13 +52,13 @@ function readBlock(block: string): SseEvent | undefined {
 const FIRST_MS = 250
 const MAX_MS = 15_000
 
-/** How long to wait before trying again: longer every time, and never the same for all who lost one server. */
+/** Returns the delay before the next attempt: exponential, with jitter. */
 export function reconnectDelayMs(attempt: number): number {
   const ms = Math.min(MAX_MS, FIRST_MS * 2 ** Math.min(attempt, 10))
   return ms / 2 + (Math.random() * ms) / 2
 }
 
-/** Waits, or until the signal aborts. */
+/** Waits for a time, or until the signal aborts. */
 export function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

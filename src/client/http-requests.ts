@@ -2,15 +2,15 @@ import type { ErrorCode, Fix } from '../core/index.ts'
 import type { Me, ServiceMethod } from '../protocol/index.ts'
 import type { ClientOptions } from './client-options.ts'
 
-/** Why the service did not do what it was asked; a failure of a tool is no such error but a result that is not `ok`. */
+/** An error of the service. The failure of a tool is not such an error, but a result that is not `ok`. */
 export class ApiError extends Error {
-  /** The code of the error table; `UPSTREAM_ERROR` when no answer of the service came. */
+  /** The code of the error table; `UPSTREAM_ERROR` if there was no response. */
   readonly code: ErrorCode
-  /** Whether the same may work later. */
+  /** Whether a retry may succeed. */
   readonly retryable: boolean
-  /** What to do next; the hint is empty when the service gave none. */
+  /** What to do next; the hint is empty if the service sent none. */
   readonly fix: Fix
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number
 
   constructor(
@@ -27,19 +27,19 @@ export class ApiError extends Error {
   }
 }
 
-/** What an `ApiError` may carry beside code and message. */
+/** Options of `ApiError`. */
 interface ApiErrorOptions {
-  /** Whether the same may work later. Default: `false`. */
+  /** Whether a retry may succeed. Default: `false`. */
   readonly retryable?: boolean
   /** What to do next. Default: an empty hint. */
   readonly fix?: Fix
-  /** HTTP status. Default: 0, there was no answer. */
+  /** HTTP status. Default: 0, no response. */
   readonly status?: number
   /** The error behind this one. */
   readonly cause?: unknown
 }
 
-/** The error of an answer that is not 2xx, whatever its body is: a proxy on the way may have written it. */
+/** The error of a response that is not 2xx; its body may come from a proxy. */
 function readApiError(status: number, body: unknown): ApiError {
   const { error } = (body ?? {}) as { error?: Partial<Pick<ApiError, 'code' | 'message' | 'retryable' | 'fix'>> }
   const { code = 'UPSTREAM_ERROR', message = `The service answered ${status}.`, fix } = error ?? {}
@@ -57,17 +57,17 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>
   /** Stops the request when it aborts. */
   readonly signal?: AbortSignal
-  /** Needs no cookie, so nothing that proves whose it is. */
+  /** The request needs no cookie, so no CSRF value. */
   readonly isOpen?: boolean
 }
 
-/** Asks the service, as whoever has the token or the cookie. */
+/** Sends requests to the service, with a token or a cookie. */
 export class HttpRequests {
-  /** The address of the service without a slash at its end. */
+  /** URL of the service without a trailing slash. */
   readonly base: string
   readonly #token: string | undefined
   readonly #fetch: typeof fetch
-  /** What those who signed in with a cookie must send with every change. */
+  /** The CSRF value for changes with a cookie. */
   #csrf: string | undefined
 
   constructor({ url = pageOrigin(), token, fetch: given = globalThis.fetch }: ClientOptions) {
@@ -82,20 +82,20 @@ export class HttpRequests {
     return `${list}/${encodeURIComponent(id)}`
   }
 
-  /** The JSON of an answer; throws an `ApiError` for any that is not 2xx. */
+  /** Returns the JSON of a response; throws an `ApiError` if it is not 2xx. */
   async json<T>(method: ServiceMethod, path: string, request: HttpRequest = {}): Promise<T> {
     const response = await this.send(method, path, request)
     return (await this.#bodyOf(response, request)) as T
   }
 
-  /** The answer itself; throws an `ApiError` for any that is not 2xx. */
+  /** Returns the response; throws an `ApiError` if it is not 2xx. */
   async send(method: ServiceMethod, path: string, request: HttpRequest = {}): Promise<Response> {
     const response = await this.#request(method, path, request)
     if (response.ok) return response
     throw readApiError(response.status, await readBody(response).catch(() => undefined))
   }
 
-  /** Somebody else signed in, or nobody is any more. */
+  /** Sets the CSRF value after signing in or out. */
   remember(csrf: string | undefined): void {
     this.#csrf = csrf
   }
@@ -149,7 +149,7 @@ export class HttpRequests {
 
 const CALL_AGAIN = 'An approval that the call waits for stays open: repeat the same call to continue waiting.'
 
-/** Only a connection that was never made says that nobody is there. */
+/** Only a connection that was never made counts as unreachable. */
 function whatFailed(error: unknown): string {
   const { code } = ((error as Error).cause ?? {}) as { readonly code?: unknown }
   if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')

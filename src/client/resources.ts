@@ -35,7 +35,7 @@ interface ApprovalFilter {
   readonly before?: string
 }
 
-/** What the service keeps, by kind. */
+/** The resources of the service. */
 export interface Resources {
   /** Calls that are on record. */
   readonly calls: {
@@ -90,32 +90,32 @@ export interface Resources {
   readonly grants: { list(): Promise<GrantEntry[]>; revoke(id: string): Promise<void> }
   /** The owner's rules. */
   readonly policy: {
-    /** The rules that hold now, with the version that `save` needs. */
+    /** The current rules, with the version that `save` needs. */
     get(): Promise<PolicyState>
-    /** CONFLICT when it is another one than `version` by now. */
+    /** Rejects with `CONFLICT` if the rules have another version by now. */
     save(wish: { yaml: string; version: string }): Promise<PolicyState>
-    /** What policy would decide for a call, and by which rule. Does nothing. */
+    /** Returns the decision of the policy for a call, and its rule. Does nothing else. */
     explain(asked: { tool: string; input: unknown; run?: string }): Promise<PolicyExplanation>
-    /** Which recorded calls other rules would have decided otherwise. */
+    /** Returns the recorded calls that other rules would have decided differently. */
     test(asked: { yaml: string; calls?: number }): Promise<PolicyTestReport>
   }
   /** Who uses the hub. */
   readonly principals: {
-    /** The owner, every token and all that have runs on record, the one seen last first. */
+    /** The owner, every token and every principal with a run on record; the one seen last first. */
     list(): Promise<PrincipalEntry[]>
   }
   /** API tokens; needs the scope `admin`. */
   readonly tokens: {
     /** All tokens without their secrets. */
     list(): Promise<TokenEntry[]>
-    /** The secret is told only here. */
+    /** The secret is returned only here. */
     create(token: NewToken): Promise<{ token: TokenEntry; secret: string }>
     /** Ends a token; requests with it are refused from then on. */
     revoke(id: string): Promise<void>
   }
 }
 
-/** The requests for each of them. */
+/** Creates the methods of these resources. */
 export function askResources(http: HttpRequests): Resources {
   return {
     calls: {

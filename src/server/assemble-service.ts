@@ -19,34 +19,34 @@ import { listPrincipals } from './services/list-principals.ts'
 import { DecisionCounts, serviceMetrics } from './services/metrics.ts'
 import { createPolicyManager } from './services/policy-manager.ts'
 
-/** What is behind the doors, before there are any. */
+/** The service before it listens. */
 export interface AssembledService {
   readonly service: Service
   readonly tokens: StoredTokenManager
-  /** Where the records are, absolute. */
+  /** Absolute path of the records. */
   readonly runsFolder: string
-  /** Reads the config file again; nothing without one. */
+  /** Reads the config file again; `undefined` without one. */
   reload(): Promise<ConfigState | undefined>
-  /** Tells those who wait for people to come again, and takes no more; calls under way go on. */
+  /** Ends pending approvals with a hint to retry and refuses new calls; calls in progress continue. */
   drain(): void
-  /** Stops what is still under way, and flushes everything. */
+  /** Aborts the calls in progress and flushes everything. */
   close(): Promise<void>
 }
 
-/** What it must be told beside the options of its hub. */
+/** Options of `assembleService` in addition to those of the hub. */
 export interface AssembleOptions {
   readonly clock: Clock
   readonly approvalTimeoutMs: number | undefined
   readonly configFile: string | undefined
-  /** `event` is what the log calls it. */
+  /** `event` is its name in the log. */
   readonly onProblem: (message: string, event?: string) => void
-  /** Whoever came in with a token that was just revoked has to go. */
+  /** Called with the id of a token that was revoked, to close its connections. */
   readonly onRevoked: (token: string) => void
 }
 
 const APPROVAL_MS = 3_600_000
 
-/** Makes hub, store, index and desks of a service. */
+/** Creates the hub, store, index and services. */
 export async function assembleService(hubOptions: HubOptions, options: AssembleOptions): Promise<AssembledService> {
   const { runs, data = '.tool-hub', mcpServers } = hubOptions
   if (runs === false) throw new ToolError('CONFIG_INVALID', 'A service keeps records: runs must be a folder.')
@@ -60,10 +60,10 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     await store.check()
   } catch (error) {
     if (!isOlderStore(error)) throw error
-    // The owner decides: it starts, and is not ready until the store is accepted.
+    // The owner decides: the service starts, and is not ready until the store is accepted.
     if (!isLost) onProblem(`${error.message} ${error.fix.hint}`)
   }
-  // Before the first call: a key that only the records know must not be used a second time.
+  // Before the first call: an idempotency key that only the records have must not be used again.
   await restoreKeys({ keys: store.keys, calls: store.calls, runsFolder, now: startedAt, onProblem })
   const mcp = mcpServers && createMcpSource(mcpServers)
   const hub = createToolHub(
@@ -72,7 +72,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   const indexer = new RunIndexer({ calls: store.calls, runsFolder, clock })
   const events = createEventHub({ hub, indexer, store, clock })
   indexer.follow(hub)
-  // What a killed process left open is ended in the background; new calls need not wait for it.
+  // Runs that a killed process left open are ended in the background; new calls do not wait for it.
   const recovering = Promise.all([
     hub.recoverRuns().catch((error) => onProblem(`Old runs could not be ended: ${messageOf(error)}`)),
     hub.sessions.list({ limit: 1 }).catch((error) => onProblem(`Old sessions could not be ended: ${messageOf(error)}`)),
@@ -93,7 +93,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   await reload?.start()
   const diskUse = new DiskUse({ folders: { data: resolve(data), runs: runsFolder }, clock })
   const decisions = new DecisionCounts()
-  hub.onRecord(({ event }) => decisions.note(event))
+  hub.onRecord(decisions.note)
   const service: Service = {
     hub,
     store,
@@ -142,7 +142,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     reload: async () => reload?.reload(),
     drain() {
       ending ??= hub.close()
-      // Told by `close`.
+      // `close` reports the error.
       ending.catch(() => {})
     },
     async close() {
@@ -165,7 +165,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   }
 }
 
-/** The owner's options, with a store that outlives the process and people who answer from elsewhere, and later. */
+/** The owner's options, with approvals that people answer later and from elsewhere. */
 function hubOptionsOf(
   { sources = [], approvals, ...rest }: HubOptions,
   mcp: ReturnType<typeof createMcpSource> | undefined,
@@ -180,7 +180,7 @@ function hubOptionsOf(
   }
 }
 
-/** The folders of the hub, which those of tokens made over the network must lie in. */
+/** The roots of the hub; the roots of tokens that are created over the network must be inside them. */
 function rootsOf({ root, roots = [] }: Sandbox = {}): { path: string; mode: 'read' | 'write' }[] {
   const own = root === undefined ? [] : [{ path: resolve(root), mode: 'write' as const }]
   return [...own, ...roots.map(({ path, mode }) => ({ path: resolve(path), mode }))]

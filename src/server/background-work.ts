@@ -4,7 +4,7 @@ import type { Service } from './service.ts'
 
 const EVERY_MS = 3_600_000
 
-/** Removes runs that are too old or too many, at the start and every hour. Returns how to stop. */
+/** Removes runs that are too old or too many, at the start and every hour. Returns a function that stops it. */
 export function startRetention(
   { hub, store }: Pick<Service, 'hub' | 'store'>,
   options: {
@@ -17,7 +17,7 @@ export function startRetention(
   const { retention, runsFolder, clock, onProblem } = options
   if (!retention) return async () => {}
   const stopped = new AbortController()
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const prune = async () => {
     const { kept } = await pruneRuns({
       ...retention,
@@ -30,8 +30,8 @@ export function startRetention(
       end: (run) => hub.endRun(run),
       signal: stopped.signal,
     })
-    for (const { run, why } of kept.filter(({ run }) => !told.has(run))) {
-      told.add(run)
+    for (const { run, why } of kept.filter(({ run }) => !reported.has(run))) {
+      reported.add(run)
       onProblem(`Run ${run} is past its retention and kept: ${why}`)
     }
   }
@@ -53,7 +53,7 @@ export function startRetention(
   }
 }
 
-/** Does background work every so often, one at a time, until it is stopped. */
+/** Repeats background work at an interval, one at a time. Returns a function that stops it. */
 export function repeat(
   work: () => unknown,
   { everyMs, clock, onFailure }: { everyMs: number; clock: Clock; onFailure: (error: unknown) => void },

@@ -9,28 +9,28 @@ import type { PolicyWarning } from '../policy/index.ts'
 import type { ConfigState } from '../protocol/index.ts'
 import { watchFolder } from '../system/index.ts'
 
-/** Keys that say something about the file only. */
+/** Keys that only describe the file. */
 const WITHOUT_MEANING: ReadonlySet<string> = new Set(['version', '$schema'])
 
-/** What a reload works with. */
+/** Options of `ConfigReload`. */
 export interface ConfigReloadOptions {
   /** Absolute. */
   readonly file: string
-  /** What messages name the file relative to. Default: the working folder. */
+  /** Folder that file names in messages are relative to. Default: the working folder. */
   readonly cwd?: string
   readonly clock: Clock
-  /** Uses other rules; returns whether they differ from those before. */
+  /** Applies rules; returns whether they differ from those before. */
   readonly apply: (rules: readonly SourcedRule[]) => Promise<boolean>
-  /** The file changed: its rules are used, or it was refused. */
+  /** Called when the file changed: its rules were applied, or it was refused. */
   readonly onChange: (state: ConfigState) => void
 }
 
 /** The hub whose rules a config has. */
 export type RuleHolder = Pick<Hub, 'policyLayers' | 'setPolicy' | 'recordChange'>
 
-/** File systems that report no changes are looked at this often. */
+/** Polling interval, for file systems that report no changes. */
 const POLL_MS = 5_000
-/** A file that is being written is read when it has not changed for this long. */
+/** A file is read when it has not changed for this long. */
 const SETTLE_MS = 300
 
 /**
@@ -69,13 +69,13 @@ export class ConfigReload {
     return [{ level: 'warning', message: restartMessage(this.#state), source: file }]
   }
 
-  /** Remembers the file as the service was started with it, and follows it from now on. */
+  /** Remembers the file as it is at the start of the service, and watches it. */
   async start(): Promise<void> {
     try {
       this.#atStart = await readRules(this.#options.file, this.#cwd)
       this.#state = { ...this.#state, file: this.#atStart.label }
     } catch (error) {
-      // The options of the service came from elsewhere; the file counts once it is repaired.
+      // The options of the service come from elsewhere; the file counts once it is repaired.
       this.#state = { ...this.#state, problem: oneLine(messageOf(error)) }
     }
     this.#seen = await this.#signature()
@@ -119,7 +119,7 @@ export class ConfigReload {
     this.#cancelSettle = this.#options.clock.after(ms, look, { background: true })
   }
 
-  /** Reads the file when it differs from the one that was read last, and is the same a moment later. */
+  /** Reads the file if it differs from the one that was read last and has settled. */
   async #look(): Promise<void> {
     const before = await this.#signature()
     if (before === this.#seen) return
@@ -153,7 +153,7 @@ export class ConfigReload {
       })
     const found = await readRules(this.#options.file, this.#cwd)
     const other = found.files.find((file) => !files.includes(file))
-    // Tools cannot write the files that were protected at the start; rules from another one might be their own.
+    // Tools cannot write the files that were protected at the start; another file could have been written by a tool.
     if (other !== undefined)
       throw new ToolError('CONFIG_INVALID', `${found.label} names a policy file that is not protected yet: ${other}.`, {
         hint: 'Restart the service to use it.',
@@ -177,7 +177,9 @@ export class ConfigReload {
   }
 }
 
-/** Uses other rules of a file, and records that they changed. Returns whether they did: a rule is the same wherever it stands. */
+/**
+ * Applies the rules of a file and records the change. Returns whether they changed; the place of a rule does not count.
+ */
 export async function adoptRules(hub: RuleHolder, rules: readonly SourcedRule[], file: string): Promise<boolean> {
   const before = hub.policyLayers().owner ?? []
   hub.setPolicy(rules)
@@ -190,12 +192,12 @@ function withoutSource({ source: _, ...rule }: SourcedRule): Omit<SourcedRule, '
   return rule
 }
 
-/** What an owner has to know about a config that is refused. */
+/** The message for a config file that is refused. */
 export function refusedMessage({ file, problem }: ConfigState): string {
   return `${file} has changed and is refused; the rules from before the change hold. ${problem}`
 }
 
-/** What an owner has to know about a config that is only partly in use. */
+/** The message for a config file whose changes need a restart. */
 export function restartMessage({ file, restart }: ConfigState): string {
   return `${file}: ${restart.join(', ')} changed; restart the service to use the change.`
 }
@@ -205,7 +207,7 @@ function changedSections(before: ConfigRules['sections'], now: ConfigRules['sect
   return [...names].filter((name) => !isDeepStrictEqual(before[name], now[name])).map(sectionName)
 }
 
-/** `tools` of the file is called otherwise once it is checked. */
+/** The key `tools` of the file is `visibility` in the checked config. */
 function sectionName(name: string): string {
   return name === 'visibility' ? 'tools' : name
 }

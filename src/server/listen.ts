@@ -7,7 +7,7 @@ const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')
 
-/** Whether only this machine answers to a name or address, which may stand in brackets as in a URL. */
+/** Whether a host name or address, also in brackets as in a URL, is loopback. */
 export function isLoopback(name: string): boolean {
   if (name === 'localhost') return true
   const address = name.replace(/^\[(.*)\]$/, '$1')
@@ -15,7 +15,7 @@ export function isLoopback(name: string): boolean {
   return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Resolves when a server listens; rejects with why it cannot. */
+/** Resolves when the server listens; rejects with CONFIG_INVALID if it cannot. */
 export function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (cause: Error) =>
@@ -28,9 +28,9 @@ export function listening(server: Server, host: string, port: number): Promise<v
   })
 }
 
-/** With fewer descriptors, records, store and commands would fail one after the other. */
+/** With fewer descriptors, records, store and commands would fail. */
 const MIN_DESCRIPTORS = 256
-/** Descriptors that are never for connections: records, store, files and commands need them. */
+/** Descriptors reserved for records, store, files and commands. */
 const RESERVED_DESCRIPTORS = 128
 const MAX_CONNECTIONS = 10_000
 

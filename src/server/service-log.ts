@@ -2,7 +2,7 @@ import type { Clock } from '../core/index.ts'
 import { escapeJson, escapeLine } from '../lib/index.ts'
 import type { EventBody, HubChanged, RecordedLine } from '../records/log/index.ts'
 
-/** How much a line of the log matters, least first. */
+/** Log levels, least important first. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
@@ -10,28 +10,30 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export interface LogEntry {
   /** ISO 8601. */
   readonly time: string
-  /** `info` for what is as it should be, `warn` for refusals, `error` for what the owner has to repair. */
+  /** `info` for normal operation, `warn` for refusals, `error` for problems the owner has to fix. */
   readonly level: LogLevel
-  /** What kind of line it is: `signed-in`, `call-denied`, `policy-saved`. */
+  /** The kind of entry: `signed-in`, `call-denied`, `policy-saved`. */
   readonly event: string
-  /** One sentence for people. */
+  /** A sentence for people. */
   readonly message: string
-  /** What the sentence is about, by name: principal, tool, rule, run. */
+  /** The values in the sentence, by name: principal, tool, rule, run. */
   readonly fields: Readonly<Record<string, string | number>>
 }
 
-/** Fields of a line; those without a value are left out. */
+/** Fields of an entry; those without a value are left out. */
 export type LogFields = Readonly<Record<string, string | number | undefined>>
 
-/** Where the parts of a service write their lines. */
+/** Writes an entry to the log of the service. */
 export type Log = (level: LogLevel, event: string, message: string, fields?: LogFields) => void
 
-/** So many lines of the same kind about the same subject are written a minute; the next one says how many were left out. */
+/**
+ * Entries of the same kind about the same address that are logged a minute; the next one says how many were left out.
+ */
 const MAX_REPEATS = 20
 const WINDOW_MS = 60_000
 const MAX_SUBJECTS = 10_000
 
-/** Makes the log: lines without secrets, and no flood of them because one address guesses tokens. */
+/** Creates the log. Secrets are redacted, and an address that guesses tokens cannot flood it. */
 export function createLog({
   clock,
   redact,
@@ -39,10 +41,12 @@ export function createLog({
 }: {
   readonly clock: Clock
   readonly redact: (text: string) => string
-  readonly write: (entry: LogEntry) => void
+  /** Default: nothing is logged. */
+  readonly write: ((entry: LogEntry) => void) | undefined
 }): Log {
+  if (!write) return () => {}
   const repeats = new Map<string, { since: number; count: number }>()
-  /** How many were left out before this one; undefined when this one is left out, too. */
+  /** Returns how many entries were left out before this one; `undefined` if this one is left out, too. */
   const countOf = (key: string, now: number): number | undefined => {
     const known = repeats.get(key)
     if (!known || now - known.since >= WINDOW_MS) {
@@ -72,11 +76,11 @@ export function createLog({
 
 /** An entry as one line of JSON, as journald, Loki or Datadog read it. */
 export function formatJson({ time, level, event, message, fields }: LogEntry): string {
-  // The fields come first: none of them may stand for the time or the level of the line.
+  // The fields come first, so that none of them replaces the time or the level.
   return escapeJson(JSON.stringify({ ...fields, time, level, event, message }))
 }
 
-/** An entry as a line for people: `12:30:01 warn  core/exec.run was denied. principal=token:ci rule="deny exec"`. */
+/** An entry as a line of text for people */
 export function formatText({ time, level, message, fields }: LogEntry): string {
   const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${quoted(String(value))}`)
   return `${time.slice(11, 19)} ${level.padEnd(5)} ${escapeLine(message)}${pairs.join('')}`
@@ -87,12 +91,12 @@ function quoted(value: string): string {
   return /^[^\s"=]+$/.test(line) ? line : JSON.stringify(line)
 }
 
-/** Who makes a call, by its id, until it ends: the end of a call does not repeat it. */
+/** Callers by call id until the call ends, because `call-ended` does not repeat the caller. */
 type Callers = Map<string, string>
 
 const MAX_CALLERS = 10_000
 
-/** Writes what matters of the records of a hub to the log: denials, failures, approvals, changes. */
+/** Logs the important events of the records: denials, failures, approvals, changes. */
 export function createRecordLog(log: Log): (line: RecordedLine) => void {
   const callers: Callers = new Map()
   return ({ run, event }) => writeEvent(log, callers, run, event)
@@ -127,7 +131,7 @@ function writeEvent(log: Log, callers: Callers, run: string, event: EventBody): 
       const fields = { run, callId, tool, approval, decision, by, via }
       if (decision === 'allow' || decision === 'deny')
         log('info', 'approval-answered', `The approval of ${tool} was answered: ${decision}.`, fields)
-      // It may wait on for an answer that the same call uses later.
+      // The request may stay open for an answer that the same call uses later.
       else log('info', 'approval-unanswered', `${tool} ended before its approval was answered: ${decision}.`, fields)
       return
     }

@@ -23,7 +23,7 @@ import type {
   UndoAnswer,
 } from '../protocol/index.ts'
 
-/** Everything behind the doors of the service, whichever way somebody comes in. */
+/** The service behind every transport: HTTP, WebSocket and MCP. */
 export interface Service {
   readonly hub: Hub
   readonly store: Store
@@ -34,29 +34,29 @@ export interface Service {
   readonly approvals: ApprovalService
   readonly policy: PolicyManager
   readonly tokens: TokenManager
-  /** Who uses the hub: the owner, every token, and all that have runs on record. */
+  /** Everybody who uses the hub: the owner, every token, and every principal with a run on record. */
   principals(): Promise<readonly PrincipalEntry[]>
   health(): Promise<Health>
-  /** What Prometheus scrapes: the calls of the hub, and what waits, was decided and is used up. */
+  /** The metrics in the format of Prometheus: calls, pending approvals, decisions and budgets. */
   metrics(): Promise<string>
-  /** Rejects when nothing can be recorded: then no call with effects is taken. */
+  /** Rejects if nothing can be recorded; calls with side effects are refused then. */
   checkRecords(): Promise<void>
 }
 
-/** Somebody who came in, known by name. */
+/** An authenticated caller. */
 export interface Caller {
   /** `token:ci`, `user:ada`, `owner`: the name of its principal. */
   readonly name: string
   readonly scopes: ReadonlySet<Scope>
-  /** The hub as this one may use it. */
+  /** The hub with the rights of this caller. */
   readonly hub: PrincipalHub
-  /** What it may, for what is done when it is not here any more; the owner of the hub without. */
+  /** The rights of the caller, for work that outlives its connection. Absent for the owner of the hub. */
   readonly rights?: Principal
-  /** Id of its token, where it has one. */
+  /** Id of its token, if it has one. */
   readonly token?: string
 }
 
-/** What was done, from the index and the records. */
+/** The calls and runs on record. */
 export interface CallHistory {
   calls(filter: {
     run?: string
@@ -67,7 +67,7 @@ export interface CallHistory {
     before?: number
     limit: number
   }): Promise<{ calls: readonly CallEntry[]; next?: number }>
-  /** NOT_FOUND when there is none. */
+  /** Throws NOT_FOUND if there is no such call. */
   call(callId: string): Promise<CallDetail>
   runs(filter: {
     caller?: string
@@ -85,18 +85,21 @@ export interface CallHistory {
   changes(run: string): Promise<readonly FileChangeEntry[]>
   undo(
     run: string,
-    wish: { call?: string; dryRun?: boolean; force?: boolean; by: string; signal?: AbortSignal },
+    options: { call?: string; dryRun?: boolean; force?: boolean; by: string; signal?: AbortSignal },
   ): Promise<UndoAnswer>
-  /** Removes a run that has ended, on record; CONFLICT when something goes on in it, or its record does not verify. */
-  remove(run: string, wish: { by: string }): Promise<void>
+  /**
+   * Removes a run that has ended and records the removal. Throws CONFLICT while something runs in it, or if its record
+   * does not verify.
+   */
+  remove(run: string, options: { by: string }): Promise<void>
   verify(options?: { readonly run?: string; readonly only?: 'missing' }): Promise<AuditReport>
 }
 
-/** What happens, as it happens: kept for a while, so that whoever was away can go on where it was. */
+/** The event stream of the service. It keeps the latest events, so that a client that reconnects misses nothing. */
 export interface EventHub {
   /**
-   * Tells every event after the one with this id, then all that come; `reset` first when that one is gone. A listener
-   * that throws is taken off. Returns how to stop.
+   * Calls the listener with every event after the one with this id, then with every new event; first with `reset` if
+   * that event is no longer kept. A listener that throws is removed. Returns a function that unsubscribes.
    */
   subscribe(
     listener: (event: ServiceEvent, id: string) => void,
@@ -114,7 +117,10 @@ export interface ApprovalFilter {
 
 /** Pending approvals and questions as one caller may see and answer them; nobody approves their own calls. */
 export interface ApprovalService {
-  /** Newest first, fair to all callers, long ones cut; `next` is the `before` of the next page, which may repeat some. */
+  /**
+   * Newest first, with a share for every caller, long requests shortened. `next` is the `before` of the next page,
+   * which may repeat some.
+   */
   approvals(caller: Caller, filter?: ApprovalFilter): Promise<{ approvals: readonly Approval[]; next?: string }>
   approval(caller: Caller, id: string): Promise<Approval>
   answer(caller: Caller, id: string, answer: ApprovalAnswer, via: string): Promise<{ won: boolean; approval: Approval }>
@@ -130,22 +136,22 @@ export interface ApprovalService {
   attend(caller: Caller): () => void
 }
 
-/** The owner's rules: what holds, what would change, and saving it. */
+/** The owner's rules: shows, explains, tests and saves them. */
 export interface PolicyManager {
   state(): Promise<PolicyState>
-  explain(caller: Caller, asked: { tool: string; input: unknown; run?: string }): Promise<PolicyExplanation>
-  /** Which of the latest recorded calls other rules would have decided otherwise. */
-  test(asked: { yaml: string; calls: number }): Promise<PolicyTestReport>
-  /** Writes the file and uses it at once; CONFLICT when it is another one than `version` by now. */
-  save(wish: { yaml: string; version: string; by: string }): Promise<PolicyState>
+  explain(caller: Caller, request: { tool: string; input: unknown; run?: string }): Promise<PolicyExplanation>
+  /** Returns the latest recorded calls that other rules would have decided differently. */
+  test(request: { yaml: string; calls: number }): Promise<PolicyTestReport>
+  /** Writes the file and applies the rules immediately. Throws CONFLICT if the file has another version by now. */
+  save(options: { yaml: string; version: string; by: string }): Promise<PolicyState>
 }
 
-/** API tokens; only their hashes are kept. */
+/** API tokens; only their hashes are stored. */
 export interface TokenManager {
   list(): Promise<readonly TokenEntry[]>
-  /** The secret is told only here. */
+  /** The secret is returned only here. */
   create(token: NewToken, options?: { mayAllow?: boolean }): Promise<{ token: TokenEntry; secret: string }>
   remove(id: string): Promise<boolean>
-  /** Whose secret it is; nothing for one that is unknown, expired or revoked. */
+  /** Returns the caller of a secret; `undefined` if it is unknown, expired or revoked. */
   authenticate(secret: string): Awaitable<Caller | undefined>
 }

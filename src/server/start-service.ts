@@ -21,39 +21,41 @@ import { connectionLimit } from './listen.ts'
 import { createLog, createRecordLog, type LogEntry } from './service-log.ts'
 import { createWebSocketEndpoint } from './websocket/endpoint.ts'
 
-/** A service that takes calls. */
+/** A running service. */
 export interface RunningService {
   /** `http://127.0.0.1:4040`. */
   readonly url: string
-  /** Signs the owner in, as long as the process lives. */
+  /** Signs the owner in while the process runs. */
   readonly token: string
-  /** The hub that is served, for calls of the owner's own. */
+  /** The hub that is served, for the owner's own calls. */
   readonly hub: Hub
-  /** Applies the rules of the config file as it is now, or says why it is refused; `undefined` without a file. */
+  /** Reads the config file and applies its rules; the state says why a file is refused. `undefined` without a file. */
   reload(): Promise<ConfigState | undefined>
-  /** Takes no more, lets calls under way end, ends what waits in good order, flushes everything. */
+  /** Stops accepting requests, lets calls in progress end, ends pending approvals and flushes everything. */
   close(): Promise<void>
 }
 
-/** What the one who starts it may say beside. */
+/** Options of `startService` in addition to those of the config file. */
 export interface StartServiceOptions extends ServiceOptions {
-  /** The config that the options come from, absolute: the console saves rules there, and edits of it are applied. */
+  /**
+   * Absolute path of the config file that the options come from: the console saves rules there, and edits are applied.
+   */
   readonly configFile?: string
-  /** Gets every line of the log: start, sign-ins, denials, errors, changes. */
+  /** Called with every entry of the log: start, sign-ins, denials, errors, changes. */
   readonly onLog?: (entry: LogEntry) => void
-  /** Hears what no caller is there to be told. */
+  /** Called with problems that belong to no call. */
   readonly onProblem?: (message: string) => void
   /** The source of time, for tests. Default: the machine's clock. */
   readonly clock?: Clock
 }
 
-/** Where the service listens when nobody names a port. */
+/** The default port of the service. */
 export const DEFAULT_PORT = 4040
 const SHUTDOWN_MS = 10_000
 const SWEEP_MS = 600_000
 
 /**
- * Starts the service: hub, store, index, and the doors to them. Listens on loopback unless said.
+ * Starts the service: hub, store, index and transports. Default address: loopback.
  * @example
  * const service = await startService({ sandbox: { root: '.' } }, { port: 0 })
  * console.log(service.url, service.token)
@@ -61,7 +63,7 @@ const SWEEP_MS = 600_000
 export async function startService(hubOptions: HubOptions, options: StartServiceOptions = {}): Promise<RunningService> {
   const { clock = systemClock, shutdownMs: graceMs = SHUTDOWN_MS } = options
   const redact = createRedactor(secretsOf(hubOptions)).text
-  const log = createLog({ clock, redact, write: options.onLog ?? (() => {}) })
+  const log = createLog({ clock, redact, write: options.onLog })
   const onProblem = (message: string, event = 'problem') => {
     log(event === 'config-restart' ? 'warn' : 'error', event, message)
     options.onProblem?.(message)
@@ -69,7 +71,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   const { configFile, approvalTimeoutMs, webhooks: hooks = [] } = options
   checkWebhooks(hooks)
   const maxConnections = connectionLimit(options.maxConnections)
-  // Node keeps an import that failed for good: a call that comes while descriptors are used up must not need one.
+  // Node caches a failed import: a call that comes while descriptors are exhausted must not need one.
   await loadLazyModules()
   const onRevoked = (id: string) => ws.dismiss(({ token }) => token === id)
   const assembled = await assembleService(hubOptions, { clock, configFile, approvalTimeoutMs, onProblem, onRevoked })
@@ -118,7 +120,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   })
   const publicUrl = () => options.publicUrl ?? server.url
   const webhooks = startWebhooks({ hub, store, clock, hooks, publicUrl, onProblem })
-  // Their own close with the hub.
+  // They close with the hub.
   hub.schedules
     .start({ entries: hubOptions.schedules?.entries ?? {} })
     .catch((error) => onProblem(`Schedules do not run: ${messageOf(error)}`))
@@ -141,7 +143,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     log('info', 'service-stopping', 'The service ends; calls under way may finish.')
     stopSweeping()
     await stopPruning()
-    // Whoever waits for a person is told to come again while there is still a connection to tell it on.
+    // Clients that wait for a person get a hint to retry while their connections are still open.
     assembled.drain()
     await Promise.all([server.close(), ws.close({ graceMs })])
     await webhooks.close()
@@ -165,7 +167,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   }
 }
 
-/** How it may be addressed, and which pages may call it. */
+/** The host names of the service, and the origins whose pages may call it. */
 function namesOf({ publicUrl, allowedHosts = [], allowedOrigins = [] }: ServiceOptions) {
   const own = publicUrl === undefined ? [] : [new URL(publicUrl)]
   return {
@@ -174,7 +176,10 @@ function namesOf({ publicUrl, allowedHosts = [], allowedOrigins = [] }: ServiceO
   }
 }
 
-/** Knows people by the tokens of the owner's identity providers, whose keys it fetches by the hub's guarded way out. */
+/**
+ * Verifies tokens of the owner's identity providers; their keys are fetched through the guarded network access of the
+ * hub.
+ */
 function openJwtVerifier(
   hub: Hub,
   issuers: readonly OidcOptions[],
@@ -183,7 +188,7 @@ function openJwtVerifier(
   if (issuers.length === 0) return undefined
   const origins = issuers.flatMap(({ issuer, jwks = issuer }) => [new URL(issuer).origin, new URL(jwks).origin])
   let fetch: WebFetch | undefined
-  // A source that brings no tools; providers may keep their keys at another public host.
+  // A source without tools; providers may host their keys elsewhere.
   hub.connect({
     name: 'identity providers',
     start: (host) => {
@@ -193,7 +198,7 @@ function openJwtVerifier(
   return createJwtVerifier({
     issuers: issuers.map(({ jwks, scopes, audience, ...issuer }) => ({
       ...issuer,
-      // A client of MCP asks for a token for the resource itself, by its URL (RFC 8707).
+      // An MCP client requests a token for the resource itself, by its URL (RFC 8707).
       audience: publicUrl === undefined ? audience : [audience, `${publicUrl.replace(/\/+$/, '')}/mcp`],
       ...(jwks !== undefined && { jwksUri: jwks }),
       ...(scopes && { map: Object.fromEntries(Object.entries(scopes).map(([word, meant]) => [word, [...meant]])) }),

@@ -6,7 +6,7 @@ import { type LinkMessage, SocketLink } from './socket-link.ts'
 import { problemOf, SocketRequests } from './socket-requests.ts'
 import { type OwnTool, type Registration, SocketTools } from './socket-tools.ts'
 
-/** Where to connect. */
+/** The address of a socket. */
 export interface SocketPlace {
   /** The class to connect with. */
   readonly WebSocket: WebSocketClass
@@ -23,7 +23,7 @@ export class HubSocket<T extends ToolMap = ToolMap> {
   readonly #requests: SocketRequests
   readonly #tools: SocketTools
   readonly #watch: SocketWatch
-  /** Names the calls of this client among those of all. */
+  /** Prefix of the repeat keys of this client. */
   readonly #name = randomText()
   #whenOpen: { resolve: () => void; reject: (error: unknown) => void } | undefined
 
@@ -41,7 +41,7 @@ export class HubSocket<T extends ToolMap = ToolMap> {
     this.#watch = new SocketWatch(this.#link)
   }
 
-  /** Resolves when the service has said welcome; rejects when it cannot be reached, or does not let this client in. */
+  /** Resolves when the service accepts the connection; rejects if it cannot be reached or refuses this client. */
   static async open<T extends ToolMap>(place: SocketPlace, options: ConnectOptions = {}): Promise<HubSocket<T>> {
     options.signal?.throwIfAborted()
     const socket = new HubSocket<T>(place, options)
@@ -53,12 +53,12 @@ export class HubSocket<T extends ToolMap = ToolMap> {
     return socket
   }
 
-  /** Who this client is to the service. */
+  /** The principal of this client. */
   get principal(): string {
     return this.#link.principal!
   }
 
-  /** Calls a tool. Never rejects for a tool's failure: look at `ok`. */
+  /** Calls a tool. Does not reject if the tool fails: check `ok`. */
   call<K extends keyof T & string>(
     tool: K,
     input: T[K]['input'],
@@ -67,7 +67,7 @@ export class HubSocket<T extends ToolMap = ToolMap> {
     return this.#call(tool, input, options) as Promise<ToolResult<T[K]['output']>>
   }
 
-  /** The same, told as it goes; last `call-ended`. Whoever stops reading cancels the call. */
+  /** The same as a stream of events; the last is `call-ended`. Ending the iteration cancels the call. */
   stream<K extends keyof T & string>(
     tool: K,
     input: T[K]['input'],
@@ -87,12 +87,12 @@ export class HubSocket<T extends ToolMap = ToolMap> {
     return queue
   }
 
-  /** Offers tools that this client executes, instead of those it has offered under this name; none takes them away. */
+  /** Registers tools that this client executes, replacing those under this name; an empty list removes them. */
   registerTools({ name, tools }: { readonly name: string; readonly tools: readonly OwnTool[] }): Promise<Registration> {
     return this.#tools.register(name, tools)
   }
 
-  /** Answers a call that waits for a yes. */
+  /** Answers an approval request. */
   approve(approval: string, reply: ApprovalAnswer): Promise<{ won: boolean; approval: Approval }> {
     const message = { type: 'approve', id: this.#requests.nextId(), approval, reply } as const
     return this.#requests.ask(message) as Promise<{ won: boolean; approval: Approval }>
@@ -108,21 +108,21 @@ export class HubSocket<T extends ToolMap = ToolMap> {
   }
 
   /**
-   * Hears events of these types, and `reset` when some were missed. Who watches approvals or questions can be asked, and
-   * is seen by the others who watch. Returns how to stop.
+   * Calls the listener with events of these types, and with `reset` if some were missed. A client that watches
+   * approvals or questions can be asked, and is present for the others. Returns a function that stops it.
    */
   watch(types: readonly Watched[], listener: (event: ServiceEvent) => void): () => void {
     return this.#watch.add(types, listener)
   }
 
-  /** Hears who watches, now and whenever somebody comes or goes. Returns how to stop. */
+  /** Calls the listener with the people who watch, now and on every change. Returns a function that stops it. */
   onPresence(listener: (people: readonly { readonly name: string; readonly since: number }[]) => void): () => void {
     return this.#watch.add(['presence'], (event) => {
       if (event.type === 'presence') listener(event.people)
     })
   }
 
-  /** Says goodbye: what has no answer is rejected, own tools are gone. */
+  /** Closes the session: requests without an answer are rejected, and own tools are removed. */
   close(): void {
     this.#link.close()
   }
@@ -145,10 +145,10 @@ export class HubSocket<T extends ToolMap = ToolMap> {
   #welcome(resumed: boolean): void {
     this.#whenOpen?.resolve()
     this.#whenOpen = undefined
-    // First, so that calls find them.
+    // First, so that calls find the tools.
     if (!resumed) this.#tools.startAnew()
     this.#requests.sendAgain(resumed)
-    if (resumed) this.#watch.tell()
+    if (resumed) this.#watch.send()
     else this.#watch.startAnew()
   }
 
@@ -168,7 +168,7 @@ function randomText(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** What comes faster or slower than it is read, in order. Whoever stops reading is told to `onStop`. */
+/** A queue between a producer and an async iterator. Ending the iteration calls `onStop`. */
 class EventQueue<T> implements AsyncIterableIterator<T, void> {
   readonly #onStop: () => void
   #waiting: T[] = []
@@ -215,7 +215,7 @@ class EventQueue<T> implements AsyncIterableIterator<T, void> {
   }
 }
 
-/** What can be watched over a WebSocket. */
+/** The types of events that can be watched over a WebSocket. */
 type Watched = Extract<ClientMessage, { type: 'watch' }>['events'][number]
 
 interface Watcher {
@@ -223,7 +223,7 @@ interface Watcher {
   readonly listener: (event: ServiceEvent) => void
 }
 
-/** Who listens to which events of a link. */
+/** The listeners for events of a link. */
 class SocketWatch {
   readonly #link: SocketLink
   readonly #watchers = new Set<Watcher>()
@@ -235,9 +235,9 @@ class SocketWatch {
   add(types: readonly Watched[], listener: (event: ServiceEvent) => void): () => void {
     const watcher = { types: new Set<string>(types), listener }
     this.#watchers.add(watcher)
-    this.tell()
+    this.send()
     return () => {
-      if (this.#watchers.delete(watcher)) this.tell()
+      if (this.#watchers.delete(watcher)) this.send()
     }
   }
 
@@ -247,16 +247,16 @@ class SocketWatch {
     return true
   }
 
-  /** Says what is watched now. */
-  tell(): void {
+  /** Sends the watched types. */
+  send(): void {
     const events = [...new Set([...this.#watchers].flatMap(({ types }) => [...types]))] as Watched[]
     this.#link.send({ type: 'watch', events })
   }
 
-  /** The server has forgotten what was watched, and so what was missed. */
+  /** The server has forgotten the session: watches again, and reports missed events. */
   startAnew(): void {
     if (this.#watchers.size === 0) return
-    this.tell()
+    this.send()
     this.#pass({ type: 'reset' })
   }
 

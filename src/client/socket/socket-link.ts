@@ -6,16 +6,16 @@ import { ApiError } from '../http-requests.ts'
 /** A message that does something, after the link has taken note of its number. */
 export type LinkMessage = Exclude<ServerMessage, { type: 'welcome' | 'pong' }>
 
-/** What a link connects, and whom it tells. */
+/** Options of a link. */
 export interface LinkOptions {
   readonly WebSocket: WebSocketClass
   readonly url: string
   readonly protocols: string[]
-  /** Connected; `resumed` when it is the session from before, whose messages go on. Send again what has no answer. */
+  /** Called when connected; `resumed` if the session continues. Requests without an answer have to be sent again. */
   onWelcome(resumed: boolean): void
   onMessage(message: LinkMessage): void
   onStateChange(state: SocketState): void
-  /** Given up for good. */
+  /** Called when the link is closed for good. */
   onClosed(why: ApiError): void
 }
 
@@ -27,11 +27,11 @@ const ACKNOWLEDGE_MS = 100
 const ACKNOWLEDGE_MESSAGES = 64
 const ACKNOWLEDGE_CHARS = 1_000_000
 const SILENCE_MS = 30_000
-/** Closed for good: a goodbye, not admitted any more, gone on with by another connection. */
+/** Codes that close a session for good. */
 const FINAL = new Map([
   [1000, 'The connection was closed.'],
   [4401, 'The service does not admit this client any more.'],
-  [4409, 'Another connection goes on with this session.'],
+  [4409, 'Another connection continues this session.'],
 ])
 
 /** A session over one WebSocket after another: each number once, acknowledged in batches. */
@@ -55,7 +55,7 @@ export class SocketLink {
     this.#options = options
   }
 
-  /** Whether what is sent now gets away. */
+  /** Whether messages can be sent. */
   get isOpen(): boolean {
     return this.#isWelcome
   }
@@ -70,18 +70,18 @@ export class SocketLink {
     socket.addEventListener('open', () => ifCurrent(() => this.#hello()))
     socket.addEventListener('message', ({ data }) => ifCurrent(() => this.#read(String(data))))
     socket.addEventListener('close', ({ code, reason }) => ifCurrent(() => this.#dropped(code, reason)))
-    // A close follows, which says as much as there is to know.
+    // `close` follows every error.
     socket.addEventListener('error', () => {})
     this.#heardAt = Date.now()
     this.#pulse ??= setInterval(() => this.#feelPulse(), SILENCE_MS / 2)
   }
 
-  /** What is sent while there is no connection is lost: whoever waits for an answer sends it again at the next welcome. */
+  /** A message that is sent without a connection is lost; requests are sent again after the next welcome. */
   send(message: ClientMessage): void {
     if (this.#isWelcome) this.#socket!.send(JSON.stringify(message))
   }
 
-  /** Says goodbye: the session is over. */
+  /** Closes the session. */
   close(): void {
     if (this.#isClosed) return
     this.#acknowledge()
@@ -109,7 +109,7 @@ export class SocketLink {
     }
     const { seq } = message
     if (seq !== undefined) {
-      // It came before the connection dropped, and the server does not know.
+      // Already received before the connection dropped.
       if (seq <= this.#received) return
       this.#received = seq
       this.#charsSince += text.length
@@ -144,7 +144,7 @@ export class SocketLink {
     this.send({ type: 'received', seq: this.#received })
   }
 
-  /** A connection may be dead without anybody having said so. */
+  /** A connection may be dead without a close event. */
   #feelPulse(): void {
     const silentMs = Date.now() - this.#heardAt
     if (!this.#socket || silentMs < SILENCE_MS) return
@@ -192,7 +192,7 @@ function parse(text: string): ServerMessage | undefined {
   try {
     return JSON.parse(text)
   } catch {
-    // Somebody on the way speaks something else.
+    // Not a message of the service.
     return undefined
   }
 }

@@ -14,13 +14,13 @@ interface Request {
   readonly stop: () => void
 }
 
-/** What may be under way at once; the server takes 256. */
+/** Concurrent requests; the server accepts 256. */
 const MAX_IN_FLIGHT = 256
 
-/** What was asked over a link and has no answer; asked again when the connection was dropped. */
+/** The requests over a link without an answer; sent again after the connection dropped. */
 export class SocketRequests {
   readonly #link: SocketLink
-  /** In the order in which they were asked. */
+  /** In the order of the requests. */
   readonly #underWay = new Map<string, Request>()
   readonly #waiting: Request[] = []
   #isClosed: ApiError | undefined
@@ -49,7 +49,7 @@ export class SocketRequests {
     })
   }
 
-  /** Takes the messages that answer something; says whether this was one. */
+  /** Handles a message that answers a request; returns whether it was one. */
   take(message: LinkMessage): boolean {
     if (message.type === 'progress') {
       this.#underWay.get(message.id)?.onEvent?.(message.event as unknown as CallEvent)
@@ -65,13 +65,13 @@ export class SocketRequests {
     }
     if (message.type !== 'error' || message.id === undefined) return false
     const request = this.#end(message.id)
-    // It was cancelled before it had come to the server.
+    // It was cancelled before the server received it.
     const isStopped = request?.signal?.aborted === true && message.error.code === 'NOT_FOUND'
     request?.reject(isStopped ? request.signal!.reason : toApiError(message.error))
     return request !== undefined
   }
 
-  /** Asks again what has no answer. Of a session that is gone nothing is known, so what was cancelled is over. */
+  /** Sends requests without an answer again. If the session is new, cancelled requests have ended. */
   sendAgain(resumed: boolean): void {
     for (const { message, signal, reject } of [...this.#underWay.values()]) {
       if (!signal?.aborted) {
@@ -129,7 +129,7 @@ function toApiError({
   return new ApiError(code as ErrorCode, message, { retryable, fix: { hint } })
 }
 
-/** The error of a message that answers nothing. */
+/** Returns the error of a message without a request. */
 export function problemOf({ error }: Extract<LinkMessage, { type: 'error' }>): ApiError {
   return toApiError(error)
 }

@@ -6,15 +6,18 @@ import type { SocketRequests } from './socket-requests.ts'
 export interface OwnTool {
   /** `{ name, description, input, output }` with JSON Schemas, or `{ function: { name, description, parameters } }`. */
   readonly definition: Readonly<Record<string, unknown>>
-  /** Gives the data of the answer; what it throws is told to the caller. The signal aborts when nobody waits for it any more. */
+  /**
+   * Returns the data of the result; an error is sent to the caller. The signal aborts when the result is no longer
+   * needed.
+   */
   execute(input: unknown, options: { readonly callId: string; readonly signal: AbortSignal }): unknown
 }
 
-/** What became of a registration. */
+/** The result of a registration. */
 export interface Registration {
-  /** Names under which the tools were taken. */
+  /** Names of the registered tools. */
   readonly tools: readonly string[]
-  /** Tools that were not taken, and why. */
+  /** Tools that were refused, and why. */
   readonly refused: readonly { readonly name: string; readonly why: string }[]
 }
 
@@ -33,7 +36,7 @@ export class SocketTools {
   readonly #requests: SocketRequests
   readonly #registered = new Map<string, Registered>()
   readonly #running = new Map<string, AbortController>()
-  /** The latest, oldest first: an execution that is told again did not get its answer. */
+  /** The latest answers, oldest first: an execution that is sent again did not get its answer. */
   readonly #answers = new Map<string, Answer>()
 
   constructor(link: SocketLink, requests: SocketRequests) {
@@ -56,7 +59,7 @@ export class SocketTools {
     return message.type === 'execute' || message.type === 'abandon'
   }
 
-  /** The server knows nothing of this client any more. */
+  /** Registers the tools again with a server that has forgotten this client. */
   startAnew(): void {
     this.stop('the server has forgotten this call')
     for (const [name, { definitions }] of this.#registered) this.#link.send({ type: 'tools', name, tools: definitions })
@@ -75,7 +78,7 @@ export class SocketTools {
     const controller = new AbortController()
     this.#running.set(callId, controller)
     const given = await this.#run(callId, tool, input, controller.signal)
-    // It was stopped, and the server has forgotten it.
+    // It was aborted, and the server has forgotten it.
     if (this.#running.get(callId) !== controller) return
     this.#running.delete(callId)
     if (controller.signal.aborted) return

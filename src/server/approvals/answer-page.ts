@@ -15,12 +15,12 @@ input[type=text],select{flex:1 1 100%;font:inherit;padding:.6rem;min-width:0}
 button{font:inherit;font-weight:600;padding:.7rem 1.4rem;border-radius:.4rem;border:1px solid currentColor;cursor:pointer;background:transparent;color:inherit;overflow-wrap:anywhere}
 button.yes{background:#1a6b3c;border-color:#1a6b3c;color:#fff}`
 
-/** A page may load and do nothing but its own style sheet and its form. */
+/** A page may only use its own style sheet and form. */
 export const ANSWER_PAGE_CSP = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`
 
 /**
- * The page behind a link in a webhook: works without scripts, on any phone. It shows everything that was stored of the
- * call, however long; if only the ends of its arguments were stored, the reason says so.
+ * The page behind a webhook link; works without scripts, on any phone. It shows everything that was stored of the call;
+ * if only the ends of its arguments were stored, the reason says so.
  */
 export function approvalPage(approval: Approval): string {
   const { tool, caller, purpose, targets, reason, rule, input, views, labels, history, requests, expiresAt } = approval
@@ -70,7 +70,7 @@ function page(title: string, parts: readonly string[]): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex"><title>${htmlText(title)}</title><style>${STYLE}</style></head><body><main><h1>${lines(title)}</h1>${parts.join('\n')}</main></body></html>`
 }
 
-/** Options come back by number, so that the answer is one that was offered. */
+/** Options are sent as numbers, so that the answer is one of them. */
 function questionForm({ options = [], form }: QuestionEntry): string {
   if (form) return `<form method="post">${showFields(form)}<button class="yes">Send</button></form>`
   const choices = options.map((option, index) => `<button name="option" value="${index}">${htmlText(option)}</button>`)
@@ -107,7 +107,7 @@ function stateOf({ state, answered }: Approval | QuestionEntry): string {
   return state === 'expired' ? 'Nobody answered in time.' : 'The call is no longer waiting.'
 }
 
-/** Browsers drop a line break directly after the tag: this one, so that the first one of the text stays. */
+/** Browsers drop a line break directly after the tag, so one is added. */
 function block(value: string): string {
   return `<pre>\n${htmlText(value)}</pre>`
 }
@@ -135,7 +135,7 @@ const formSchema = z.object({
 
 interface Field {
   readonly name: string
-  /** Name of the input: names and choices come back by number, so that they cannot be changed. */
+  /** Name of the input; fields and choices are sent as numbers, so that they cannot be changed. */
   readonly sentAs: string
   readonly label: string
   readonly description: string | undefined
@@ -147,7 +147,7 @@ interface Field {
 const MAX_FIELDS = 100
 const MAX_CHARS = 20_000
 
-/** Shows the form of a question as inputs of a page. */
+/** Renders the form of a question as inputs. */
 function showFields(form: Readonly<Record<string, unknown>>): string {
   const fields = fieldsOf(form)
   const left = Object.keys(formSchema.parse(form).properties).length - fields.length
@@ -155,7 +155,7 @@ function showFields(form: Readonly<Record<string, unknown>>): string {
   return [...fields.map(showField), ...more].join('\n')
 }
 
-/** Reads the values that were filled in, by name; empty ones are absent. The hub checks whether they fit the form. */
+/** Reads the values of a form by name, without empty ones. The hub validates them. */
 export function readFields(form: Readonly<Record<string, unknown>>, sent: URLSearchParams): Record<string, unknown> {
   const filled = fieldsOf(form).flatMap((field) => {
     const value = readField(field, sent.getAll(field.sentAs))
@@ -164,7 +164,7 @@ export function readFields(form: Readonly<Record<string, unknown>>, sent: URLSea
   return Object.fromEntries(filled)
 }
 
-/** Text from outside in a page: neither markup, nor characters that hide or reorder words. */
+/** Escapes text from outside: no markup, and no characters that hide or reorder words. */
 function htmlText(value: string): string {
   return revealText(value).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }

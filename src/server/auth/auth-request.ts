@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { ToolError } from '../../core/index.ts'
 
-/** What the door looks at of a request; a `Request` with a `remoteAddress` is one. */
+/** The part of a request that authentication uses; a `Request` with a `remoteAddress` is one. */
 export interface AuthRequest {
   readonly method: string
   readonly url: string
@@ -10,14 +10,14 @@ export interface AuthRequest {
   readonly remoteAddress?: string | undefined
 }
 
-/** The request that asks for a WebSocket, as Node hands it over. A header that came twice is seen as both. */
+/** Wraps the upgrade request of a WebSocket. Repeated headers are joined. */
 export function fromIncomingMessage(message: IncomingMessage): AuthRequest {
   const { method = 'GET', url = '/', headersDistinct, socket } = message
   const get = (name: string) => headersDistinct[name]?.join(name === 'cookie' ? '; ' : ', ') ?? null
   return { method, url, headers: { get }, remoteAddress: socket.remoteAddress }
 }
 
-/** Somebody is turned away: what to answer. */
+/** A refused request, and the response to it. */
 export interface Refusal {
   readonly ok: false
   readonly status: 401 | 403 | 429 | 503
@@ -25,7 +25,7 @@ export interface Refusal {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** 401: nobody knows who it is. `invalid` when a token came that opens nothing. */
+/** 401: the caller is unknown. `invalid` if the request had a token that is not valid. */
 export function unauthenticated(
   message: string,
   { invalid = false, hint }: { invalid?: boolean; hint?: string } = {},
@@ -35,19 +35,19 @@ export function unauthenticated(
   return { ok: false, status: 401, error, headers: { 'www-authenticate': challenge } }
 }
 
-/** 403: it is known who asks, or from where, and the answer is no. */
+/** 403: the caller or the origin is not allowed. */
 export function forbidden(message: string, hint: string): Refusal {
   return { ok: false, status: 403, error: new ToolError('FORBIDDEN', message, { hint }), headers: {} }
 }
 
-/** 429: too often, with how long to wait. */
+/** 429: too many requests, with the time to wait. */
 export function tooOften(message: string, waitMs: number): Refusal {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
   const error = new ToolError('RATE_LIMITED', `${message}; wait ${waitMs} ms.`, { details: { retryAfterMs: waitMs } })
   return { ok: false, status: 429, error, headers: { 'retry-after': String(seconds) } }
 }
 
-/** The refusal that an error stands for, when a check could not run or says more than no; others are defects. */
+/** Converts a FORBIDDEN or UPSTREAM_ERROR to a refusal; rethrows any other error. */
 export function refusalOf(thrown: unknown): Refusal {
   if (ToolError.is(thrown) && thrown.code === 'FORBIDDEN') return { ok: false, status: 403, error: thrown, headers: {} }
   if (ToolError.is(thrown) && thrown.code === 'UPSTREAM_ERROR')
@@ -59,8 +59,8 @@ const CIDR = /^([^/]+)(?:\/(\d{1,3}))?$/
 const WITH_PORT = /^\[([0-9a-f:.]+)\](?::\d{1,5})?$|^(\d+\.\d+\.\d+\.\d+):\d{1,5}$/i
 
 /**
- * Makes what tells the address that a request comes from: whoever opened the connection, and behind proxies that are
- * trusted whom they say. Everybody can write X-Forwarded-For, so it is read from its end, where our own proxy adds to it.
+ * Returns a function that finds the address of a client: the peer, or behind trusted proxies the address they report.
+ * Clients can forge X-Forwarded-For, so it is read from its end, where our own proxy appends.
  */
 export function createAddressOf(trustedProxies: readonly string[] = []): (request: AuthRequest) => string | undefined {
   if (trustedProxies.length === 0) return ({ remoteAddress }) => remoteAddress

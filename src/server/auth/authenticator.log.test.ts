@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
-import type { PrincipalHub } from '../../hub/hub.ts'
+import type { PrincipalHub } from '../../hub/hub-api.ts'
 import type { NewToken } from '../../protocol/service.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'

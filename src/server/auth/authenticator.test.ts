@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Principal } from '../../core/principal.ts'
 import type { StoredSignIn } from '../../core/store.ts'
-import type { PrincipalHub } from '../../hub/hub.ts'
+import type { PrincipalHub } from '../../hub/hub-api.ts'
 import type { NewToken } from '../../protocol/service.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'

@@ -18,32 +18,38 @@ import { readSessionCookie, type SignedIn, type SignInSessions } from './sign-in
 import { isJwt, isSameText, isTokenSecret } from './token.ts'
 import type { StoredTokenManager } from './token-manager.ts'
 
-/** Somebody may come in. */
+/** An authenticated request. */
 export interface Identity {
   readonly ok: true
   readonly caller: AuthenticatedCaller
-  /** Of those who signed in with a cookie: what they must send back with every change. */
+  /** For sign-ins with a cookie: the value that every change must send as `x-tool-hub-csrf`. */
   readonly csrf?: string
-  /** Whether the same would be let in now: to be asked now and then by what outlives a request, such as a WebSocket. */
+  /**
+   * Whether the same credentials are still valid; checked from time to time by connections that outlive a request, such
+   * as WebSockets.
+   */
   holds(): Awaitable<boolean>
-  /** Takes one more request of the same principal: 0, or how long to wait. For those whose requests come on one connection. */
+  /**
+   * Takes one more request of the same principal, for connections with many requests; returns how long to wait, 0 if it
+   * need not.
+   */
   take(): number
 }
 
-/** Decides who may come in. */
+/** Authenticates requests. */
 export interface Authenticator {
-  /** Checks only whom the request was sent to and which page sent it: for what everybody may see. */
+  /** Checks only `Host` and `Origin`: for routes that everybody may use. */
   inspect(request: AuthRequest): Refusal | undefined
-  /** Who asks, by token or cookie. */
+  /** Authenticates a request by its token or cookie. */
   authenticate(request: AuthRequest): Awaitable<Identity | Refusal>
-  /** Counts a link of a webhook that leads nowhere; a refusal when too many came from the same address. */
+  /** Counts an unknown webhook link; returns a refusal if too many came from the same address. */
   wrongLink(request: AuthRequest): Refusal | undefined
-  /** A session for a token; `headers` has the cookie. */
+  /** Signs in with a token; `headers` has the cookie. */
   signIn(
     request: AuthRequest,
     secret: string,
   ): Promise<(SignedIn & { readonly ok: true; readonly headers: Readonly<Record<string, string>> }) | Refusal>
-  /** Ends the session of a request, which `admit` has let in before; gives the headers of the answer. */
+  /** Signs out the session of an authenticated request; returns the headers of the response. */
   signOut(request: AuthRequest): Promise<Readonly<Record<string, string>>>
 }
 
@@ -52,12 +58,12 @@ export interface AuthenticatorOptions extends OriginCheckOptions {
   readonly sessions: SignInSessions
   readonly jwt?: JwtVerifier
   readonly limits?: GuessLimitsOptions & {
-    /** Requests of a principal whose token says nothing else; 1,000 a second, 2,000 at once, unless said. */
+    /** Rate of a principal whose token has none. Default: 1,000 a second, bursts of 2,000. */
     readonly rate?: Rate
   }
-  /** Addresses and networks of proxies that are believed whom they pass on; none unless said. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. Default: none. */
   readonly trustedProxies?: readonly string[]
-  /** Where sign-ins and refusals are logged. */
+  /** Logs sign-ins and refusals. */
   readonly log?: Log
   readonly clock?: Clock
 }
@@ -65,7 +71,7 @@ export interface AuthenticatorOptions extends OriginCheckOptions {
 const BEARER = /^Bearer +([\x21-\x7e]{1,8192})$/i
 const SECRET_IN_URL = /[?&](?:access_token|token|api_key|authorization)=|\bth_[\w-]{43}\b/i
 
-/** Makes the authenticator. */
+/** Creates the authenticator. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   return new ServiceAuthenticator(options)
 }
@@ -93,17 +99,17 @@ class ServiceAuthenticator implements Authenticator {
   }
 
   authenticate(request: AuthRequest): Awaitable<Identity | Refusal> {
-    return after(this.#admit(request), (outcome) => (outcome.ok ? outcome : this.#refused(request, outcome)))
+    return after(this.#authenticate(request), (outcome) => (outcome.ok ? outcome : this.#refused(request, outcome)))
   }
 
-  #admit(request: AuthRequest): Awaitable<Identity | Refusal> {
+  #authenticate(request: AuthRequest): Awaitable<Identity | Refusal> {
     const refused = this.inspect(request)
     if (refused) return refused
     const authorization = request.headers.get('authorization')
-    if (authorization !== null) return this.#admitBearer(request, authorization)
+    if (authorization !== null) return this.#authenticateBearer(request, authorization)
     const cookie = request.headers.get('cookie')
     const session = readSessionCookie(cookie)
-    if (session !== undefined) return this.#admitSession(request, session)
+    if (session !== undefined) return this.#authenticateSession(request, session)
     return unauthenticated(
       'This needs a token, and none came.',
       SECRET_IN_URL.test(request.url) ? { hint: NOT_IN_URL } : {},
@@ -145,7 +151,7 @@ class ServiceAuthenticator implements Authenticator {
     }
   }
 
-  /** Who sends no token at all has not tried anything; the console does so before its sign-in. */
+  /** A request without a token is no attempt; the console sends one before its sign-in. */
   #refused(request: AuthRequest, refusal: Refusal): Refusal {
     const { status, error } = refusal
     const hasSecret = request.headers.get('authorization') !== null
@@ -160,40 +166,40 @@ class ServiceAuthenticator implements Authenticator {
     return { 'set-cookie': await this.#sessions.signOut(session, { secure: isSecure(request) }) }
   }
 
-  #admitBearer(request: AuthRequest, authorization: string): Awaitable<Identity | Refusal> {
+  #authenticateBearer(request: AuthRequest, authorization: string): Awaitable<Identity | Refusal> {
     const secret = readBearer(authorization)
     if (secret === undefined) return unauthenticated('The header Authorization is not Bearer and a token.')
     const refused = this.#refuseUnseen(request, secret)
     if (refused) return refused
     return orRefusal(() =>
-      after(this.#visitorOf(secret), (caller) => {
+      after(this.#callerOf(secret), (caller) => {
         if (!caller) return this.#wrong(request, secret)
         this.#noteRight(secret)
-        const holds = () => after(this.#visitorOf(secret), (found) => found !== undefined)
-        return this.#letIn({ caller }, holds)
+        const holds = () => after(this.#callerOf(secret), (found) => found !== undefined)
+        return this.#accept({ caller }, holds)
       }),
     )
   }
 
-  #admitSession(request: AuthRequest, session: string): Awaitable<Identity | Refusal> {
+  #authenticateSession(request: AuthRequest, session: string): Awaitable<Identity | Refusal> {
     const refused = refuseFromElsewhere(request)
     if (refused) return refused
     return orRefusal(() =>
       after(this.#sessions.authenticate(session), (signedIn) => {
         if (!signedIn) return this.#guesses.wrongSession(request)
         const holds = () => after(this.#sessions.authenticate(session), (found) => found !== undefined)
-        return refuseForged(request, signedIn) ?? this.#letIn(signedIn, holds)
+        return refuseForged(request, signedIn) ?? this.#accept(signedIn, holds)
       }),
     )
   }
 
-  #visitorOf(secret: string): Awaitable<AuthenticatedCaller | undefined> {
+  #callerOf(secret: string): Awaitable<AuthenticatedCaller | undefined> {
     const jwt = this.#verifierOf(secret)
     if (!jwt) return this.#tokens.authenticate(secret)
     return after(jwt.verify(secret), (person) => person && jwt.callerOf(person))
   }
 
-  /** What verifies a JSON Web Token, if this is one and somebody is believed who makes them. */
+  /** Returns the verifier if the secret is a JSON Web Token and issuers are configured. */
   #verifierOf(secret: string): JwtVerifier | undefined {
     return isJwt(secret) ? this.#jwt : undefined
   }
@@ -210,7 +216,7 @@ class ServiceAuthenticator implements Authenticator {
     if (this.#verifierOf(secret)) this.#guesses.noteVerified(secret)
   }
 
-  #letIn(who: Pick<Identity, 'caller' | 'csrf'>, holds: Identity['holds']): Identity | Refusal {
+  #accept(who: Pick<Identity, 'caller' | 'csrf'>, holds: Identity['holds']): Identity | Refusal {
     const { caller } = who
     const take = () => this.#rates.take(caller.name, caller.rate)
     return this.#refuseRate(caller) ?? { ok: true, ...who, holds, take }
@@ -224,13 +230,13 @@ class ServiceAuthenticator implements Authenticator {
 
 const NOT_IN_URL = 'A token in a URL ends up in logs and is not looked at: send it as Authorization: Bearer <token>.'
 
-/** As nearly everybody writes it the token is found without the pattern, which would read it all. */
+/** The usual form is recognized without the pattern, which would scan the whole header. */
 function readBearer(authorization: string): string | undefined {
   const plain = authorization.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : ''
   return isTokenSecret(plain) ? plain : BEARER.exec(authorization)?.[1]
 }
 
-/** A cookie comes by itself, so it counts only where the browser says that a page of ours asked. */
+/** A browser sends cookies by itself, so a cookie counts only if one of our own pages sent the request. */
 function refuseFromElsewhere({ headers }: AuthRequest): Refusal | undefined {
   if (headers.get('origin') !== null) return undefined // which was checked
   const site = headers.get('sec-fetch-site')
@@ -248,7 +254,7 @@ function refuseForged({ method, headers }: AuthRequest, { csrf }: SignedIn): Ref
   )
 }
 
-/** A browser says truly by which scheme it came, also through a proxy; see `isSameOrigin`. */
+/** The `Origin` has the scheme of the page, also behind a proxy; see `isSameOrigin`. */
 function isSecure({ url, headers }: AuthRequest): boolean {
   return url.startsWith('https://') || headers.get('origin')?.startsWith('https://') === true
 }

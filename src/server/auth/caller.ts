@@ -7,27 +7,27 @@ import { compilePolicy } from '../../policy/index.ts'
 import type { Scope, TokenLimits } from '../../protocol/index.ts'
 import type { Caller } from '../service.ts'
 
-/** A caller with what the door itself has to know. */
+/** A caller with its rate limit. */
 export interface AuthenticatedCaller extends Caller {
-  /** Requests a second; the service's own limit unless said. */
+  /** Rate of requests. Default: that of the service. */
   readonly rate?: Rate
 }
 
-/** Whom to let in, and how far. */
+/** The identity and the limits of a caller. */
 export interface CallerFacts {
   readonly name: string
   readonly scopes: readonly Scope[]
   readonly token?: string
   readonly limits: TokenLimits
-  /** How decisions name where its rules come from, e.g. `token ci`. */
+  /** Source of its rules in decisions, e.g. `token ci`. */
   readonly label: string
-  /** The folder that relative patterns of its rules start from. */
+  /** Folder that relative patterns of its rules start from. */
   readonly base: string
-  /** What makes commands and destruction possible, for who is refused. */
+  /** Hint on how to allow commands and destructive calls. */
   readonly howToAllowDanger: string
 }
 
-/** Makes the caller, with the hub as its limits let it be used. */
+/** Creates a caller, with the hub under its limits. */
 export function toCaller(hub: Pick<Hub, 'as'>, facts: CallerFacts): AuthenticatedCaller {
   const { name, scopes, token, limits } = facts
   const { rate } = limits
@@ -42,7 +42,7 @@ export function toCaller(hub: Pick<Hub, 'as'>, facts: CallerFacts): Authenticate
   }
 }
 
-/** What somebody may of the hub. */
+/** The rights of a caller as a principal of the hub. */
 export function toPrincipal(facts: Omit<CallerFacts, 'scopes' | 'token'>): Principal {
   const { name, limits } = facts
   const { profile, budget, rate, roots } = limits
@@ -64,7 +64,7 @@ const MEANING = {
   admin: 'change tokens and policy',
 }
 
-/** Refuses a caller without the scope; no scope includes another. */
+/** Throws FORBIDDEN if the caller lacks the scope; no scope includes another. */
 export function requireScope(caller: Pick<Caller, 'name' | 'scopes'>, scope: Scope): void {
   if (caller.scopes.has(scope)) return
   const scopes = [...caller.scopes].join(', ') || 'none'
@@ -73,7 +73,7 @@ export function requireScope(caller: Pick<Caller, 'name' | 'scopes'>, scope: Sco
   })
 }
 
-/** Whose rules they are. */
+/** The owner of the rules. */
 interface RuleOwner {
   readonly limits: TokenLimits
   readonly label: string
@@ -86,7 +86,9 @@ const DANGERS = [
   { deny: 'danger:destructive', what: 'Calls that destroy something are' },
 ] as const
 
-/** The rules that hold for one caller beside the owner's: its own, and that nothing dangerous is done from afar. */
+/**
+ * The rules for one caller in addition to the owner's: its own, and that nothing dangerous is done over the network.
+ */
 export function limitsToRules({ limits, label, base, howToAllowDanger }: RuleOwner): readonly SourcedRule[] {
   const own = readRules(limits.policy ?? [], label, base)
   if (limits.allowDanger) return own
@@ -99,13 +101,13 @@ export function limitsToRules({ limits, label, base, howToAllowDanger }: RuleOwn
   return [...own, ...dangers]
 }
 
-/** Rules as people write them, read and checked like those of a config; CONFIG_INVALID names what is wrong. */
+/** Parses rules as in a config; throws CONFIG_INVALID for an invalid one. */
 function readRules(policy: readonly unknown[], label: string, base: string): readonly SourcedRule[] {
   if (policy.length === 0) return []
   const document: ConfigDocument = { file: join(base, 'policy'), label, value: { policy }, locate: () => undefined }
   const { policy: checked } = checkConfig(document)
   const rules = Array.isArray(checked) ? toRules(document, checked) : []
-  // Says now what is wrong with a pattern, not at the first call.
+  // Reports an invalid pattern now, not at the first call.
   compilePolicy({ owner: rules, home: homedir() })
   return rules
 }

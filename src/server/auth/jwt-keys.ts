@@ -6,25 +6,25 @@ import { SCOPES, tokenLimits } from '../../protocol/index.ts'
 
 const scope = z.enum(SCOPES)
 
-/** Keys are asked for where nobody on the way can change them. */
+/** Keys are fetched over https, or from this machine. */
 const keyAddress = z.url({ protocol: /^https?$/ }).refine(isPrivateWay, 'must begin with https://')
 
-/** An authorization server whose JSON Web Tokens open the door. */
+/** An authorization server whose JSON Web Tokens are accepted. */
 export const jwtConfig = z
   .strictObject({
-    /** As its tokens say it, to the letter. */
+    /** Exactly as in the `iss` claim of its tokens. */
     issuer: keyAddress,
-    /** What its tokens must be meant for. */
+    /** The required `aud` claim. */
     audience: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
-    /** Where its keys are; what its `/.well-known/openid-configuration` says unless said. */
+    /** URL of its keys. Default: from its `/.well-known/openid-configuration`. */
     jwksUri: keyAddress.optional(),
-    /** The keys themselves, for a server that cannot be asked. */
+    /** The keys themselves, for a server that cannot be reached. */
     jwks: z.object({ keys: z.array(z.looseObject({ kty: z.string() })).min(1) }).optional(),
-    /** The claim with the scopes: words in a text, or a list; `realm_access.roles` looks into an object. */
+    /** The claim with the scopes, as a text or a list; `realm_access.roles` looks into an object. */
     scopesClaim: z.string().min(1).default('scope'),
-    /** What the server's words mean here; without it, `call`, `approve`, `read` and `admin` mean themselves. */
+    /** Maps the server's scopes to ours. Default: `call`, `approve`, `read` and `admin` mean themselves. */
     map: z.record(z.string(), z.union([scope, z.array(scope)])).optional(),
-    /** What everybody who comes this way is held to. */
+    /** Limits for everybody who signs in with this issuer. */
     limits: tokenLimits.optional(),
   })
   .refine(({ jwksUri, jwks }) => !(jwksUri && jwks), 'has jwksUri and jwks; give one of them')
@@ -33,7 +33,7 @@ export type JwtConfig = z.input<typeof jwtConfig>
 export type CheckedJwtConfig = z.output<typeof jwtConfig>
 
 function isPrivateWay(address: string): boolean {
-  // Also asked of what is no URL, which is said already.
+  // An invalid URL is reported by the schema.
   if (!URL.canParse(address)) return true
   const { protocol, hostname } = new URL(address)
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
@@ -41,17 +41,20 @@ function isPrivateWay(address: string): boolean {
 
 const loadJose = lazyModule(() => import('jose'))
 
-/** Finds the key that a token says it was signed with. */
+/** Returns the key that a token was signed with. */
 export type KeySet = (header?: JWSHeaderParameters, token?: FlattenedJWSInput) => Promise<CryptoKey>
 
 const TIMEOUT_MS = 5_000
 const MAX_BYTES = 1_000_000
-/** A server that does not answer is left alone for so long: whoever sends tokens must not make us knock at will. */
+/** Pause after a failed request, so that clients cannot trigger requests at will. */
 const PAUSE_MS = 5_000
 
 const discovery = z.object({ issuer: z.string(), jwks_uri: jwtConfig.shape.issuer })
 
-/** The keys of an authorization server: those given, or fetched when first needed, kept for 10 minutes, and again for a key that is new. */
+/**
+ * Opens the keys of an authorization server: the configured ones, or fetched when first needed, cached for 10 minutes,
+ * and fetched again for a new key.
+ */
 export async function openKeySet(config: CheckedJwtConfig, fetch: WebFetch, clock: Clock): Promise<KeySet> {
   const { createLocalJWKSet, createRemoteJWKSet, customFetch, errors } = await loadJose()
   if (config.jwks) return createLocalJWKSet(config.jwks as JSONWebKeySet)
@@ -71,7 +74,7 @@ export async function openKeySet(config: CheckedJwtConfig, fetch: WebFetch, cloc
   }
 }
 
-/** Where the keys are, as the server itself says; one that calls itself otherwise is not believed. */
+/** Reads the URL of the keys from the server's metadata; throws if the metadata names another issuer. */
 async function discover(issuer: string, fetch: WebFetch): Promise<string> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   const response = await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
@@ -80,7 +83,7 @@ async function discover(issuer: string, fetch: WebFetch): Promise<string> {
   throw unavailable(issuer, `${address} does not say where they are`)
 }
 
-/** A fetch that reads at most so much, and pauses after a failure; every failure is UPSTREAM_ERROR. */
+/** A fetch with a size limit that pauses after a failure; every failure is UPSTREAM_ERROR. */
 function carefulFetch(fetch: WebFetch, issuer: string, clock: Clock): WebFetch {
   let pausedUntil = Number.NEGATIVE_INFINITY
   return async (url, init) => {

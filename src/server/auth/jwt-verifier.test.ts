@@ -5,7 +5,7 @@ import { exportJWK, exportSPKI, generateKeyPair, type JWK, SignJWT, UnsecuredJWT
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Principal } from '../../core/principal.ts'
 import type { WebFetch } from '../../core/source.ts'
-import type { PrincipalHub } from '../../hub/hub.ts'
+import type { PrincipalHub } from '../../hub/hub-api.ts'
 import { once } from '../../lib/async.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { JwtConfig } from './jwt-keys.ts'

@@ -11,35 +11,37 @@ const MAX_WORDS = 1_000
 
 const loadJose = lazyModule(() => import('jose'))
 
-/** Somebody an authorization server vouches for, as a session keeps it. */
+/** A person as identified by an authorization server; stored with a sign-in. */
 export const person = z.object({
   issuer: z.string(),
   subject: z.string(),
   scopes: z.array(z.enum(SCOPES)),
-  /** When the token that said so ends. */
+  /** When the token expires. */
   expiresAt: z.number(),
 })
 export type Person = z.output<typeof person>
 
-/** Knows people by the JSON Web Tokens of authorization servers. */
+/** Verifies the JSON Web Tokens of authorization servers. */
 export interface JwtVerifier {
-  /** Who a token is about; nothing for one that is not good. UPSTREAM_ERROR when the keys cannot be had. */
+  /**
+   * Returns the person of a token; `undefined` if it is not valid. Throws UPSTREAM_ERROR if the keys cannot be fetched.
+   */
   verify(token: string): Promise<Person | undefined>
-  /** A person as a caller; nothing when its authorization server is no longer believed. */
+  /** Returns the caller of a person; `undefined` if its issuer is no longer configured. */
   callerOf(someone: Person): AuthenticatedCaller | undefined
 }
 
 export interface JwtVerifierOptions {
   readonly issuers: readonly JwtConfig[]
-  /** Fetches keys: a guarded one, such as `createWebFetch` makes. */
+  /** Fetches keys; must be guarded, as by `createWebFetch`. */
   readonly fetch: WebFetch
   readonly hub: Pick<Hub, 'as'>
   readonly clock?: Clock
-  /** Absolute: the folder that relative patterns of rules start from; the working folder unless said. */
+  /** Absolute folder that relative patterns of rules start from. Default: the working folder. */
   readonly base?: string
 }
 
-/** Signatures that whoever can check them cannot make; `none` and shared secrets are never taken. */
+/** Asymmetric algorithms only; `none` and shared secrets are never accepted. */
 const ALGORITHMS = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -47,10 +49,10 @@ const ALGORITHMS = [
 const CLOCK_TOLERANCE_S = 30
 const MAX_CHARS = 8_192
 const MAX_PEOPLE = 1_000
-// As the hub wants names of principals.
+// The same as for names of principals in the hub.
 const NAME = /^[^\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]{1,200}$/u
 
-/** Makes the verifier; a config that cannot be used is CONFIG_INVALID. */
+/** Creates the verifier; throws CONFIG_INVALID for an invalid config. */
 export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   const { fetch, hub, clock = systemClock, base = process.cwd() } = options
   const issuers = new Map(checkAll(options.issuers).map((config) => [config.issuer, config]))
@@ -62,7 +64,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
     return known
   }
   const nameOf = ({ issuer, subject }: Pick<Person, 'issuer' | 'subject'>) =>
-    // An issuer has no blank, so no two people can have one name.
+    // An issuer has no space, so no two people have the same name.
     issuers.size > 1 ? `user:${issuer} ${subject}` : `user:${subject}`
 
   return {
@@ -125,7 +127,7 @@ function checkAll(configs: readonly JwtConfig[]): readonly CheckedJwtConfig[] {
   return checked
 }
 
-/** The scopes that the claims of a token give here; words that mean nothing here are passed over. */
+/** Returns the scopes that the claims of a token grant; unknown ones are ignored. */
 export function readScopes(
   claims: Readonly<Record<string, unknown>>,
   { scopesClaim, map }: Pick<CheckedJwtConfig, 'scopesClaim' | 'map'>,
@@ -139,7 +141,7 @@ export function readScopes(
   return SCOPES.filter((scope) => found.has(scope))
 }
 
-/** A claim by its name; where there is none, the name is a way into objects. */
+/** Finds a claim by its name, or else by the name as a path into objects. */
 function findClaim(claims: Readonly<Record<string, unknown>>, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name]
   return name

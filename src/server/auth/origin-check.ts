@@ -6,20 +6,20 @@ import { type AuthRequest, forbidden, type Refusal } from './auth-request.ts'
 const HOST = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?$/
 
 export interface OriginCheckOptions {
-  /** Names, beside those of the loopback, under which the service may be asked: `tools.example.org`, with or without port. */
+  /** Host names of the service in addition to those of loopback: `tools.example.org`, with or without port. */
   readonly allowedHosts?: readonly string[]
-  /** Pages of other origins that may use it: `https://app.example.org`. */
+  /** Other origins whose pages may call the service: `https://app.example.org`. */
   readonly allowedOrigins?: readonly string[]
 }
 
 /**
- * Makes the check of whom a request was sent to and which page sent it. A page can point its own name at the loopback
- * (DNS rebinding), but it cannot change that the browser says this name as `Host` and the page as `Origin`.
+ * Returns a check of the `Host` and `Origin` of a request. A page can point its own name at loopback (DNS rebinding),
+ * but the browser still sends that name as `Host` and the page as `Origin`.
  */
 export function createOriginCheck(options: OriginCheckOptions): (request: AuthRequest) => Refusal | undefined {
   const hosts = new Set((options.allowedHosts ?? []).map(checkHost))
   const origins = new Set((options.allowedOrigins ?? []).map(checkOrigin))
-  // The last one that was accepted, as it was written: nearly every request has the same one.
+  // The last host that was accepted: nearly every request has the same one.
   let known: string | undefined
   const isKnownHost = (said: string) => {
     if (said === known) return true
@@ -46,7 +46,7 @@ export function createOriginCheck(options: OriginCheckOptions): (request: AuthRe
   }
 }
 
-/** By name and port only: behind a proxy that speaks TLS, the page is https and what arrives is not. */
+/** Compares host and port only: behind a TLS proxy, the page is https and the request that arrives is not. */
 function isSameOrigin(origin: string, host: string): boolean {
   const page = readOrigin(origin)
   if (!page) return false
@@ -54,7 +54,7 @@ function isSameOrigin(origin: string, host: string): boolean {
   return URL.canParse(own) && new URL(own).host === page.host
 }
 
-/** The URL of a page that is served over HTTP, if this is its origin and nothing more. */
+/** Parses an http or https origin; `undefined` if the text has more than an origin. */
 function readOrigin(text: string): URL | undefined {
   const page = URL.canParse(text) ? new URL(text) : undefined
   return page?.origin === text && ['http:', 'https:'].includes(page.protocol) ? page : undefined

@@ -8,7 +8,7 @@ const WINDOW_MS = 60_000
 
 const MAX_ADDRESSES = 10_000
 
-/** Counts what failed per address and minute; the table is bounded, whoever was quiet for longest is forgotten first. */
+/** Counts failures by address and minute; when the table is full, the address that was quiet for longest is dropped. */
 export class FailureLimiter {
   readonly #most: number
   readonly #clock: Clock
@@ -19,7 +19,7 @@ export class FailureLimiter {
     this.#clock = clock
   }
 
-  /** How long an address has to wait; 0 when it need not. */
+  /** Returns how long an address has to wait; 0 if it need not. */
   waitMs(address: string | undefined): number {
     const found = this.#failures.get(placeOf(address))
     if (!found || found.count < this.#most) return 0
@@ -35,15 +35,15 @@ export class FailureLimiter {
   }
 }
 
-/** How often one address may be wrong in a minute. */
+/** Failures that one address may have in a minute. */
 export interface GuessLimitsOptions {
-  /** Wrong tokens; 10 unless said. */
+  /** Unknown tokens. Default: 10. */
   readonly failures?: number
-  /** Old or wrong cookies; 100 unless said: a page that was left open sends some. */
+  /** Old or unknown cookies. Default: 100; a page that was left open sends some. */
   readonly cookieFailures?: number
-  /** JSON Web Tokens that were verified and are not good; 1,000 unless said, a fifth of a second of work. */
+  /** JSON Web Tokens that fail verification. Default: 1,000, about 0.2 s of work. */
   readonly jwtFailures?: number
-  /** Links of webhooks that lead nowhere. Default: 30. Old messages in a chat have some. */
+  /** Unknown webhook links. Default: 30; old chat messages have some. */
   readonly linkFailures?: number
 }
 
@@ -51,9 +51,9 @@ const MAX_VERIFIED = 10_000
 const WRONG_TOKENS = 'tokens that open nothing'
 
 /**
- * Answers to secrets that open nothing, and soon to none of them: 429 instead of 401. Secrets have 256 random bits, so
- * every one is looked up first; who has a right one is let in whatever others at its address guessed. Only verifying a
- * JSON Web Token costs something, so an address that was wrong too often has only those verified that were good before.
+ * Limits how often an address may guess secrets: 429 instead of 401. Secrets have 256 random bits, so each one is
+ * looked up first, and a valid one is accepted whatever others at the same address sent. Only JSON Web Tokens are
+ * expensive to verify: after too many failures, only those that were valid before are verified.
  */
 export class GuessLimits {
   readonly #addressOf: (request: AuthRequest) => string | undefined
@@ -80,7 +80,7 @@ export class GuessLimits {
     return refused ?? unauthenticated('The session is over.', { hint: 'Sign in again.' })
   }
 
-  /** Undefined while there were not too many: whoever serves the links says that there is nothing. */
+  /** Counts an unknown link; returns a refusal if there were too many. */
   wrongLink(request: AuthRequest): Refusal | undefined {
     return this.#wrong(this.#links, request, 'links that lead nowhere')
   }
@@ -94,7 +94,7 @@ export class GuessLimits {
     this.#verified.set(hashSecret(jwt), true)
   }
 
-  /** Whether a JSON Web Token need not even be verified. */
+  /** Returns a refusal if a JSON Web Token is not even verified. */
   refuseUnverified(request: AuthRequest, jwt: string): Refusal | undefined {
     const waitMs = this.#jwts.waitMs(this.#addressOf(request))
     return waitMs === 0 || this.#verified.has(hashSecret(jwt)) ? undefined : tooMany(WRONG_TOKENS, waitMs)
@@ -122,7 +122,7 @@ interface Failures {
   count: number
 }
 
-/** One home has a whole /64 of IPv6 addresses to choose from, and counts as one. */
+/** A /64 of IPv6 addresses counts as one address. */
 function placeOf(address = 'unknown'): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped) return mapped[1]!
@@ -143,8 +143,8 @@ const MAX_BUCKETS = 10_000
 const USUAL: Required<Rate> = { perSecond: 1_000, burst: 2_000 }
 
 /**
- * A token bucket a principal, in the memory of this process: a shared one would cost a write a request. Several
- * processes on one store thus let through as much each; what a principal may use in all is its budget's to say.
+ * A token bucket for each principal, in memory: a shared one would cost a write for each request. Several processes on
+ * one store each allow this rate; the budget limits a principal across them.
  */
 export class RequestRates {
   readonly #usual: Rate
@@ -156,7 +156,7 @@ export class RequestRates {
     this.#usual = usual
   }
 
-  /** Takes one request of a principal; how long it has to wait when there is none left, else 0. */
+  /** Takes one request of a principal; returns how long it has to wait, 0 if it need not. */
   take(principal: string, rate: Rate = this.#usual): number {
     const { perSecond } = rate
     const burst = Math.max(1, rate.burst ?? perSecond)

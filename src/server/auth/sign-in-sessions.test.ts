@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { StoredSignIn } from '../../core/store.ts'
-import type { PrincipalHub } from '../../hub/hub.ts'
+import type { PrincipalHub } from '../../hub/hub-api.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { JwtVerifier, Person } from './jwt-verifier.ts'

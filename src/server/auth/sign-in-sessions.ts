@@ -7,23 +7,23 @@ import { type JwtVerifier, person } from './jwt-verifier.ts'
 import { hashSecret, isSameText, isSessionSecret, isTokenSecret, newSessionSecret } from './token.ts'
 import type { StoredTokenManager } from './token-manager.ts'
 
-/** Somebody who signed in. */
+/** A signed-in caller. */
 export interface SignedIn {
   readonly caller: AuthenticatedCaller
-  /** To send back as `x-tool-hub-csrf` with every change. */
+  /** Value that every change must send as `x-tool-hub-csrf`. */
   readonly csrf: string
 }
 
 /** Sign-ins of the console. */
 export interface SignInSessions {
-  /** A cookie for a token; nothing when the token is not good. */
+  /** Returns a cookie for a token; `undefined` if the token is not valid. */
   signIn(
     secret: string,
     options: { readonly secure: boolean },
   ): Promise<(SignedIn & { readonly cookie: string }) | undefined>
-  /** Whose a session is, as long as the token that began it holds. */
+  /** Returns the caller of a session while the token that began it is valid. */
   authenticate(session: string): Awaitable<SignedIn | undefined>
-  /** Ends a session; gives the header that takes the cookie away. */
+  /** Ends a session; returns the header that removes the cookie. */
   signOut(session: string | undefined, options: { readonly secure: boolean }): Promise<string>
 }
 
@@ -34,7 +34,7 @@ export interface SignInSessionsOptions {
   readonly clock?: Clock
 }
 
-/** From sign-in, whatever is done meanwhile: a working day, and no write a request to make it longer. */
+/** Fixed from the sign-in: a working day, without a write for each request to extend it. */
 const SESSION_MS = 12 * 3_600_000
 
 const sessionBody = z.union([
@@ -45,8 +45,8 @@ const sessionBody = z.union([
 type SessionBody = z.output<typeof sessionBody>
 
 /**
- * Makes the desk. A session keeps who began it by the hash of the token, so it ends when the token is revoked or expires,
- * and one of the owner's after its time: it survives a restart, which the link that began it does not.
+ * Creates the sign-ins of the console. A session refers to its token by hash, so it ends when the token is revoked or
+ * expires. A session of the owner survives a restart; the link that began it does not.
  */
 export function createSignInSessions({
   store,
@@ -54,7 +54,7 @@ export function createSignInSessions({
   jwt,
   clock = systemClock,
 }: SignInSessionsOptions): SignInSessions {
-  const visitorOf = (body: SessionBody): Awaitable<AuthenticatedCaller | undefined> => {
+  const callerOf = (body: SessionBody): Awaitable<AuthenticatedCaller | undefined> => {
     if (body.type === 'owner') return tokens.owner()
     if (body.type === 'token') return tokens.authenticateHash(body.hash)
     return body.person.expiresAt > clock.now() ? jwt?.callerOf(body.person) : undefined
@@ -70,7 +70,7 @@ export function createSignInSessions({
   return {
     async signIn(secret, { secure }) {
       const body = await beginBody(secret)
-      const caller = body && (await visitorOf(body))
+      const caller = body && (await callerOf(body))
       if (!caller) return undefined
       const session = newSessionSecret()
       const now = clock.now()
@@ -92,7 +92,7 @@ export function createSignInSessions({
       return after(store.signIns.find(hash, now), (found) => {
         const body = found && readBody(found, hash, now)
         if (!body) return undefined
-        return after(visitorOf(body), (caller) => caller && { caller, csrf: csrfOf(session) })
+        return after(callerOf(body), (caller) => caller && { caller, csrf: csrfOf(session) })
       })
     },
     async signOut(session, { secure }) {
@@ -107,7 +107,7 @@ function readBody(found: StoredSignIn, hash: string, now: number): SessionBody |
   return sessionBody.safeParse(parseJson(found.body)).data
 }
 
-/** Only who may read answers to this session can know it, which no page of another site can; the cookie itself is the key. */
+/** Derived from the cookie: only a page that can read responses of this session knows it, and no other site can. */
 function csrfOf(session: string): string {
   return createHmac('sha256', session).update('tool-hub csrf').digest('base64url')
 }
@@ -115,7 +115,7 @@ function csrfOf(session: string): string {
 /** The cookie of the console. */
 const SESSION_COOKIE = 'tool_hub_session'
 
-/** A `Set-Cookie` that signs in for so long; out when there is no value. Scripts never see it, other sites never send it. */
+/** The `Set-Cookie` of a session; without a value it signs out. Scripts cannot read it, other sites cannot send it. */
 export function writeSessionCookie(
   value: string,
   { maxAgeMs, secure }: { readonly maxAgeMs: number; readonly secure: boolean },
@@ -124,7 +124,7 @@ export function writeSessionCookie(
   return [...parts, `Max-Age=${Math.floor(maxAgeMs / 1_000)}`, ...(secure ? ['Secure'] : [])].join('; ')
 }
 
-/** The session of a `Cookie` header. Two of them are none: another site on this name may have planted one. */
+/** Reads the session of a `Cookie` header. Two cookies count as none: another site on this host may have set one. */
 export function readSessionCookie(header: string | null): string | undefined {
   const values = (header ?? '').split(';').flatMap((pair) => {
     const [name, value = ''] = pair.trim().split('=')

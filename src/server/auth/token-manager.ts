@@ -8,15 +8,15 @@ import { type AuthenticatedCaller, type CallerFacts, toCaller, toPrincipal } fro
 import { hashSecret, isSameText, isTokenSecret, newTokenSecret, readTokenBody } from './token.ts'
 import { createTokenRegister, type TokenRegister, type TokenRegisterOptions } from './token-register.ts'
 
-/** The desk of a running server: tells whose a secret is. */
+/** The tokens of a running server, with the callers of their secrets. */
 export interface StoredTokenManager extends TokenManager, TokenRegister {
   create: TokenRegister['create']
   authenticate(secret: string): Awaitable<AuthenticatedCaller | undefined>
-  /** The same by the hash, for sessions, which keep no secret. */
+  /** The same by hash, for sessions, which store no secret. */
   authenticateHash(hash: string): Awaitable<AuthenticatedCaller | undefined>
-  /** A secret of the owner's: may do everything, and is known to this process only. */
+  /** Creates a secret of the owner, who may do everything; only this process knows it. */
   createOwnerToken(): string
-  /** Whether it is the hash of a secret of the owner's. */
+  /** Whether this is the hash of a secret of the owner. */
   isOwners(hash: string): boolean
   /** The owner, who may do everything. */
   owner(): AuthenticatedCaller
@@ -38,8 +38,8 @@ const TOKEN_PREFIX = 'token:'
 const HOW_TO_ALLOW = 'The owner of the hub can make a token that may: tool-hub tokens add NAME --allow-danger.'
 
 /**
- * Makes the desk. The store is asked with every request, because another process may have revoked the token: that takes
- * 5 us. What is expensive, the hub of its holder, is kept in memory.
+ * Creates the token manager. It reads the store for every request, which takes 5 us, because another process may have
+ * revoked the token. The hub of the caller, which is expensive, is cached.
  */
 export function createTokenManager(options: TokenManagerOptions): StoredTokenManager {
   return new StoreTokenManager(options)
@@ -55,7 +55,7 @@ class StoreTokenManager implements StoredTokenManager {
   readonly #hot = new LRUCache<string, Hot>({ max: MAX_HOT })
   #owner: AuthenticatedCaller | undefined
   readonly #owners = new Map<string, AuthenticatedCaller>()
-  /** Revoked here: what a look-up that was under way then says of them is old. */
+  /** Ids of tokens revoked here: a lookup that was in progress may still return them. */
   readonly #removed = new Set<string>()
 
   constructor(options: TokenManagerOptions) {
@@ -106,10 +106,10 @@ class StoreTokenManager implements StoredTokenManager {
     const usedAt = Math.max(known?.usedAt ?? 0, found.usedAt ?? 0)
     const hot = { token: found, caller: isSame ? known.caller : this.#caller(found), usedAt }
     this.#hot.set(hash, hot)
-    return this.#letIn(hot, now)
+    return this.#accept(hot, now)
   }
 
-  #letIn(hot: Hot, now: number): AuthenticatedCaller | undefined {
+  #accept(hot: Hot, now: number): AuthenticatedCaller | undefined {
     const { token, caller } = hot
     if (token.expiresAt !== undefined && token.expiresAt <= now) return undefined
     if (now - hot.usedAt >= TOUCH_MS) this.#touch(hot, now)
@@ -119,7 +119,7 @@ class StoreTokenManager implements StoredTokenManager {
   #touch(hot: Hot, now: number): void {
     hot.usedAt = now
     const touch = async () => this.#store.tokens.touch(hot.token.id, now)
-    // When it was last used is told to people; that it cannot be written is no reason to refuse anybody.
+    // Only for information: a failed write is no reason to refuse the request.
     touch().catch(() => {})
   }
 
@@ -128,7 +128,10 @@ class StoreTokenManager implements StoredTokenManager {
   }
 }
 
-/** What the holder of a token may now, also while it is not here; others are what they were when they were last. */
+/**
+ * Returns a function that looks up the current rights of a token by its principal; other principals keep the rights
+ * they had.
+ */
 export function createPrincipalLookup(
   { tokens }: Pick<Store, 'tokens'>,
   now: () => number,

@@ -15,14 +15,14 @@ import type { TokenManager } from '../service.ts'
 import { limitsToRules } from './caller.ts'
 import { hashSecret, newTokenSecret, type TokenBody, toTokenEntry } from './token.ts'
 
-/** The tokens in a store, for who manages them. */
+/** Manages the tokens in a store. */
 export interface TokenRegister extends Pick<TokenManager, 'list' | 'remove'> {
   create(
     token: NewToken,
     options?: {
-      /** Its maker owns the hub: allow rules, danger and any root are fine. */
+      /** The owner creates the token: allow rules, `allowDanger` and any root are accepted. */
       readonly mayAllow?: boolean
-      /** Absolute: the folder that relative patterns of its rules start from; that of the register unless said. */
+      /** Absolute folder that relative patterns of its rules start from. Default: that of the register. */
       readonly base?: string
     },
   ): ReturnType<TokenManager['create']>
@@ -31,13 +31,13 @@ export interface TokenRegister extends Pick<TokenManager, 'list' | 'remove'> {
 export interface TokenRegisterOptions {
   readonly store: Pick<Store, 'tokens' | 'signIns'>
   readonly clock?: Clock
-  /** Absolute; the working folder unless said. */
+  /** Absolute. Default: the working folder. */
   readonly base?: string
-  /** The folders of the hub: tokens that its owner does not make himself get none beside them. */
+  /** The roots of the hub; a token that its owner does not create gets none outside of them. */
   readonly roots?: Sandbox['roots']
 }
 
-/** Makes, lists and revokes tokens; needs no hub, so that a command line does it while a server runs. */
+/** Creates, lists and revokes tokens. Needs no hub, so that the command line can do it while a server runs. */
 export function createTokenRegister(options: TokenRegisterOptions): TokenRegister {
   const { store, clock = systemClock, base: ownBase = process.cwd(), roots = [] } = options
   return {
@@ -69,7 +69,7 @@ export function createTokenRegister(options: TokenRegisterOptions): TokenRegiste
   }
 }
 
-/** Two names that differ in case only would be taken for each other. */
+/** Names that differ only in case would be confused. */
 async function refuseKnownName(store: Pick<Store, 'tokens'>, name: string): Promise<void> {
   const known = (await store.tokens.list()).find((token) => token.name.toLowerCase() === name.toLowerCase())
   if (!known) return
@@ -80,18 +80,18 @@ async function refuseKnownName(store: Pick<Store, 'tokens'>, name: string): Prom
 
 type Roots = NonNullable<Sandbox['roots']>
 
-/** What a new token is held to. */
+/** The conditions of a new token. */
 export interface NewTokenCheck {
   readonly now: number
-  /** Whoever makes it owns the hub: it may get more than others, not only less. */
+  /** The owner creates it, so it may also get more rights. */
   readonly mayAllow: boolean
-  /** The folder that relative patterns of its rules start from. */
+  /** Folder that relative patterns of its rules start from. */
   readonly base: string
   /** The folders of the hub. */
   readonly roots: Roots
 }
 
-/** Refuses a token that cannot mean what it says, or that gives more than its maker may give. */
+/** Checks a new token; throws if it is invalid or grants more than its creator may grant. */
 export async function checkNewToken(wish: NewToken, { now, mayAllow, base, roots }: NewTokenCheck): Promise<NewToken> {
   const read = newToken.safeParse(wish)
   if (!read.success) {
@@ -123,7 +123,9 @@ function refuseMore({ policy = [], allowDanger }: TokenLimits): void {
   if (allowDanger) throw onlyOwner('From here no token is given commands and calls that destroy something.')
 }
 
-/** A folder that is there; and, unless the owner makes the token, one that the hub has, for no more than the hub may. */
+/**
+ * Checks that a root is an existing folder, and, if the owner does not create the token, inside the roots of the hub.
+ */
 async function checkRoot({ path, mode }: Roots[number], roots: Roots | undefined): Promise<void> {
   if (!isAbsolute(path)) throw invalid(`The root ${JSON.stringify(path)} is not an absolute path.`)
   const found = await stat(path).catch(() => undefined)

@@ -8,51 +8,51 @@ const TOKEN = /^th_[\w-]{43}$/
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const SESSION = /^[\w-]{43}$/
 
-/** A new API token: 32 random bytes behind `th_`, by which scanners find one that leaked. */
+/** Creates an API token: `th_` and 32 random bytes. Secret scanners recognize the prefix. */
 export function newTokenSecret(): string {
   return `th_${newSessionSecret()}`
 }
 
-/** A new value for the cookie of a session. */
+/** Creates the value of a session cookie. */
 export function newSessionSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** Whether a text could be an API token of ours. */
+/** Whether a text has the form of an API token. */
 export function isTokenSecret(text: string): boolean {
   return TOKEN.test(text)
 }
 
-/** Whether a text could be a JSON Web Token; an API token of ours never is. */
+/** Whether a text has the form of a JSON Web Token; an API token never has. */
 export function isJwt(text: string): boolean {
   return JWT.test(text)
 }
 
-/** Whether a text could be the cookie of a session. */
+/** Whether a text has the form of a session cookie. */
 export function isSessionSecret(text: string): boolean {
   return SESSION.test(text)
 }
 
-/** What is kept of a secret. It has 256 random bits, so a fast hash cannot be turned back by guessing. */
+/** The stored hash of a secret. With 256 random bits, a fast hash cannot be reversed by guessing. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
-/** Compares two texts in a time that says nothing of where they differ. */
+/** Compares two texts in constant time. */
 export function isSameText(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))
 }
 
 const tokenBody = tokenLimits.extend({
   scopes: z.array(z.enum(SCOPES)),
-  /** Absolute: the folder that relative patterns of its rules start from. */
+  /** Absolute folder that relative patterns of its rules start from. */
   base: z.string().startsWith('/'),
 })
 
-/** What the store keeps of a token beside name, hash and times. */
+/** The stored body of a token: everything except name, hash and times. */
 export type TokenBody = z.output<typeof tokenBody>
 
-/** The body of a token out of the store; one that cannot be read opens nothing. */
+/** Reads the stored body of a token; throws FORBIDDEN if it cannot be read. */
 export function readTokenBody({ name, body }: StoredToken): TokenBody {
   const read = tokenBody.safeParse(parseJson(body))
   if (read.success) return read.data
@@ -62,7 +62,7 @@ export function readTokenBody({ name, body }: StoredToken): TokenBody {
   })
 }
 
-/** A token as lists show it: one that cannot be read has no scope, and can be revoked. */
+/** A token for lists. One that cannot be read has no scope, and can be revoked. */
 export function toTokenEntry(stored: StoredToken): TokenEntry {
   const { id, name, createdAt, expiresAt, usedAt } = stored
   const read = tokenBody.safeParse(parseJson(stored.body))

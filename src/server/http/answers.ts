@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { type ErrorCode, ToolError } from '../../core/index.ts'
 import type { Refusal } from '../auth/auth-request.ts'
 
-/** On every answer of the API: nobody guesses its type, keeps it, or reads it from another site. */
+/** Headers of every API response: no type sniffing, no caching, no reading from other sites. */
 export const API_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -17,14 +17,14 @@ const CONTENT_SECURITY_POLICY = [
   "img-src 'self' data:",
   "connect-src 'self'",
   "font-src 'self'",
-  // Canvases, which are pages of the service without an origin.
+  // Canvases: pages of the service without an origin.
   "frame-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** On every page and file of the console. */
+/** Headers of every page and file of the console. */
 export const PAGE_HEADERS = {
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'x-content-type-options': 'nosniff',
@@ -37,17 +37,17 @@ export const PAGE_HEADERS = {
 
 const HEADERS = { ...API_HEADERS, 'content-type': 'application/json' }
 
-/** An answer in JSON. */
+/** A JSON response. */
 export function answerJson(value: unknown, { status = 200 }: { readonly status?: number } = {}): Response {
   return new Response(JSON.stringify(value), { status, headers: HEADERS })
 }
 
-/** Done, and nothing to say. */
+/** A 204 response. */
 export function answerNothing(headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(null, { status: 204, headers: { ...API_HEADERS, ...headers } })
 }
 
-/** A request that is turned away with a status and headers of its own. */
+/** An error with its own HTTP status and headers. */
 export class HttpRefusal extends ToolError {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -63,7 +63,7 @@ export class HttpRefusal extends ToolError {
     this.headers = headers
   }
 
-  /** What the authenticator says no with. */
+  /** Converts a refusal of the authenticator. */
   static from({ status, error, headers }: Refusal): HttpRefusal {
     return new HttpRefusal(status, error.code, error.message, { hint: error.fix.hint, headers })
   }
@@ -93,7 +93,7 @@ const STATUSES: Partial<Record<ErrorCode, number>> = {
   TIMEOUT: 504,
 }
 
-/** The parts of an answer that says what is wrong. */
+/** Status, headers and body of an error response. */
 interface ErrorAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -104,7 +104,7 @@ const UNEXPECTED = new ToolError('INTERNAL', 'The service failed at this request
   hint: 'Try again; give the owner the time of the request if it stays.',
 })
 
-/** What to answer to anything thrown; a failure that nobody expected is told to `report`, not to the client. */
+/** Converts anything thrown to a response. An unexpected error goes to `report`, not to the client. */
 export function errorAnswer(thrown: unknown, report: (error: unknown) => void): ErrorAnswer {
   const isExpected = ToolError.is(thrown) && thrown.code !== 'INTERNAL'
   if (!isExpected) report(thrown)
@@ -118,7 +118,7 @@ export function errorAnswer(thrown: unknown, report: (error: unknown) => void): 
   }
 }
 
-/** Answers on a response of Node what went wrong; cuts off when the answer had begun. */
+/** Writes an error to a response of Node; closes the connection if the response has started. */
 export function refuseOn(response: ServerResponse, error: unknown, report: (error: unknown) => void): void {
   const { status, headers, body } = errorAnswer(error, report)
   if (response.headersSent) {
@@ -129,18 +129,18 @@ export function refuseOn(response: ServerResponse, error: unknown, report: (erro
   response.end(body)
 }
 
-/** The HTTP status of a failure that is not the result of a call. */
+/** The HTTP status of an error that is not the result of a call. */
 function statusOf(code: ErrorCode): number {
   return STATUSES[code] ?? 500
 }
 
 const MAX_ISSUES = 5
 
-/** What to answer when a part of a request does not fit its schema. */
+/** The refusal of a query or body that does not match its schema. */
 export function schemaRefusal(part: 'body' | 'query', { issues }: z.ZodError): HttpRefusal {
-  const told = issues.slice(0, MAX_ISSUES).map(({ path, message }) => `${[part, ...path].join('.')}: ${message}`)
+  const shown = issues.slice(0, MAX_ISSUES).map(({ path, message }) => `${[part, ...path].join('.')}: ${message}`)
   const more = issues.length > MAX_ISSUES ? `; and ${issues.length - MAX_ISSUES} more` : ''
-  return new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', `${told.join('; ')}${more}.`.slice(0, 2_000), {
+  return new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', `${shown.join('; ')}${more}.`.slice(0, 2_000), {
     hint: 'See /openapi.json for what this route takes.',
   })
 }

@@ -5,7 +5,7 @@ import { ToolError } from '../../core/index.ts'
 import { errnoOf, sha256 } from '../../lib/index.ts'
 import { PAGE_HEADERS } from './answers.ts'
 
-/** What people see where the console should be; it has no style, as the rules for pages allow none inside a page. */
+/** The page without a built console; it has no style, because the content security policy allows none. */
 const NOT_BUILT_PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -21,7 +21,7 @@ const NOT_BUILT_PAGE = `<!doctype html>
 </html>
 `
 
-/** A file of the console, as it is and as it is smaller. */
+/** A file of the console, also compressed. */
 export interface ConsoleFile {
   readonly type: string
   readonly bytes: Uint8Array
@@ -32,9 +32,9 @@ export interface ConsoleFile {
   readonly isImmutable: boolean
 }
 
-/** The pages that people look at. */
+/** The console. */
 export interface Console {
-  /** The file or page of a request; undefined when there is none. */
+  /** Returns the file or page of a request; `undefined` if there is none. */
   answer(request: IncomingMessage): Response | undefined
 }
 
@@ -55,13 +55,10 @@ const TYPES = new Map([
   ['.woff2', 'font/woff2'],
 ])
 const HASHED = /^\/assets\/.*[-.][A-Za-z0-9_-]{8,}\.\w+$/
-/** Pages by their first name; what follows may have dots, as the names of tools have. */
+/** Paths of pages; the rest may have dots, as in names of tools. */
 const PAGE = /^\/(?!(?:v1|mcp|assets)(?:\/|$))[\w-]*(?:\/|$)/
 
-/**
- * Reads the files of the built console, once: what is served later is what this map holds, so no path of a request ever
- * becomes a path of the disk.
- */
+/** Reads the files of the built console once. Only these are served, so no request path becomes a file path. */
 export async function loadConsole(folder: string | undefined): Promise<Console> {
   const files = folder === undefined ? new Map<string, Uint8Array>() : await readAll(folder)
   const table = new Map<string, ConsoleFile>()
@@ -78,7 +75,7 @@ export async function loadConsole(folder: string | undefined): Promise<Console> 
   }
 }
 
-/** A path of the console's own, which its script reads; `/index.html` is one too. */
+/** Whether a path is a page of the console, including `/index.html`. */
 function isPage(path: string): boolean {
   return path === '/index.html' || PAGE.test(path)
 }
@@ -120,7 +117,7 @@ async function list(folder: string) {
 
 const A_YEAR = 'public, max-age=31536000, immutable'
 
-/** A file of the console, in the smallest form that the browser takes. */
+/** A file of the console, in the smallest encoding that the browser accepts. */
 export function answerFile(file: ConsoleFile, headers: IncomingHttpHeaders): Response {
   const { encoding, bytes } = choose(file, String(headers['accept-encoding'] ?? ''))
   const shared = {
@@ -146,7 +143,7 @@ function choose({ bytes, brotli, gzip }: ConsoleFile, accepted: string): { encod
   return { bytes }
 }
 
-/** `gzip;q=0` means: not this one. */
+/** `gzip;q=0` excludes an encoding. */
 function takes(accepted: string, encoding: string): boolean {
   return accepted.split(',').some((part) => {
     const [name = '', ...parameters] = part.split(';').map((word) => word.trim().toLowerCase())

@@ -8,8 +8,7 @@ import { errorAnswer, HttpRefusal, refuseOn, schemaRefusal } from './answers.ts'
 import { loadConsole } from './console.ts'
 import { describeApi } from './describe-api.ts'
 import { HttpContext, type HttpOptions } from './http-context.ts'
-import { discardBody, readJson } from './read-body.ts'
-import { authenticate, checkHead, checkOpen } from './request.ts'
+import { authenticate, checkHead, checkOpen, discardBody, readJson } from './request.ts'
 import type { Exchange, Route } from './route.ts'
 import { ROUTES } from './route-table.ts'
 
@@ -22,16 +21,16 @@ const SHOWN = 'content-range, etag, mcp-session-id, retry-after, www-authenticat
 
 const A_WHILE_S = '600'
 
-/** The HTTP door, for a server of Node's to hand requests to. */
+/** The HTTP application as a listener for a Node server. */
 export interface HttpApp {
   /** The routes that are served. */
   readonly hono: Hono<{ Bindings: HttpBindings }>
   /** Answers one request. */
   readonly listener: (request: IncomingMessage, response: ServerResponse) => void
-  /** What is wrong with the head of a request that asks for another protocol: the same checks as for the rest. */
+  /** Checks the head of an upgrade request as for any other request; returns a refusal. */
   readonly refuseHead: (request: IncomingMessage) => HttpRefusal | undefined
   readonly report: (error: unknown) => void
-  /** Takes no more, ends streams of events, lets MCP's calls go on for `graceMs`. Calls of others go on by themselves. */
+  /** Refuses new requests and ends event streams. MCP calls may continue for `graceMs`, others until they end. */
   close(options: { readonly graceMs: number }): Promise<void>
 }
 
@@ -114,15 +113,16 @@ function closing(): HttpRefusal {
   })
 }
 
-/** A request that is none of the web's, such as one with a Host that names nothing. */
+/** Converts the error for a request without a valid Host or path. */
 function readable(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== 'RequestError') return error
   return new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', 'The Host or the path of the request cannot be read.')
 }
 
 /**
- * Makes what lets the pages that the owner allowed read answers; other pages never can. Cookies are not for them: such a
- * page sends a token. True when the request only asked whether it may, and is answered.
+ * Returns a function that sets the CORS headers for allowed origins, and for no others; cookies are not allowed, such
+ * pages send a token. It answers preflight requests and then returns `true`. Not Hono's middleware, because calls and
+ * event streams are written to Node's own response.
  */
 function createCrossOrigin(
   allowedOrigins: readonly string[],
@@ -186,7 +186,7 @@ function parse(part: 'body' | 'query', schema: z.ZodType, value: unknown): unkno
   throw schemaRefusal(part, parsed.error)
 }
 
-/** What is said twice is left as a list, which no schema takes. */
+/** A repeated parameter stays a list, which no schema accepts. */
 function onlyOnce(queries: Record<string, string[]>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(queries).map(([name, values]) => [name, values.length === 1 ? values[0] : values]),

@@ -1,24 +1,20 @@
 import { z } from 'zod'
+import { inboxMessage } from '../../features/messages/index.ts'
+import { agentEntry } from '../../features/sessions/index.ts'
 import {
-  agentEntry,
   apiError,
   approval,
   callEntry,
   callRequest,
-  canvasDetail,
-  canvasEntry,
   fileChange,
   grantEntry,
   health,
-  inboxMessage,
   me,
   policyRule,
   policyState,
   questionEntry,
   recordLine,
   runEntry,
-  scheduleEntry,
-  scheduleRunEntry,
   serviceEvent,
   tokenEntry,
   toolEntry,
@@ -27,14 +23,12 @@ import {
 import type { Route, RouteAnswer } from './route.ts'
 import { FEATURE_SCHEMAS } from './routes/feature-routes.ts'
 
-/** Schemas that have a name in the document, whatever refers to them. */
+/** The named schemas of the document. */
 const NAMED = {
   Agent: agentEntry,
   Approval: approval,
   Call: callEntry,
   CallRequest: callRequest,
-  Canvas: canvasEntry,
-  CanvasDetail: canvasDetail,
   Error: apiError,
   FileChange: fileChange,
   Grant: grantEntry,
@@ -46,8 +40,6 @@ const NAMED = {
   RecordLine: recordLine,
   Rule: policyRule,
   Run: runEntry,
-  Schedule: scheduleEntry,
-  ScheduleRun: scheduleRunEntry,
   ServiceEvent: serviceEvent,
   Token: tokenEntry,
   Tool: toolEntry,
@@ -57,13 +49,13 @@ const NAMED = {
 
 type Json = Record<string, unknown>
 
-/** The OpenAPI 3.1 document of the routes: what they take and give comes from the very schemas that check it. */
+/** The OpenAPI 3.1 document of the routes, generated from the schemas that validate requests. */
 export function describeApi(routes: readonly Route[], version: string): Json {
   const registry = z.registry<{ id: string }>()
   for (const [id, schema] of Object.entries(NAMED)) registry.add(schema, { id })
   const shown = routes.filter(({ isHidden }) => !isHidden)
   const bodies = shown.flatMap((route) => [...(route.body ? [route.body] : []), ...answerSchemas(route)])
-  // Further ones get a name too, so that they can refer to the others; it is taken out again below.
+  // The other schemas need a name to refer to these; it is removed below.
   const inline = new Map<z.ZodType, string>()
   for (const schema of bodies) {
     if (registry.has(schema)) continue
@@ -88,7 +80,7 @@ export function describeApi(routes: readonly Route[], version: string): Json {
       description: 'The governed tool runtime for AI agents. MCP is at /mcp, a WebSocket at /v1/ws.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    // Relative to where this description was read.
+    // Relative to the URL of this document.
     servers: [{ url: '/' }],
     paths,
     components: {
@@ -131,7 +123,7 @@ function failure(description: string): Json {
   return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } }
 }
 
-/** Answers of one status are the forms that it may have. */
+/** Responses with the same status are merged. */
 function describeAnswers(answers: readonly RouteAnswer[], schemaOf: (schema: z.ZodType) => unknown): Json {
   const described: Record<string, { description: string; content?: Json }> = {}
   for (const { status = 200, description, mediaType = 'application/json', schema } of answers) {
@@ -178,7 +170,7 @@ function tagOf(path: string): string {
   return /^\/v1\/([a-z]+)/.exec(path)?.[1] ?? 'service'
 }
 
-/** The document says which draft it is, and where a schema stands is its name. */
+/** Removes `$schema` and `$id`, which the document does not need. */
 function withoutMarks({ $schema: _1, $id: _2, ...schema }: Json): Json {
   return schema
 }

@@ -7,15 +7,18 @@ const MAX_WAITING_BYTES = 1024 * 1024
 const HEARTBEAT_MS = 15_000
 const CUT_MS = 10_000
 
-/** What a stream of events may be told. */
+/** Options of `EventStream`. */
 export interface EventStreamOptions {
   readonly clock: Clock
-  /** Bytes that may wait for a slow reader; 1 MB unless said. */
+  /** Bytes that may be buffered for a slow reader. Default: 1 MB. */
   readonly maxWaitingBytes?: number
   readonly heartbeatMs?: number
 }
 
-/** Server-sent events on one response. What a slow reader has not read is bounded: the caller leaves out or cuts off. */
+/**
+ * Server-sent events on one response. The buffer for a slow reader is bounded: the caller skips events or ends the
+ * stream.
+ */
 export class EventStream {
   readonly #response: ServerResponse
   readonly #clock: Clock
@@ -35,7 +38,7 @@ export class EventStream {
     this.#beatLater()
   }
 
-  /** More waits for the reader than it may. */
+  /** Whether more is buffered for the reader than allowed. */
   get isFull(): boolean {
     return this.#response.writableLength > this.#maxWaitingBytes
   }
@@ -46,12 +49,12 @@ export class EventStream {
 
   send(type: string, data: unknown, id?: string): void {
     if (!this.isOpen) return
-    // Neither has a line break in it: JSON has none, and types and ids are our own.
+    // JSON has no line breaks, and types and ids are our own.
     const head = id === undefined ? '' : `id: ${id}\n`
     this.#response.write(`${head}event: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
   }
 
-  /** Says how long to wait before coming again. */
+  /** Tells the client how long to wait before it reconnects. */
   retryAfter(ms: number): void {
     if (this.isOpen) this.#response.write(`retry: ${ms}\n\n`)
   }
@@ -61,7 +64,7 @@ export class EventStream {
     if (this.isOpen) this.#response.end()
   }
 
-  /** Hands over what waits and ends; whoever does not even read that is cut off. */
+  /** Sends what is buffered and ends; a client that does not read it is disconnected. */
   endSoon(): void {
     this.end()
     const cancel = this.#clock.after(CUT_MS, () => this.#response.destroy(), { background: true })

@@ -5,10 +5,10 @@ import type { Service } from '../service.ts'
 import { HttpRefusal } from './answers.ts'
 import type { EventStream } from './event-stream.ts'
 import { McpEndpoints, type ProtectedResource } from './mcp-endpoints.ts'
-import type { BodyLimits } from './read-body.ts'
 import { Readiness } from './readiness.ts'
+import type { BodyLimits } from './request.ts'
 
-/** The streams of events that are open, bounded in all and for each principal. */
+/** The open event streams, limited in total and for each principal. */
 class StreamTable {
   readonly #most: { readonly all: number; readonly each: number }
   readonly #streams = new Map<EventStream, string>()
@@ -18,7 +18,7 @@ class StreamTable {
     this.#most = most
   }
 
-  /** Refuses when there is no room for one more of a principal. */
+  /** Throws RATE_LIMITED if a principal may not open another stream. */
   check(principal: string): void {
     const own = this.#counts.get(principal) ?? 0
     if (own >= this.#most.each) throw full(`${principal} has ${own} streams open, the most that one may have.`)
@@ -45,30 +45,11 @@ class StreamTable {
   }
 }
 
-/**
- * Lets the calls that came in one turn of the event loop start together: then one write to the record serves all of
- * them, which twice as many calls a second are made of (measured with 64 in flight). It costs a lone call nothing but the
- * rest of the turn.
- */
-class CallTurns {
-  #next: Promise<void> | undefined
-
-  next(): Promise<void> {
-    this.#next ??= new Promise((resolve) => {
-      setImmediate(() => {
-        this.#next = undefined
-        resolve()
-      })
-    })
-    return this.#next
-  }
-}
-
 const MAX_CALL_BYTES = 10_000_000
 const MAX_BODY_BYTES = 1_000_000
 const MAX_STREAMS = { all: 10_000, each: 100 }
 
-/** What all requests of one HTTP door share. */
+/** What all requests to the HTTP application share. */
 export class HttpContext {
   readonly service: Service
   readonly authenticator: Authenticator
@@ -79,7 +60,6 @@ export class HttpContext {
   readonly bodyLimits: BodyLimits
   readonly maxBodyBytes: number
   readonly maxWaitingBytes: number | undefined
-  readonly turns = new CallTurns()
   readonly streams: StreamTable
   readonly mcp: McpEndpoints
   readonly readiness: Readiness
@@ -88,21 +68,21 @@ export class HttpContext {
   isClosing = false
   readonly #onError: HttpOptions['onError']
 
-  constructor(parts: HttpOptions, document: () => string) {
+  constructor(options: HttpOptions, document: () => string) {
     this.document = document
-    const { service, authenticator, clock = systemClock, allowedHosts, allowedOrigins } = parts
+    const { service, authenticator, clock = systemClock, allowedHosts, allowedOrigins } = options
     this.service = service
     this.authenticator = authenticator
-    this.answers = parts.answers
-    this.resource = parts.resource
+    this.answers = options.answers
+    this.resource = options.resource
     this.clock = clock
     const maxEntries = service.hub.maxInputEntries
-    this.callLimits = { maxBytes: parts.maxCallBytes ?? MAX_CALL_BYTES, maxEntries }
-    this.maxBodyBytes = parts.maxBodyBytes ?? MAX_BODY_BYTES
+    this.callLimits = { maxBytes: options.maxCallBytes ?? MAX_CALL_BYTES, maxEntries }
+    this.maxBodyBytes = options.maxBodyBytes ?? MAX_BODY_BYTES
     this.bodyLimits = { maxBytes: this.maxBodyBytes, maxEntries }
-    this.maxWaitingBytes = parts.maxWaitingBytes
-    this.#onError = parts.onError
-    this.streams = new StreamTable(parts.maxStreams ?? MAX_STREAMS)
+    this.maxWaitingBytes = options.maxWaitingBytes
+    this.#onError = options.onError
+    this.streams = new StreamTable(options.maxStreams ?? MAX_STREAMS)
     this.mcp = new McpEndpoints({
       allowedHosts,
       allowedOrigins,
@@ -118,7 +98,7 @@ export class HttpContext {
     this.#onError?.(error)
   }
 
-  /** Takes nothing new, ends who only listens; calls under way go on. */
+  /** Refuses new requests and ends event streams; calls in progress continue. */
   async close({ graceMs }: { readonly graceMs: number }): Promise<void> {
     this.isClosing = true
     this.streams.endAll()
@@ -130,29 +110,29 @@ function full(message: string): HttpRefusal {
   return new HttpRefusal(429, 'RATE_LIMITED', message, { hint: 'Close one, or wait.', headers: { 'retry-after': '5' } })
 }
 
-/** What the HTTP door is made of. */
+/** Options of the HTTP application. */
 export interface HttpOptions {
   readonly service: Service
   readonly authenticator: Authenticator
-  /** The pages behind the links of webhooks, where there are any. */
+  /** The pages behind webhook links. */
   readonly answers?: AnswerPages
-  /** `/mcp` as a resource of OAuth, where people sign in with an identity provider. */
+  /** `/mcp` as an OAuth resource, if people sign in with an identity provider. */
   readonly resource?: ProtectedResource
-  /** Folder of the built console; a page says how to build it when there is none. */
+  /** Folder of the built console. Without it, a page says how to build it. */
   readonly consoleFolder?: string
-  /** Names by which this server may be addressed, beside those of loopback, as the authenticator has them. */
+  /** Host names of the service in addition to those of loopback, as in the authenticator. */
   readonly allowedHosts?: readonly string[]
-  /** Pages of other origins that may use it: `https://app.example.org`. The authenticator has to know them too. */
+  /** Other origins whose pages may call the service: `https://app.example.org`. */
   readonly allowedOrigins?: readonly string[]
-  /** Bytes of the body of a call; 10 MB unless said. */
+  /** Bytes of the body of a call. Default: 10 MB. */
   readonly maxCallBytes?: number
-  /** Bytes of any other body; 1 MB unless said. */
+  /** Bytes of any other body. Default: 1 MB. */
   readonly maxBodyBytes?: number
-  /** Streams of `/v1/events` at once, in all and of one principal; 10,000 and 100 unless said. */
+  /** Concurrent streams of `/v1/events`, in total and for each principal. Default: 10,000 and 100. */
   readonly maxStreams?: { readonly all: number; readonly each: number }
-  /** Bytes that wait for a slow reader of events before it is cut off; 1 MB unless said. */
+  /** Bytes that are buffered for a slow reader of events before it is disconnected. Default: 1 MB. */
   readonly maxWaitingBytes?: number
-  /** Hears of failures that nobody expected. */
+  /** Called with unexpected errors. */
   readonly onError?: (error: unknown) => void
   readonly clock?: Clock
 }

@@ -10,42 +10,42 @@ import { MAX_HEADERS } from './request.ts'
 
 const MAX_WAITING = 100
 
-/** What a server that listens may be told. */
+/** Options of `listenHttp`. */
 export interface ListenOptions {
-  /** Address to listen on; 127.0.0.1 unless said. */
+  /** Address to listen on. Default: 127.0.0.1. */
   readonly host?: string
-  /** 0, any free one, unless said. */
+  /** Default: 0, any free port. */
   readonly port?: number
-  /** Key and certificate, as PEM: then it may be reached from other machines. */
+  /** Key and certificate as PEM; needed to listen on other addresses than loopback. */
   readonly tls?: { readonly key: string; readonly cert: string }
-  /** The owner knows that tokens go over the network unencrypted, such as to a proxy that speaks TLS. */
+  /** Allows unencrypted connections from other machines, e.g. from a TLS proxy. */
   readonly allowPlain?: boolean
-  /** How long calls under way may go on when it is closed; 5 s unless said. */
+  /** How long calls in progress may continue after `close`. Default: 5 s. */
   readonly graceMs?: number
-  /** Takes requests for another protocol, such as a WebSocket's; their head was checked. */
+  /** Handles upgrade requests, such as those of WebSockets, after their head was checked. */
   readonly onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /** Connections at a time; one more is closed at once. Default: no limit. */
+  /** Concurrent connections; further ones are closed immediately. Default: no limit. */
   readonly maxConnections?: number
-  /** Until the head of a request must be there; 15 s unless said. */
+  /** Timeout of the head of a request. Default: 15 s. */
   readonly headersTimeoutMs?: number
-  /** Until all of a request must be there; 2 minutes unless said. */
+  /** Timeout of a whole request. Default: 2 minutes. */
   readonly requestTimeoutMs?: number
-  /** How often both are looked at; 5 s unless said. */
+  /** How often both timeouts are checked. Default: 5 s. */
   readonly timeoutCheckMs?: number
-  /** After so long without reading anything of an answer somebody is cut off; 30 s unless said. */
+  /** A client that reads nothing of a response for this long is disconnected. Default: 30 s. */
   readonly drainMs?: number
-  /** Bytes of answers that wait for all slow readers together; 256 MB unless said. */
+  /** Bytes of responses buffered for all slow readers together. Default: 256 MB. */
   readonly maxUnreadBytes?: number
-  /** How often that is looked at; once a second unless said. */
+  /** How often that is checked. Default: once a second. */
   readonly unreadCheckMs?: number
 }
 
-/** A server that listens. */
+/** A server that is listening. */
 export interface HttpServer {
   /** `http://127.0.0.1:41234`. */
   readonly url: string
   readonly port: number
-  /** Takes no more, lets calls under way end for a while, then cuts off what is left. */
+  /** Stops accepting requests, lets calls in progress end for the grace period, then closes all connections. */
   close(): Promise<void>
 }
 
@@ -60,7 +60,7 @@ const UNREAD_CHECK_MS = 1_000
 const IDLE_CHECK_MS = 50
 const MAX_HEADER_BYTES = 16 * 1024
 
-/** Listens on an address, loopback unless said; anything wider needs TLS, or the owner to say that it need not. */
+/** Listens for HTTP. Default address: loopback; any other needs TLS or `allowPlain`. */
 export async function listenHttp(app: HttpApp, options: ListenOptions = {}): Promise<HttpServer> {
   const { host = '127.0.0.1', port = 0, tls, graceMs = GRACE_MS } = options
   const address = host.replace(/^\[(.*)\]$/, '$1')
@@ -86,7 +86,7 @@ export async function listenHttp(app: HttpApp, options: ListenOptions = {}): Pro
   }
 }
 
-/** Time and size of a head are bounded; what two parsers could read in two ways is refused. */
+/** Limits time and size of a head, and refuses what two parsers could read differently. */
 function serverLimits(options: ListenOptions): ServerOptions {
   const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options
   return {
@@ -101,7 +101,7 @@ function serverLimits(options: ListenOptions): ServerOptions {
   }
 }
 
-/** Whoever does not read its answers does not keep them here for long. */
+/** Disconnects clients that do not read their responses. */
 function cutSlowReaders(server: Server, turns: AnswerTurns, options: ListenOptions): void {
   const { drainMs = DRAIN_MS, unreadCheckMs = UNREAD_CHECK_MS, maxUnreadBytes = MAX_UNREAD_BYTES } = options
   server.timeout = drainMs
@@ -121,14 +121,14 @@ function checkReach(address: string, { tls, allowPlain = false }: ListenOptions)
   )
 }
 
-/** The connections that another protocol has taken over. */
+/** Passes upgrade requests on; returns the connections that were upgraded. */
 function handUpgrades(server: Server, app: HttpApp, onUpgrade: ListenOptions['onUpgrade']): ReadonlySet<Duplex> {
   const upgraded = new Set<Duplex>()
   if (!onUpgrade) return upgraded
   server.on('upgrade', (request, socket, head) => {
     upgraded.add(socket)
     socket.once('close', () => upgraded.delete(socket))
-    // Whoever takes it over listens too; until then a broken connection must not end the process.
+    // The new owner adds its own listener; until then a broken connection must not end the process.
     socket.on('error', () => socket.destroy())
     const refusal = app.refuseHead(request)
     if (!refusal) return onUpgrade(request, socket, head)
@@ -144,7 +144,7 @@ function handUpgrades(server: Server, app: HttpApp, onUpgrade: ListenOptions['on
 async function closeAll(server: Server, app: HttpApp, upgraded: ReadonlySet<Duplex>, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   const appClosed = app.close({ graceMs })
-  // A connection that has been answered would stay open for more.
+  // Idle connections would stay open for further requests.
   const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
   let cut: NodeJS.Timeout | undefined
   const over = new Promise<void>((resolve) => {
@@ -159,10 +159,10 @@ async function closeAll(server: Server, app: HttpApp, upgraded: ReadonlySet<Dupl
   await Promise.all([closed, appClosed])
 }
 
-/** What takes one request. */
+/** Handles one request. */
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
 
-/** One connection: its answer under way, and the requests that came after. */
+/** A connection: whether a response is in progress, and the requests that wait for it. */
 interface Line {
   isBusy: boolean
   readonly waiting: (readonly [IncomingMessage, ServerResponse])[]
@@ -170,8 +170,8 @@ interface Line {
 }
 
 /**
- * Answers the requests of a connection one after the other, so that for one who does not read only one answer is made and
- * kept, however many it asks for at once; and cuts off who reads nothing of its answer.
+ * Answers the requests of a connection one after the other, so that a client that does not read has only one response
+ * in memory, however many requests it pipelines. Disconnects clients that read nothing.
  */
 class AnswerTurns {
   readonly #listener: RequestListener
@@ -189,13 +189,13 @@ class AnswerTurns {
     else socket.destroy()
   }
 
-  /** Nothing was read or written for a while: fine for one who waits for its answer, and for nobody else. */
+  /** Called when a connection was idle for a while, which is fine only while it waits for its response. */
   readonly onTimeout = (socket: Socket): void => {
     const isAwaited = this.#lines.get(socket)?.isBusy && socket.writableLength === 0
     if (!isAwaited) socket.destroy()
   }
 
-  /** Cuts off those for whom most waits, until all together keep no more than this. */
+  /** Disconnects the clients with the largest buffers until all together have at most this many bytes. */
   cutTo(maxBytes: number): void {
     let bytes = 0
     for (const socket of this.#lines.keys()) bytes += socket.writableLength

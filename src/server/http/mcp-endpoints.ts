@@ -8,15 +8,15 @@ import { createMcpFetchHandler } from '../mcp/serve.ts'
 import type { Caller } from '../service.ts'
 import { HttpRefusal } from './answers.ts'
 
-interface McpDoor {
+interface McpEndpoint {
   readonly hub: PrincipalHub
   readonly handler: Promise<McpFetchHandler>
-  /** Requests that are not answered to the end. */
+  /** Requests whose responses have not ended. */
   open: number
   usedAt: number
 }
 
-interface McpDoorOptions {
+interface McpEndpointOptions {
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
   readonly maxBodyBytes: number
@@ -25,60 +25,60 @@ interface McpDoorOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** What the client was told already, and nobody else can mend. */
+/** Errors of the client, which has got them as its response. */
 const CLIENTS_FAULT = /^Rejected (?:inbound|\d{4}-era) request/
-const MAX_GUARDS = 200
+const MAX_ENDPOINTS = 200
 const IDLE_MS = 30 * 60_000
 
-/** An MCP server for each principal, over the hub as that one may use it: bounded in number, idle ones are closed. */
+/** An MCP server for each principal, with its rights. The number is limited, and idle servers are closed. */
 export class McpEndpoints {
-  readonly #options: McpDoorOptions
-  readonly #doors = new Map<string, McpDoor>()
+  readonly #options: McpEndpointOptions
+  readonly #endpoints = new Map<string, McpEndpoint>()
   #cancelSweep: (() => void) | undefined
 
-  constructor(options: McpDoorOptions) {
+  constructor(options: McpEndpointOptions) {
     this.#options = options
   }
 
   async serve(caller: Caller, request: Request, response: ServerResponse): Promise<Response> {
-    const door = this.#doorOf(caller)
-    door.open++
+    const endpoint = this.#endpointOf(caller)
+    endpoint.open++
     response.once('close', () => {
-      door.open--
-      door.usedAt = this.#options.clock.now()
+      endpoint.open--
+      endpoint.usedAt = this.#options.clock.now()
     })
-    const handler = await door.handler
+    const handler = await endpoint.handler
     return handler.fetch(request, { authInfo: { token: '', clientId: caller.name, scopes: [...caller.scopes] } })
   }
 
   async close({ graceMs }: { readonly graceMs: number }): Promise<void> {
     this.#cancelSweep?.()
-    const doors = [...this.#doors.values()]
-    this.#doors.clear()
-    await Promise.all(doors.map((door) => this.#shut(door, graceMs)))
+    const endpoints = [...this.#endpoints.values()]
+    this.#endpoints.clear()
+    await Promise.all(endpoints.map((endpoint) => this.#shut(endpoint, graceMs)))
   }
 
-  #doorOf(caller: Caller): McpDoor {
+  #endpointOf(caller: Caller): McpEndpoint {
     const { hub } = caller
     const mayAnswer = caller.scopes.has('approve')
-    // One principal may come with more or less scopes, and is then asked or not: nobody gets the other's door.
+    // The scopes decide whether the client is asked questions, so each set has its own server.
     const name = `${mayAnswer ? 'answers' : 'calls'} ${caller.name}`
-    const known = this.#doors.get(name)
-    // Another hub under the same name: its limits were changed, or the token was made anew.
+    const known = this.#endpoints.get(name)
+    // Another hub under the same name: its limits have changed, or the token was created again.
     if (known && known.hub !== hub) this.#remove(name, known)
     if (known?.hub === hub) return known
     this.#makeRoom()
-    const door = { hub, handler: this.#open(hub, mayAnswer), open: 0, usedAt: this.#options.clock.now() }
-    this.#doors.set(name, door)
+    const endpoint = { hub, handler: this.#open(hub, mayAnswer), open: 0, usedAt: this.#options.clock.now() }
+    this.#endpoints.set(name, endpoint)
     this.#cancelSweep ??= this.#sweepLater()
-    // One that could not be made is made again at the next request.
-    door.handler.catch(() => this.#doors.get(name) === door && this.#doors.delete(name))
-    return door
+    // The next request tries again after a failure.
+    endpoint.handler.catch(() => this.#endpoints.get(name) === endpoint && this.#endpoints.delete(name))
+    return endpoint
   }
 
   /**
-   * Only who may answer is shown the questions of tools. Whether a call may happen is never asked by a form: it would come
-   * to the one who calls, whose client could fill it in by itself.
+   * Only a caller that may answer is asked the questions of tools. Approvals are never elicited: the form would go to
+   * the caller itself, whose client could fill it in.
    */
   #open(hub: PrincipalHub, mayAnswer: boolean): Promise<McpFetchHandler> {
     const { allowedHosts = [], allowedOrigins = [], maxBodyBytes, maxBodyEntries, clock } = this.#options
@@ -98,11 +98,11 @@ export class McpEndpoints {
   }
 
   #makeRoom(): void {
-    if (this.#doors.size < MAX_GUARDS) return
-    const idle = [...this.#doors].filter(([, { open }]) => open === 0).sort(([, a], [, b]) => a.usedAt - b.usedAt)
+    if (this.#endpoints.size < MAX_ENDPOINTS) return
+    const idle = [...this.#endpoints].filter(([, { open }]) => open === 0).sort(([, a], [, b]) => a.usedAt - b.usedAt)
     const [first] = idle
     if (!first) {
-      throw new HttpRefusal(503, 'RATE_LIMITED', `${MAX_GUARDS} principals use MCP already.`, {
+      throw new HttpRefusal(503, 'RATE_LIMITED', `${MAX_ENDPOINTS} principals use MCP already.`, {
         hint: 'Try again later.',
       })
     }
@@ -114,19 +114,20 @@ export class McpEndpoints {
       IDLE_MS / 4,
       () => {
         const oldest = this.#options.clock.now() - IDLE_MS
-        for (const [name, door] of this.#doors) if (door.open === 0 && door.usedAt <= oldest) this.#remove(name, door)
-        this.#cancelSweep = this.#doors.size > 0 ? this.#sweepLater() : undefined
+        for (const [name, endpoint] of this.#endpoints)
+          if (endpoint.open === 0 && endpoint.usedAt <= oldest) this.#remove(name, endpoint)
+        this.#cancelSweep = this.#endpoints.size > 0 ? this.#sweepLater() : undefined
       },
       { background: true },
     )
   }
 
-  #remove(name: string, door: McpDoor): void {
-    this.#doors.delete(name)
-    void this.#shut(door, 0)
+  #remove(name: string, endpoint: McpEndpoint): void {
+    this.#endpoints.delete(name)
+    void this.#shut(endpoint, 0)
   }
 
-  async #shut({ handler }: McpDoor, graceMs: number): Promise<void> {
+  async #shut({ handler }: McpEndpoint, graceMs: number): Promise<void> {
     try {
       await (await handler).close({ graceMs })
     } catch (error) {
@@ -135,13 +136,15 @@ export class McpEndpoints {
   }
 }
 
-/** Where clients of MCP find out who signs people in to `/mcp`, as RFC 9728 says. */
+/** Paths of the protected resource metadata of `/mcp` (RFC 9728). */
 export const METADATA_PATHS = [
   '/.well-known/oauth-protected-resource/mcp',
   '/.well-known/oauth-protected-resource',
 ] as const
 
-/** `/mcp` as a resource server of OAuth 2.1: which authorization servers it trusts, and what a request without a token is told. */
+/**
+ * `/mcp` as an OAuth 2.1 resource server: its authorization servers, and the challenge for requests without a token.
+ */
 export class ProtectedResource {
   readonly #issuers: readonly OidcOptions[]
   readonly #origin: () => string
@@ -162,7 +165,7 @@ export class ProtectedResource {
     }
   }
 
-  /** The refusal of a request to `/mcp`, with where to sign in and which scope it takes. */
+  /** Adds to a refusal where to sign in and which scope is needed. */
   challenge(error: unknown): unknown {
     if (!ToolError.is(error)) return error
     const isUnknown = error instanceof HttpRefusal && error.status === 401
@@ -184,7 +187,7 @@ export class ProtectedResource {
     return this.#origin().replace(/\/+$/, '')
   }
 
-  /** The words that the authorization servers use for these scopes. */
+  /** The names of these scopes at the authorization servers. */
   #words(scopes: readonly (typeof SCOPES)[number][]): string[] {
     const words = this.#issuers.flatMap(({ scopes: meaning }): readonly string[] =>
       meaning === undefined

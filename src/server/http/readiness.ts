@@ -6,10 +6,13 @@ const FRESH_MS = 1_000
 
 const TIMEOUT_MS = 5_000
 
-/** With fewer free descriptors a call that starts a command or opens files may fail. */
+/** With fewer free descriptors, a call that starts a command or opens files may fail. */
 const MIN_FREE_DESCRIPTORS = 64
 
-/** Whether the service can take calls. Everybody may ask, and asking writes to the store: so it is looked at once a second. */
+/**
+ * Checks whether the service can take calls. The check writes to the store and everybody may request it, so its result
+ * is cached for a second.
+ */
 export class Readiness {
   readonly #service: Pick<Service, 'store' | 'hub' | 'checkRecords'>
   readonly #clock: Clock
@@ -26,7 +29,7 @@ export class Readiness {
     this.#descriptors = descriptors
   }
 
-  /** What is wrong; `undefined` if nothing is. */
+  /** Returns the problem; `undefined` if the service is ready. */
   problem(): Promise<NotReady | undefined> {
     const now = this.#clock.now()
     if (!this.#looked || Math.abs(now - this.#looked.at) >= FRESH_MS) this.#looked = { at: now, problem: this.#look() }
@@ -53,12 +56,12 @@ export class Readiness {
       if (limit - open >= MIN_FREE_DESCRIPTORS) return undefined
       return `File descriptors are nearly exhausted: ${open} of ${limit} are open.`
     } catch {
-      // Looking takes a descriptor, too.
+      // The check needs a descriptor, too.
       return 'File descriptors are exhausted.'
     }
   }
 
-  /** Why a check fails or does not end in time; `undefined` if it succeeds. */
+  /** Returns why a check fails or times out; `undefined` if it succeeds. */
   async #failureOf(check: () => unknown): Promise<{ readonly error: unknown } | undefined> {
     let cancel = () => {}
     const late = new Promise<never>((_, reject) => {
@@ -76,19 +79,19 @@ export class Readiness {
   }
 }
 
-/** What is wrong, in words that everybody may read. */
+/** The problem, without details that not everybody may read. */
 interface NotReady {
   readonly part: 'descriptors' | 'store' | 'records' | 'tools'
   readonly problem: string
 }
 
-/** How many descriptors this process may have, and has; for tests. */
+/** The limit and the number of open descriptors; replaced in tests. */
 interface Descriptors {
   readonly limit: () => number
   readonly open: () => number
 }
 
-/** Without names of files: the whole reason is for those who may read /v1/health. */
+/** Without file names: `/v1/health` has the whole reason. */
 function storeProblem(error: unknown): string {
   const state = ToolError.is(error) ? error.details?.store : undefined
   if (state === 'older') return 'The store is older than it was: see tool-hub store check.'

@@ -21,18 +21,15 @@ import { AGENT_ROUTES } from './routes/agent-routes.ts'
 import { ANSWER_ROUTES, APPROVAL_ROUTES } from './routes/approval-routes.ts'
 import { ARTIFACT_ROUTES } from './routes/artifact-routes.ts'
 import { CALL_ROUTES } from './routes/call-routes.ts'
-import { CANVAS_ROUTES } from './routes/canvas-routes.ts'
 import { EVENT_ROUTES } from './routes/event-routes.ts'
 import { FEATURE_ROUTES } from './routes/feature-routes.ts'
-import { INBOX_ROUTES } from './routes/inbox-routes.ts'
 import { listForms } from './routes/list-forms.ts'
 import { RUN_ROUTES } from './routes/run-routes.ts'
-import { SCHEDULE_ROUTES } from './routes/schedule-routes.ts'
 import { SERVICE_ROUTES } from './routes/service-routes.ts'
 import { SESSION_ROUTES } from './routes/session-routes.ts'
 
 /** MCP, with the rights of the caller. */
-const DOORS: readonly Route[] = (['post', 'get', 'delete'] as const).map((method) =>
+const MCP_ENDPOINT: readonly Route[] = (['post', 'get', 'delete'] as const).map((method) =>
   defineRoute({
     method,
     path: '/mcp',
@@ -67,7 +64,7 @@ const METADATA: readonly Route[] = METADATA_PATHS.map((path) =>
 )
 
 /** MCP and its protected resource metadata. */
-const MCP_ROUTES: readonly Route[] = [...DOORS, ...METADATA]
+const MCP_ROUTES: readonly Route[] = [...MCP_ENDPOINT, ...METADATA]
 
 /** The owner's rules. */
 const POLICY_ROUTES: readonly Route[] = [
@@ -82,7 +79,7 @@ const POLICY_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'put',
     path: '/v1/policy',
-    summary: "Saves the owner's rules and uses them at once",
+    summary: "Saves the owner's rules and applies them immediately",
     allow: ['admin'],
     body: policySave,
     answers: [{ description: 'The policy as it is now', schema: policyState }],
@@ -122,7 +119,7 @@ const TOKEN_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'post',
     path: '/v1/tokens',
-    summary: 'Makes an API token; its secret is told once',
+    summary: 'Creates an API token; its secret is shown once',
     allow: ['admin'],
     body: newToken,
     answers: [{ description: 'The token and its secret', schema: createdToken, status: 201 }],
@@ -220,9 +217,6 @@ export const ROUTES: readonly Route[] = [
   ...POLICY_ROUTES,
   ...PRINCIPAL_ROUTES,
   ...FEATURE_ROUTES,
-  ...CANVAS_ROUTES,
-  ...SCHEDULE_ROUTES,
-  ...INBOX_ROUTES,
   ...EVENT_ROUTES,
   ...TOKEN_ROUTES,
   ...SESSION_ROUTES,

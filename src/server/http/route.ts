@@ -5,25 +5,25 @@ import type { Identity } from '../auth/authenticator.ts'
 import type { Caller } from '../service.ts'
 import type { HttpContext } from './http-context.ts'
 
-/** Who may use a route: one with any of these scopes, everybody who is known, or everybody. */
+/** Who may use a route: callers with any of these scopes, every authenticated caller, or everybody. */
 export type Allowed = readonly [Scope, ...Scope[]] | 'callers' | 'everybody'
 
-/** A request on its way to its answer; everything in it was checked. */
+/** A request with its parsed parameters and its caller. */
 export interface Exchange<V extends Caller | undefined = Caller, Q = unknown, B = unknown> {
   readonly context: HttpContext
   readonly caller: V
-  /** How the caller came in; as much there as the caller is. */
+  /** How the caller was authenticated; absent on open routes. */
   readonly identity: V extends Caller ? Identity : undefined
   readonly params: ReadonlyMap<string, string>
   readonly query: Q
   readonly body: B
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The same in the web's own form. */
+  /** The same request as a web-standard `Request`. */
   readonly webRequest: Request
 }
 
-/** What a route answers, for the document; JSON unless said. */
+/** A response of a route in the OpenAPI document. Default media type: JSON. */
 export interface RouteAnswer {
   readonly description: string
   readonly schema?: z.ZodType
@@ -31,10 +31,10 @@ export interface RouteAnswer {
   readonly status?: number
 }
 
-/** One line of the route table: what is served, to whom, what it takes and gives. */
+/** A route: method, path, access, schemas and handler. */
 export interface Route {
   readonly method: 'get' | 'post' | 'put' | 'delete'
-  /** As OpenAPI writes it: `/v1/runs/{run}`. */
+  /** In the notation of OpenAPI: `/v1/runs/{run}`. */
   readonly path: string
   readonly summary: string
   readonly allow: Allowed
@@ -43,11 +43,11 @@ export interface Route {
   readonly answers: readonly [RouteAnswer, ...RouteAnswer[]]
   /** The body has the arguments of a call, so the larger limits of calls apply to it. */
   readonly isCall?: boolean
-  /** Under whichever name the server was addressed: for probes, which know only its address. */
+  /** Accepts any `Host`: for probes, which know only the address. */
   readonly isForProbes?: boolean
-  /** Says in its refusals where to sign in with OAuth. */
+  /** Its refusals say where to sign in with OAuth. */
   readonly isResource?: boolean
-  /** Not in the document: a protocol of its own. */
+  /** Not in the OpenAPI document, because it has its own protocol. */
   readonly isHidden?: boolean
   readonly handle: (exchange: Exchange<never, never, never>) => Response | Promise<Response>
 }
@@ -55,7 +55,7 @@ export interface Route {
 type Handle<V extends Caller | undefined, Q, B> = (exchange: Exchange<V, Q, B>) => Response | Promise<Response>
 type Facts = Omit<Route, 'allow' | 'query' | 'body' | 'handle'>
 
-/** A route for those who are known. */
+/** Defines a route for authenticated callers. */
 export function defineRoute<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(
   route: Facts & {
     readonly allow: Exclude<Allowed, 'everybody'>
@@ -67,7 +67,7 @@ export function defineRoute<Q extends z.ZodType = z.ZodUndefined, B extends z.Zo
   return route
 }
 
-/** A route for everybody; nobody is asked who they are. */
+/** Defines a route without authentication. */
 export function defineOpenRoute<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(
   route: Facts & {
     readonly query?: Q

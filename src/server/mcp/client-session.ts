@@ -16,15 +16,15 @@ const URI = /^artifact:\/\/([A-Za-z0-9._-]{1,64})\/([0-9a-f]{64})(?:\?offset=(\d
 
 const MAX_REMEMBERED = 1_000
 
-/** Bytes of one answer. */
+/** Bytes of one response. */
 const MAX_BYTES = 10_000_000
 
-/** Bytes of an artifact of which parts can be read at all: each time, the whole is read and its hash checked. */
+/** Largest artifact that can be read: each time, the whole artifact is read and its hash verified. */
 const MAX_WHOLE_BYTES = 200_000_000
 
 const TEXT = /^text\/|[/+](?:json|xml|yaml|javascript)\b/
 
-/** The artifacts that calls of one session made: what its client can list and read, and nobody else's. */
+/** The artifacts of the calls of one session, which only its client can list and read. */
 class SessionArtifacts {
   readonly #hub: ServedHub
   readonly #run: string
@@ -36,7 +36,7 @@ class SessionArtifacts {
     this.#run = run
   }
 
-  /** Remembers an artifact; gives back its address. */
+  /** Remembers an artifact; returns its URI. */
   readonly uriOf = (artifact: Artifact): string => {
     this.#known.delete(artifact.sha256)
     this.#known.set(artifact.sha256, artifact)
@@ -54,7 +54,7 @@ class SessionArtifacts {
     }))
   }
 
-  /** The content, at most 10 MB from the offset on; `_meta` says where it goes on. */
+  /** Reads at most 10 MB from the offset; `_meta` has the URI of the next part. */
   async read(uri: string): Promise<ReadResourceResult> {
     const [, run, hash, offset = '0'] = URI.exec(uri) ?? []
     const artifact = run === this.#run ? this.#known.get(hash!) : undefined
@@ -79,8 +79,8 @@ const HOLD_MS = 300_000
 const MAX_HELD = 32
 
 /**
- * Calls that wait for a client of the modern era to come back with an answer. The protocol has no state, but a tool
- * that asks in the middle of its work cannot begin again: its call stays here, for at most 5 minutes.
+ * Calls that wait for a client of the modern era to return with an answer. The protocol is stateless, but a tool with a
+ * question during its work cannot start again, so its call is held for at most 5 minutes.
  */
 class HeldCalls {
   readonly #clock: Clock
@@ -94,13 +94,16 @@ class HeldCalls {
     return this.#held.size >= MAX_HELD
   }
 
-  /** Keeps a call under the id of its round. When nobody comes for it, its asks are left to the hub's other ways. */
+  /**
+   * Holds a call under the id of its round. If the client does not return, its input requests are left to the hub's
+   * other channels.
+   */
   hold(id: string, call: OngoingCall): void {
     const cancelTimer = this.#clock.after(HOLD_MS, () => this.take(id)?.giveUpAsking(), { background: true })
     this.#held.set(id, { call, cancelTimer })
   }
 
-  /** The call of a round, for the one who comes for it first. */
+  /** Returns the call of a round, once. */
   take(id: string): OngoingCall | undefined {
     const held = this.#held.get(id)
     this.#held.delete(id)
@@ -113,28 +116,28 @@ class HeldCalls {
   }
 }
 
-/** Whose a session is. */
+/** The owner of a session. */
 export interface SessionOwner {
   readonly principal?: string
   readonly knownName?: string
-  /** Whether its client is asked what policy and tools ask, unless the options say; true unless said. */
+  /** Whether its client is asked for approvals and answers, unless the options say otherwise. Default: `true`. */
   readonly asksClient?: boolean
 }
 
 const MAX_CALLS = 1_000
 
 /**
- * What belongs to one client: a connection over stdio, a session over HTTP, or in the modern era, which has none, one who
- * calls. It has a run of its own, and with it a budget, records and remembered answers.
+ * The state of one client: a connection over stdio, a session over HTTP, or in the modern era, which has none, one
+ * caller. It has its own run, and with it a budget, records and remembered answers.
  */
 export class ClientSession {
   readonly service: McpService
   readonly run: string
-  /** Whom its sealed states and sessions belong to. */
+  /** The owner of its sealed states. */
   readonly principal: string
-  /** Its name, where we know it better than from itself. */
+  /** Its authenticated name, if there is one. */
   readonly knownName: string | undefined
-  /** Whether its client is asked anything. */
+  /** Whether its client may be asked for input. */
   readonly asksClient: boolean
   readonly artifacts: SessionArtifacts
   readonly held: HeldCalls
@@ -175,12 +178,12 @@ export class ClientSession {
     return call
   }
 
-  /** Resolves when no call is under way. */
+  /** Resolves when no call is in progress. */
   async whenIdle(): Promise<void> {
     await Promise.allSettled([...this.#calls].map(({ ended }) => ended))
   }
 
-  /** Stops its calls, those that a request stops being stopped already, and closes its run. */
+  /** Aborts its calls and closes its run. */
   end(): Promise<void> {
     this.#ending ??= this.#end()
     return this.#ending
@@ -220,7 +223,7 @@ function part(uri: string, { mediaType }: Artifact, bytes: Uint8Array, offset: n
   }
 }
 
-/** Texts are cut between characters. */
+/** Texts are split between characters. */
 function endOfPart(bytes: Uint8Array, offset: number, isText: boolean): number {
   let end = Math.min(bytes.byteLength, offset + MAX_BYTES)
   while (isText && end < bytes.byteLength && end > offset && (bytes[end]! & 0xc0) === 0x80) end--

@@ -13,7 +13,7 @@ const CONSOLE_METHODS = ['log', 'info', 'debug'] as const
 
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 
-/** Connects a hub to a client on standard input and output: one session, with its run, until the client is gone. */
+/** Connects a hub to a client on standard input and output: one session, with its run, until the client disconnects. */
 export function connectStdio(hub: ServedHub, options: McpStdioOptions): McpStdioServer {
   const service = new McpService(hub, options)
   const session = service.openSession()
@@ -52,7 +52,7 @@ export function connectStdio(hub: ServedHub, options: McpStdioOptions): McpStdio
         .then(resolve, reject)
     }
   })
-  // Whoever waits for it hears of a failure; nobody has to.
+  // An error is reported only to those who await it.
   closed.catch(() => {})
   return {
     closed,
@@ -63,23 +63,23 @@ export function connectStdio(hub: ServedHub, options: McpStdioOptions): McpStdio
   }
 }
 
-/** The standard output for one user alone. */
+/** Exclusive use of standard output. */
 interface OwnStdout {
-  /** Calls back when it is out, or cannot be. */
+  /** Calls back when the text is written, or with an error. */
   readonly write: (text: string, done: (error?: Error | null) => void) => void
-  /** Gives it back to everybody. */
+  /** Ends the exclusive use. */
   release(): void
 }
 
 /**
- * Takes the process's standard output: what anybody else writes there from now on, with `console` or directly, goes to
+ * Takes the standard output of the process: anything else that is written there, with `console` or directly, goes to
  * stderr, where it cannot be taken for a message.
  */
 function ownStdout(): OwnStdout {
   const { stdout } = process
   const write = stdout.write
   const methods = CONSOLE_METHODS.map((name) => [name, console[name]] as const)
-  // Whoever writes hears of it; without a listener it would end the process.
+  // The writer gets the error; without a listener it would end the process.
   const fail = () => {}
   stdout.on('error', fail)
   stdout.write = process.stderr.write.bind(process.stderr) as typeof stdout.write
@@ -94,23 +94,20 @@ function ownStdout(): OwnStdout {
   }
 }
 
-/** What a transport of lines is made of. */
+/** Options of `LineTransport`. */
 interface LineTransportOptions {
   readonly input: Readable
-  /** Writes one line; calls back when it is out, or cannot be. */
+  /** Writes one line; calls back when it is written, or with an error. */
   readonly write: (line: string, done: (error?: Error | null) => void) => void
   readonly maxBytes: number
 }
 
-/**
- * MCP in lines of JSON, each way. Messages are checked by the SDK, but for those that somebody takes first: a call of a
- * tool is checked by the one who makes it, and to check it twice would be a noticeable part of its time.
- */
+/** MCP as lines of JSON. The SDK validates messages, except those that `take` accepts. */
 class LineTransport implements Transport {
   onclose?: () => void
   onerror?: (error: Error) => void
   onmessage?: (message: JSONRPCMessage) => void
-  /** Says whether it takes a message, which nobody has checked. */
+  /** Returns whether it handles a message, which is not validated yet. */
   take: (message: unknown) => boolean = () => false
   readonly #options: LineTransportOptions
   readonly #lines: LineSplitter
@@ -134,7 +131,7 @@ class LineTransport implements Transport {
     })
   }
 
-  /** Lets go of its input; what is under way is stopped by those who hear of it. */
+  /** Stops reading; the listeners of `onclose` abort what is in progress. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -146,9 +143,9 @@ class LineTransport implements Transport {
 
   readonly #read = (chunk: Buffer): void => {
     try {
-      for (const line of this.#lines.push(chunk)) this.#hear(line)
+      for (const line of this.#lines.push(chunk)) this.#readLine(line)
     } catch (error) {
-      // A line without an end: what follows cannot be told apart any more.
+      // A line exceeds the limit, so the following messages cannot be separated.
       this.#fail(error as Error)
       void this.close()
     }
@@ -158,7 +155,7 @@ class LineTransport implements Transport {
 
   readonly #end = (): void => void this.close()
 
-  #hear(line: string): void {
+  #readLine(line: string): void {
     if (line === '' || this.#isClosed) return
     try {
       if (!this.take(JSON.parse(line))) this.onmessage?.(deserializeMessage(line))

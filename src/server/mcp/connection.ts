@@ -10,17 +10,17 @@ import { escapeLine } from '../../lib/index.ts'
 import type { ClientSession } from './client-session.ts'
 import type { Era, McpCallListener } from './options.ts'
 
-/** One server towards one client; over HTTP in the modern era, for one request. */
+/** A server for one client; over HTTP in the modern era, for one request. */
 export interface Connection {
   readonly session: ClientSession
   readonly era: Era
   readonly server: Server
   readonly listener: McpCallListener | undefined
-  /** Who made a request. */
+  /** Returns the client of a request. */
   client(context: ServerContext): ClientView
 }
 
-/** A connection that remembers who introduced itself. */
+/** A connection that remembers its client. */
 export class ServerConnection implements Connection {
   readonly session: ClientSession
   readonly era: Era
@@ -36,7 +36,7 @@ export class ServerConnection implements Connection {
 
   client(context: ServerContext): ClientView {
     if (this.era === 'modern') return this.#view(context)
-    // Without a handshake there is nothing to remember yet.
+    // Before the handshake there is nothing to remember.
     if (this.server.getClientVersion() !== undefined) this.#client ??= this.#view(context)
     return this.#client ?? this.#view(context)
   }
@@ -46,20 +46,22 @@ export class ServerConnection implements Connection {
   }
 }
 
-/** How a client says that it knows tasks of the modern era. */
+/** The extension that declares tasks in the modern era. */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
-/** What a client said of itself: with each request in the modern era, at the start of its session before. */
+/**
+ * A client as it describes itself: with each request in the modern era, at the start of its session in the legacy era.
+ */
 export interface ClientView {
-  /** Who calls, on record. */
+  /** The caller on record. */
   readonly caller: string
-  /** It can show forms. */
+  /** Whether it can show forms. */
   readonly canElicit: boolean
-  /** It takes a task instead of a result. */
+  /** Whether it accepts a task instead of a result. */
   readonly takesTasks: boolean
 }
 
-/** Who made a request. `known`: what we found out of it, which counts for more than what it says. */
+/** Describes the client of a request. `known`: its authenticated name, which takes precedence over its own. */
 export function viewClient(server: Server, context: ServerContext, era: Era, known: string | undefined): ClientView {
   const { info, capabilities } = era === 'modern' ? envelopeOf(context) : handshakeOf(server)
   return {
@@ -74,7 +76,7 @@ interface Introduction {
   readonly capabilities?: ClientCapabilities
 }
 
-/** The SDK has checked what is in the envelope; only its type does not say so. */
+/** The SDK has validated the envelope; only its type is missing. */
 function envelopeOf({ mcpReq }: ServerContext): Introduction {
   const envelope = (mcpReq.envelope ?? {}) as Readonly<Record<string, unknown>>
   return {
@@ -91,7 +93,7 @@ function nameOf(info: Implementation | undefined): string {
   return escapeLine(String(info?.name ?? '')).slice(0, 64) || 'client'
 }
 
-/** One that says nothing of modes knows forms: they were there first. */
+/** A client without modes supports forms, which existed first. */
 function showsForms(capabilities: ClientCapabilities | undefined): boolean {
   const elicitation = capabilities?.elicitation
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)

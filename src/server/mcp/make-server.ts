@@ -33,20 +33,20 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
   ['tasks/update', updateTask],
 ])
 
-/** The modern era has these as an extension: the SDK lets only those through that bring their own schema. */
+/** In the modern era these are an extension; the SDK accepts them only with their own schema. */
 const MODERN_TASK_METHODS = ['tasks/get', 'tasks/cancel'] as const
 const ANY_PARAMS = { params: z.looseObject({}) }
 
 /**
- * A server of MCP for a session. Over HTTP one is made for each request of the modern era, so it registers next to
- * nothing: what has no handler of its own comes to one function, where each request is checked once, and what the SDK
- * would check again is what we made ourselves. `method`: the only one that it will be asked, where that is known.
+ * Creates an MCP server for a session. Over HTTP each request of the modern era has its own, so it registers as little
+ * as possible: one function handles every method and validates each request once. `method`: the only method that it
+ * will be asked for, if known.
  */
 export function makeServer(session: ClientSession, era: Era, options: { readonly method?: string } = {}): Server {
   return connectServer(session, era, options).server
 }
 
-/** The same, with all that its answers use. */
+/** The same, as a connection. */
 export function connectServer(
   session: ClientSession,
   era: Era,
@@ -60,7 +60,7 @@ export function connectServer(
     if (own) return Promise.resolve(own(connection, request.params, context))
     throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found')
   }
-  // Without a handler the SDK says so itself, with the status that HTTP has for it.
+  // Without a handler the SDK answers with the right HTTP status.
   if (method === undefined || ANSWERS.has(method)) server.fallbackRequestHandler = answer
   for (const name of era === 'modern' ? MODERN_TASK_METHODS : []) {
     if (method !== undefined && method !== name) continue
@@ -99,13 +99,13 @@ function readResource({ session }: Connection, params: unknown): Promise<Result>
   return session.artifacts.read(parseRead(params).uri)
 }
 
-/** tasks/list, which only the legacy era has. */
+/** tasks/list of the legacy era. */
 function listTasks({ session }: Connection, params: unknown): Result {
   parsePage('tasks/list', params)
   return { tasks: session.tasks.list().map(legacyTask) }
 }
 
-/** tasks/get: how far it is; in the modern era also what came out or what is asked. */
+/** tasks/get: the status; in the modern era also the result or the requested input. */
 function getTask(connection: Connection, params: unknown, context: ServerContext): Result {
   assertKnowsTasks(connection, context)
   const { session, era } = connection
@@ -113,7 +113,7 @@ function getTask(connection: Connection, params: unknown, context: ServerContext
   return era === 'legacy' ? legacyTask(task) : detailedTask(task)
 }
 
-/** tasks/result of the legacy era: waits for the end, and is the way to the client for what the call asks meanwhile. */
+/** tasks/result of the legacy era: waits for the end, and elicits the input that the call needs meanwhile. */
 async function awaitTask({ session }: Connection, params: unknown, context: ServerContext): Promise<Result> {
   const { id, call, end } = session.tasks.get(parseTask('tasks/result', params).taskId)
   if (end?.type === 'cancelled') throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The task was cancelled.')
@@ -128,7 +128,7 @@ async function awaitTask({ session }: Connection, params: unknown, context: Serv
   }
 }
 
-/** tasks/cancel: stops the call. In the legacy era it is an error when it had ended. */
+/** tasks/cancel: aborts the call. In the legacy era it is an error if it has ended. */
 function cancelTask(connection: Connection, params: unknown, context: ServerContext): Result {
   assertKnowsTasks(connection, context)
   const { session, era } = connection
@@ -140,7 +140,7 @@ function cancelTask(connection: Connection, params: unknown, context: ServerCont
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Cannot cancel a task that is ${status}.`)
 }
 
-/** tasks/update of the modern era: brings the answers to what a task asked. */
+/** tasks/update of the modern era: has the answers to the requested input. */
 function updateTask(connection: Connection, params: unknown, context: ServerContext): Result {
   assertKnowsTasks(connection, context)
   const { call } = connection.session.tasks.get(parseTask('tasks/update', params).taskId)

@@ -14,7 +14,7 @@ const INSTRUCTIONS =
   'These tools are governed: the owner has rules for what they may do, and some calls wait for a person to allow them. ' +
   'When a call ends with POLICY_DENIED or APPROVAL_DENIED, do not try to get the same in another way: tell the user.'
 
-/** What all clients of one hub have in common; everything that a server is made of is made here, once. */
+/** What all clients of one hub share: tool list, options and sealed states. */
 export class McpService {
   readonly hub: ServedHub
   readonly options: McpServeOptions
@@ -24,7 +24,7 @@ export class McpService {
   readonly info: { readonly name: string; readonly version: string }
   readonly serverOptions: Readonly<Record<Era, ServerOptions>>
   readonly taskAfterMs: number
-  /** Servers that stay connected, and hear when the tools change. */
+  /** Connected servers, which are notified when the tools change. */
   readonly #connected = new Set<Server>()
   readonly #stopListening: () => void
 
@@ -44,7 +44,7 @@ export class McpService {
     return new ClientSession(this, whose)
   }
 
-  /** Tells a server of changes for as long as it is connected. Returns how to stop. */
+  /** Notifies a server of changes while it is connected. Returns a function that stops it. */
   connected(server: Server): () => void {
     this.#connected.add(server)
     return () => this.#connected.delete(server)
@@ -61,7 +61,7 @@ export class McpService {
 
   #emitChange(): void {
     for (const server of this.#connected) {
-      // One who has not introduced itself has no list that could be old.
+      // A client that has not initialized the connection has no list yet.
       if (server.getNegotiatedProtocolVersion() === undefined) continue
       server.sendToolListChanged().catch(this.report)
     }

@@ -18,37 +18,37 @@ export type ServedHub = Pick<Hub, 'cards' | 'callDynamic' | 'artifact' | 'endRun
 /** Which protocol a client speaks: `modern` since 2026-07-28, `legacy` before, with sessions. */
 export type Era = 'legacy' | 'modern'
 
-/** What a server of MCP may be told, whichever way it is reached. */
+/** Options of an MCP server for every transport. */
 export interface McpServeOptions {
-  /** Whose tool names clients see; the profile's own unless said. */
+  /** Dialect of the tool names. Default: that of the profile. */
   readonly dialect?: string
-  /** What the server calls itself; `tool-hub` unless said. */
+  /** Name of the server. Default: `tool-hub`. */
   readonly name?: string
-  /** How to use the tools, for the model behind the client; unless said, that they are governed and what to do when one is refused. */
+  /** Instructions for the model. Default: that the tools are governed, and what to do when a call is refused. */
   readonly instructions?: string
   /**
-   * Whether a client that can show forms is asked what policy and tools ask; else the hub's own ways are the only ones.
-   * With `questions` it is asked what tools ask, and whether a call may happen is left to others than who calls.
-   * Unless said, it is over stdio, where the client is who started this process, and over HTTP for those of whom `auth`
-   * knows who they are: without, any program on this machine could say yes to its own calls.
+   * Whether a client that can show forms is asked for approvals and for answers to questions; otherwise only the hub's
+   * other channels are used. `questions` asks only the questions of tools and leaves approvals to others than the
+   * caller. Default: on over stdio, where the client has started this process, and over HTTP for authenticated callers;
+   * without `auth`, any program on this machine could approve its own calls.
    */
   readonly elicitation?: boolean | 'questions'
-  /** A call that takes longer becomes a task, for clients of the modern era that know tasks; 10 s unless said. */
+  /** A call that takes longer becomes a task, for clients of the modern era that support tasks. Default: 10 s. */
   readonly taskAfterMs?: number
-  /** How long the first list of tools waits for sources that are still connecting; 3 s unless said. */
+  /** How long the first list of tools waits for sources that are still connecting. Default: 3 s. */
   readonly readyTimeoutMs?: number
   /** Adds to each server that is made: prompts, resources, completions. */
   readonly extras?: McpExtras
-  /** Hears of what went wrong beside any call. */
+  /** Called with errors that belong to no call. */
   readonly onError?: (error: Error) => void
   /** The source of time, for tests. Default: the machine's clock. */
   readonly clock?: Clock
 }
 
-/** What is added to a server before it is connected; may give back a listener for the events of its calls. */
+/** Extends a server before it is connected; may return a listener for the events of its calls. */
 export type McpExtras = (server: Server, own: OwnHandlers) => McpCallListener | void
 
-/** Hears the events of a call, with the request that made it. */
+/** Called with the events of a call and the context of its request. */
 export type McpCallListener = (event: CallEvent, context: ServerContext) => void
 
 /** The server's own answers, for extras that take the place of one and pass on what is not theirs. */
@@ -61,14 +61,17 @@ export interface OwnHandlers {
   readonly answer: (request: Pick<JSONRPCRequest, 'method' | 'params'>, context: ServerContext) => Promise<Result>
 }
 
-/** Who may call over HTTP: whoever has the token, or whoever an OAuth authorization server says. */
+/** Who may call over HTTP: clients with the token, or with a token of an OAuth authorization server. */
 export type McpAuth =
   | {
       /** The one token that every client must send as `Authorization: Bearer …`. */
       readonly token: string
     }
   | {
-      /** Says whose a token is: `clientId`, and `extra.sub` where one client acts for several people. Each has a run of its own. */
+      /**
+       * Verifies a token and returns its `clientId`, and `extra.sub` if one client acts for several people. Each has
+       * its own run.
+       */
       readonly verifier: OAuthTokenVerifier
       /** The address of this server as its clients know it; tokens must be made for it. */
       readonly resource: string
@@ -80,48 +83,48 @@ export type McpAuth =
       readonly scopesSupported?: readonly string[]
     }
 
-/** What the handler for HTTP may be told beside. */
+/** Options of the HTTP handler. */
 export interface McpFetchOptions extends McpServeOptions {
-  /** Names by which this server may be addressed, beside those of loopback: `tools.example.org`. */
+  /** Host names of the server in addition to those of loopback: `tools.example.org`. */
   readonly allowedHosts?: readonly string[]
-  /** Host names of web pages that may call, beside those of loopback. */
+  /** Host names of web pages that may call, in addition to those of loopback. */
   readonly allowedOrigins?: readonly string[]
   /** Who may call; a request without a valid token is refused. Default: everybody who reaches the address. */
   readonly auth?: McpAuth
-  /** Where it answers; `/mcp` unless said. */
+  /** Path of the endpoint. Default: `/mcp`. */
   readonly path?: string
-  /** Clients at once; 100 unless said. When there are too many, whoever has most makes room. */
+  /** Concurrent clients. Default: 100. When there are too many, the principal with the most loses one. */
   readonly maxSessions?: number
-  /** How long a client that does nothing is kept; 30 minutes unless said. */
+  /** How long an idle client is kept. Default: 30 minutes. */
   readonly sessionIdleMs?: number
-  /** Bytes of one request; 4 MB unless said. */
+  /** Bytes of one request. Default: 4 MB. */
   readonly maxBodyBytes?: number
   /** Keys and elements of one request. Default: `limits.entries` of the hub, 50,000. */
   readonly maxBodyEntries?: number
 }
 
-/** What the server for HTTP may be told beside. */
+/** Options of the HTTP server. */
 export interface McpHttpOptions extends McpFetchOptions {
-  /** Address to listen on; 127.0.0.1 unless said. Any that is not loopback needs `auth`. */
+  /** Address to listen on. Default: 127.0.0.1; any other than loopback needs `auth`. */
   readonly host?: string
-  /** 0, any free one, unless said. */
+  /** Default: 0, any free port. */
   readonly port?: number
-  /** How long calls under way may go on when it is closed; 5 s unless said. */
+  /** How long calls in progress may continue after `close`. Default: 5 s. */
   readonly graceMs?: number
 }
 
-/** What the server for stdio may be told beside. */
+/** Options of the stdio server. */
 export interface McpStdioOptions extends McpServeOptions {
-  /** The process's own unless said. */
+  /** Default: that of the process. */
   readonly stdin?: Readable
-  /** The process's own unless said; then everything else that is written there goes to stderr. */
+  /** Default: that of the process; everything else that is written to it goes to stderr then. */
   readonly stdout?: Writable
 }
 
 /** Answers HTTP requests that speak MCP. */
 export interface McpFetchHandler {
-  /** `authInfo`: who it is, where somebody in front has found that out already. */
+  /** `authInfo`: the caller, if a server in front has authenticated it. */
   fetch(request: Request, options?: { readonly authInfo?: AuthInfo }): Promise<Response>
-  /** Lets calls under way go on for `graceMs`, then stops them and ends every session. */
+  /** Lets calls in progress continue for `graceMs`, then aborts them and ends every session. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }

@@ -3,11 +3,13 @@ import type { McpFetchHandler, McpFetchOptions, McpHttpOptions, McpStdioOptions,
 
 const loadListenMcp = lazyModule(() => import('./http/listen-mcp.ts'))
 
-/** A server that listens. */
+/** A server that is listening. */
 export interface McpHttpServer {
   /** Where clients connect: `http://127.0.0.1:41234/mcp`. */
   readonly url: string
-  /** Takes no more requests, lets calls under way end or stops them, ends every session. The hub stays open. */
+  /**
+   * Stops accepting requests, lets calls in progress end or aborts them, and ends every session. The hub stays open.
+   */
   close(): Promise<void>
 }
 
@@ -24,11 +26,11 @@ export async function serveMcp(hub: ServedHub, options: McpHttpOptions = {}): Pr
 
 const loadConnectStdio = lazyModule(() => import('./connect-stdio.ts'))
 
-/** A server that talks to the one who started this process. */
+/** An MCP server on standard input and output. */
 export interface McpStdioServer {
-  /** Resolves when the client is gone and its run is closed. */
+  /** Resolves when the client has disconnected and its run is closed. */
   readonly closed: Promise<void>
-  /** Ends the connection and stops its calls. */
+  /** Closes the connection and aborts its calls. */
   close(): Promise<void>
 }
 
@@ -45,7 +47,10 @@ export async function serveMcpStdio(hub: ServedHub, options: McpStdioOptions = {
 
 const loadHttpHandler = lazyModule(() => import('./http/http-handler.ts'))
 
-/** The MCP server as a web-standard handler, for an HTTP server of your own; checks Host, Origin and who calls itself. */
+/**
+ * Creates the MCP server as a web-standard handler for your own HTTP server. It checks Host, Origin and the caller
+ * itself.
+ */
 export async function createMcpFetchHandler(hub: ServedHub, options: McpFetchOptions = {}): Promise<McpFetchHandler> {
   const { HttpHandler } = await loadHttpHandler()
   return new HttpHandler(hub, options)

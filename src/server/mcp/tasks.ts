@@ -15,7 +15,7 @@ export type TaskEnd =
   | { readonly type: 'error'; readonly error: ProtocolError }
   | { readonly type: 'cancelled' }
 
-/** A call whose result the client comes for later. */
+/** A call whose result the client requests later. */
 export interface CallTask {
   readonly id: string
   readonly call: OngoingCall
@@ -27,7 +27,7 @@ export interface CallTask {
   end: TaskEnd | undefined
 }
 
-/** The tasks of one session. An id opens nothing in another session. */
+/** The tasks of one session; their ids are valid only there. */
 export class SessionTasks {
   readonly #clock: Clock
   readonly #tasks = new Map<string, CallTask>()

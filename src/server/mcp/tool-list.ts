@@ -5,7 +5,7 @@ import type { ToolCard } from '../../hub/index.ts'
 import { deepFreeze, isPlainObject } from '../../lib/index.ts'
 import type { Era, ServedHub } from './options.ts'
 
-/** Has clients send an argument as a header too, which nobody here compares: it is not promised. */
+/** Makes clients send an argument also as a header, which is not verified here, so it is removed. */
 const HEADER_KEYWORD = 'x-mcp-header'
 
 const ONLY_READS: ReadonlySet<Capability> = new Set(['read:fs', 'network'])
@@ -59,7 +59,7 @@ export class ToolList {
     return this.#current().byName.get(name)
   }
 
-  /** Hears when the list is another one than before. Returns how to stop. */
+  /** Calls the listener when the list has changed. Returns a function that unsubscribes. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -75,7 +75,10 @@ export class ToolList {
     return this.#lists
   }
 
-  /** A source brings many tools at once, and often the same ones again: only another list is told, and once. */
+  /**
+   * A source adds many tools together, often the same ones again: listeners are called once, and only if the list
+   * differs.
+   */
   #noteChange(): void {
     if (this.#isStale) return
     this.#isStale = true
@@ -91,7 +94,7 @@ export class ToolList {
 
 function build(cards: readonly ToolCard[]): Lists {
   const modern = cards.map(toTool)
-  // Any call may be made as a task; a client of the legacy era must be told so for each tool.
+  // Any call may be a task; in the legacy era each tool has to declare it.
   const legacy = modern.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } }))
   return {
     legacy: deepFreeze({ tools: legacy }),
@@ -113,7 +116,7 @@ function toTool(card: ToolCard): Tool {
   }
 }
 
-/** Whatever became of the sources; a call says by itself what is wrong with one. */
+/** Resolves also if a source fails, because its calls report the problem. */
 function settled(hub: ServedHub, { readyTimeoutMs, clock }: { readyTimeoutMs: number; clock: Clock }): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(readyTimeoutMs, resolve, { background: true })
@@ -125,7 +128,7 @@ function settled(hub: ServedHub, { readyTimeoutMs, clock }: { readyTimeoutMs: nu
   })
 }
 
-/** What a client may tell a person of a tool, from what the tool declared it may do. Hints: policy decides, not they. */
+/** Hints for people, derived from the capabilities of a tool; policy does not use them. */
 function annotationsOf(capabilities: readonly Capability[]): ToolAnnotations {
   const readOnlyHint = capabilities.every((capability) => ONLY_READS.has(capability))
   return {

@@ -4,7 +4,7 @@ import { cutHead } from '../../limits/index.ts'
 import { type CallEntry, callEntry, type RunEntry } from '../../protocol/index.ts'
 import { eventLines, parseEvent, type RecordEvent } from '../../records/log/index.ts'
 
-/** A call as people see it: what models and tools have written can neither hide nor reorder words. */
+/** A call for display, with texts of models and tools escaped. */
 export function toCallEntry(call: IndexedCall): CallEntry {
   const { callId, run, seq, tool, caller, principal, parent, status, startedAt, durationMs, targets } = call
   return {
@@ -30,7 +30,7 @@ export function toCallEntry(call: IndexedCall): CallEntry {
 
 const MAX_GOAL_CHARS = 300
 
-/** A run as people see it; one without calls is said to be of the one that its session works for. */
+/** A run for display; without calls it belongs to the principal of its session. */
 export function toRunEntry(indexed: IndexedRun, session?: StoredSession): RunEntry {
   const { run, caller, startedAt, endedAt, calls, failures } = indexed
   const principal = indexed.principal ?? session?.rootPrincipal
@@ -51,7 +51,7 @@ function shown(text: string | undefined): string | undefined {
   return text === undefined ? undefined : escapeLine(text)
 }
 
-/** The index keeps any text; a record that was tampered with must not make an answer that no client can read. */
+/** The index has any text; a record that was tampered with must not produce an invalid response. */
 function effectOf({ effect }: IndexedCall): CallEntry['effect'] {
   return callEntry.shape.effect.safeParse(effect).data
 }
@@ -60,12 +60,13 @@ const MAX_LINES = 1_000
 const HEAD = /^\{"seq":\d{1,15},"time":"[^"\\]{1,40}","type":"[a-z-]{1,40}","callId":"([^"\\]{1,128})"/
 const HEAD_BYTES = 320
 
-/** The lines of a run's record that are about one call, from its approval to its late end; at most 1,000. */
+/** Returns the lines of a record that belong to one call, from its approval to its late end; at most 1,000. */
 export async function readCallLines(folder: string, callId: string): Promise<RecordEvent[]> {
   const found: RecordEvent[] = []
   for await (const lines of eventLines(folder)) {
     for (const line of lines) {
-      // The whole record is gone through, because what was asked stands before the start: only the beginnings are looked at.
+      // Reads the whole record, because approval requests come before the start of the call; only the beginning of each
+      // line is checked.
       if (HEAD.exec(line.bytes.toString('latin1', 0, HEAD_BYTES))?.[1] !== callId) continue
       const event = parseEvent(line)
       if (event) found.push(event)

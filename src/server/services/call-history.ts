@@ -24,14 +24,14 @@ const MAX_CONCURRENT = 5_000
 
 const MAX_DEPTH = 32
 
-/** What the book is kept with. */
+/** Options of `createCallHistory`. */
 export interface CallHistoryOptions {
   readonly hub: Pick<Hub, 'undo' | 'explain' | 'run' | 'endRun' | 'recordChange'>
   readonly store: Pick<Store, 'calls' | 'heads' | 'approvals' | 'sessions'>
   readonly runsFolder: string
   readonly indexer: Pick<RunIndexer, 'flush'>
   readonly clock?: Clock
-  /** Takes out of texts what nobody may see; what has the shape of a secret unless said. */
+  /** Redacts secrets. Default: whatever has the form of a secret. */
   readonly redact?: (text: string) => string
 }
 
@@ -39,7 +39,7 @@ const MAX_CALLS_OF_RUN = 5_000
 const MAX_CHILDREN = 500
 const MAX_LINES = 1_000
 
-/** What was done: lists from the index, everything else from the records themselves. */
+/** The calls and runs on record: lists come from the index, everything else from the records. */
 export function createCallHistory(options: CallHistoryOptions): CallHistory {
   const { hub, store, runsFolder, indexer, clock = systemClock, redact } = options
   const { calls: index } = store
@@ -139,7 +139,7 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
     return toRunEntry(run, await store.sessions.find(run.run))
   }
 
-  /** They began and ended while it was under way. */
+  /** They started and ended while the call was in progress. */
   async function childrenOf({ callId, run, startedAt, durationMs }: IndexedCall): Promise<IndexedCall[]> {
     const before = durationMs === undefined ? {} : { before: Math.ceil(startedAt + durationMs) + 1 }
     const beside = await index.calls({ run, ...before, limit: MAX_CALLS_OF_RUN })
@@ -150,7 +150,7 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
   }
 }
 
-/** The record of a call in the index can have been removed since; what is known of it is shown all the same. */
+/** The record of an indexed call may have been removed; the call is shown without its lines. */
 async function linesOf(reading: ReturnType<typeof readCallLines>): Promise<RecordLine[]> {
   try {
     return (await reading).map(showLine)
@@ -176,7 +176,7 @@ function noCall(callId: string): ToolError {
   })
 }
 
-/** A line of a record as people see it, harmless in every text. The exact bytes are in the export. */
+/** A line of a record for display, with every text escaped. The export has the exact bytes. */
 function showLine(event: RecordEvent): RecordLine {
   return show(event, 0) as RecordLine
 }
@@ -190,7 +190,7 @@ function show(value: unknown, depth: number): unknown {
   return Object.fromEntries(entries)
 }
 
-/** The record of a run as it is on disk now, to the byte; whoever cancels the stream closes the file. */
+/** Streams the record of a run as it is on disk; cancelling the stream closes the file. */
 async function exportRecord(folder: string): Promise<ReadableStream<Uint8Array>> {
   const file = await openRegular(join(folder, 'events.jsonl')).catch((error) => {
     if (errnoOf(error) !== 'ENOENT') throw error
@@ -199,22 +199,22 @@ async function exportRecord(folder: string): Promise<ReadableStream<Uint8Array>>
     })
   })
   const { size } = await file.stat()
-  // Without an end it would go on as long as somebody writes faster than it is read.
+  // Without an end, the stream would continue as long as the record grows.
   if (size > 0) return Readable.toWeb(file.createReadStream({ end: size - 1 })) as ReadableStream<Uint8Array>
   await file.close()
   return new ReadableStream({ start: (controller) => controller.close() })
 }
 
-/** A page of a list, newest first, and where the next one begins. */
+/** A page of a list, newest first. */
 interface Page<T> {
   readonly items: readonly T[]
-  /** `before` of the next page; absent when there is none. */
+  /** `before` of the next page; absent if there is none. */
   readonly next?: number
 }
 
 /**
- * A page that does not split what began in one millisecond: the next page begins before a time, and a part of those would
- * be on neither. It is a little shorter for that, or, when one millisecond fills it, longer.
+ * Returns a page that does not split items of the same millisecond, because the next page starts before a time and
+ * would miss some. It may be shorter for that, or longer if one millisecond fills it.
  */
 async function pageOf<T extends { readonly startedAt: number }>(
   fetch: (limit: number) => Promise<readonly T[]> | readonly T[],

@@ -6,7 +6,7 @@ import { featureChange, type ServiceEvent } from '../../protocol/index.ts'
 import type { EventHub } from '../service.ts'
 import { toCallEntry } from './call-entries.ts'
 
-/** What the events listens to. */
+/** Options of `createEventHub`. */
 export interface EventHubOptions {
   readonly hub: Pick<Hub, 'onToolsChanged'>
   readonly indexer: Pick<RunIndexer, 'onCall'>
@@ -15,7 +15,7 @@ export interface EventHubOptions {
 }
 
 const KEPT = 5_000
-/** Sources bring their tools one after the other; people see the list once. */
+/** Sources add their tools one after the other; one event is sent for all. */
 const TOOLS_MS = 100
 
 type Subscriber = {
@@ -23,10 +23,10 @@ type Subscriber = {
   readonly types: ReadonlySet<ServiceEvent['type']> | undefined
 }
 
-/** A call waits in the ring as the index knows it: it is made fit to be seen only when somebody looks. */
+/** A call is kept as indexed, and converted only if there is a subscriber. */
 type Kept = { readonly type: 'indexed'; readonly call: IndexedCall } | ServiceEvent
 
-/** Tells what happens as it happens, and keeps the last 5,000 events for whoever was away. */
+/** Creates the event stream; it keeps the last 5,000 events for clients that reconnect. */
 export function createEventHub({
   hub,
   indexer,
@@ -46,15 +46,15 @@ export function createEventHub({
     if (subscribers.size === 0) return
     const event = eventOf(kept)
     const id = `${boot}-${last}`
-    for (const subscriber of [...subscribers]) tell(subscriber, event, id)
+    for (const subscriber of [...subscribers]) notify(subscriber, event, id)
   }
-  const tell = (subscriber: Subscriber, event: ServiceEvent, id: string): boolean => {
+  const notify = (subscriber: Subscriber, event: ServiceEvent, id: string): boolean => {
     if (subscriber.types && !subscriber.types.has(event.type) && event.type !== 'reset') return true
     try {
       subscriber.listener(event, id)
       return true
     } catch {
-      // It is gone, or it would have listened: the others are told all the same.
+      // A subscriber that throws is removed; the others still get the event.
       subscribers.delete(subscriber)
       return false
     }
@@ -87,13 +87,13 @@ export function createEventHub({
       const oldest = Math.max(1, last - KEPT + 1)
       const seen = numberOf(after)
       if (seen === undefined || seen < oldest - 1 || seen > last) {
-        tell(subscriber, { type: 'reset' }, `${boot}-${last}`)
+        notify(subscriber, { type: 'reset' }, `${boot}-${last}`)
         return stop
       }
-      // What a listener publishes meanwhile is told to it by `add`.
+      // `add` sends the events that a listener publishes in the meantime.
       const until = last
       for (let number = seen + 1; number <= until; number++)
-        if (!tell(subscriber, eventOf(ring[number % KEPT]!), `${boot}-${number}`)) break
+        if (!notify(subscriber, eventOf(ring[number % KEPT]!), `${boot}-${number}`)) break
       return stop
     },
     close() {

@@ -17,7 +17,7 @@ const DIFFS_MS = 2_000
 const MAX_DIFF_LINES = 400
 const MAX_DIFF_CHARS = 60_000
 
-/** What undoing a change does to its path. */
+/** What undo does to the path of a change. */
 const UNDONE_BY: Readonly<Record<KeptChange['op'], string>> = {
   create: 'remove',
   replace: 'restore',
@@ -35,8 +35,8 @@ interface Help {
 }
 
 /**
- * The files that a run changed, newest first, as the record tells it; nothing is rehearsed and nothing recorded. What
- * really can be taken back now, an undo with `dryRun` says.
+ * Lists the files that a run changed, newest first, from the record. Whether a change can be undone now, an undo with
+ * `dryRun` tells.
  */
 export async function fileChanges(root: string, run: string, help: Help): Promise<FileChangeEntry[]> {
   const shownId = JSON.stringify(run.slice(0, 64))
@@ -61,7 +61,10 @@ function describe({ callId, tool, change }: RecordedChange, isUndone: boolean): 
   return { ...entry, action: isUndone ? 'already' : UNDONE_BY[op] }
 }
 
-/** From what the call left to what was before, where policy lets the file be read; nothing for what is no text or too large. */
+/**
+ * Diff from the content after the call to the content before it, if policy allows to read the file; `undefined` if it
+ * is not text or too large.
+ */
 async function diffOf(
   root: string,
   recorded: RecordedChange,
@@ -75,20 +78,20 @@ async function diffOf(
     const texts = await changeTexts(join(root, run), change, changes)
     if (!texts) return undefined
     const { createTwoFilesPatch } = await loadDiff()
-    // An edit of everything would take minutes to compare, and nobody reads it.
+    // Comparing a file that changed entirely would take minutes.
     const options = { timeout: 500 }
     const { after, before } = texts
     const patch = createTwoFilesPatch('as it was left', 'before', after, before, undefined, undefined, options)
     return patch && escapeText(cut(hideSecrets(patch)))
   } catch (error) {
-    // Only a help for the reader: what cannot be read is not shown, and undoing it says why.
+    // The diff is optional: an unreadable file has none, and undo reports why.
     if (ToolError.is(error)) return undefined
     throw error
   }
 }
 
 function cut(patch: string): string {
-  // The first line is a rule of equal signs.
+  // The first line has only equal signs.
   const lines = patch.replace(/\n$/, '').split('\n').slice(1)
   const more = lines.length - MAX_DIFF_LINES
   const text = more > 0 ? `${lines.slice(0, MAX_DIFF_LINES).join('\n')}\n… ${more} more lines` : lines.join('\n')
@@ -96,7 +99,10 @@ function cut(patch: string): string {
   return left <= 0 ? text : `${text.slice(0, MAX_DIFF_CHARS)}\n… ${left} more characters`
 }
 
-/** What a file held before and after a change; nothing when one of the two is no text, too large or no longer there. */
+/**
+ * Returns the content of a file before and after a change; `undefined` if one of them is not text, too large or no
+ * longer available.
+ */
 async function changeTexts(
   folder: string,
   change: KeptChange,
@@ -108,7 +114,7 @@ async function changeTexts(
   return before === undefined || after === undefined ? undefined : { before, after }
 }
 
-/** What a call left is what a later change of the run kept, or else what is there now. */
+/** The content after a call: kept by a later change of the run, or else the current file. */
 async function leftText(
   folder: string,
   path: string,
@@ -143,7 +149,7 @@ async function presentText(path: string, { sha256, bytes }: FileState): Promise<
       await file.close()
     }
   } catch (error) {
-    // Gone, moved, a link by now: whatever it is, it is not what the call left.
+    // The file was removed, moved or replaced since the call.
     if (ToolError.is(error) || errnoOf(error) !== undefined) return undefined
     throw error
   }
@@ -154,7 +160,7 @@ function asText(content: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content)
   } catch {
-    // No text, no diff.
+    // Not UTF-8, so there is no diff.
     return undefined
   }
 }

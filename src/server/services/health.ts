@@ -17,31 +17,31 @@ import { principalAccount } from '../../limits/index.ts'
 import type { ConfigState, Health } from '../../protocol/index.ts'
 import type { McpServerStatus } from '../../sources/mcp/index.ts'
 
-/** Whose health it is. */
+/** Options of `describeHealth`. */
 export interface HealthOptions {
   readonly hub: Pick<Hub, 'describeSandbox' | 'metrics'>
   readonly store: Pick<Store, 'calls' | 'approvals' | 'budgets' | 'check'>
   readonly startedAt: number
   readonly clock?: Clock
-  /** How the MCP servers are that the hub has its tools from. */
+  /** State of the MCP servers of the hub. */
   readonly servers?: () => readonly McpServerStatus[]
-  /** How much room is taken, and left. */
+  /** Used and free disk space. */
   readonly disk?: () => Promise<Health['disk']>
-  /** How the config file is, where there is one. */
+  /** State of the config file, if there is one. */
   readonly config?: () => ConfigState | undefined
-  /** Those who may use only so much a day. */
+  /** Principals with a budget. */
   readonly principals?: () => Awaitable<readonly { readonly name: string; readonly budget?: BudgetLimits }[]>
 }
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
-/** Tools are counted over so many of the latest calls of the hour. */
+/** Calls of the last hour that are counted by tool. */
 const MAX_CALLS = 5_000
 const MAX_TOOLS = 100
 const MAX_PRINCIPALS = 200
 const MAX_WAITING = 1_000
 
-/** Says how the service does; a part that cannot be looked at says so, and the others are told all the same. */
+/** Describes the health of the service. A part that cannot be checked says so and does not affect the others. */
 export async function describeHealth(options: HealthOptions): Promise<Health> {
   const { hub, store, startedAt, clock = systemClock, servers = () => [], principals = () => [] } = options
   const config = options.config?.()
@@ -56,7 +56,7 @@ export async function describeHealth(options: HealthOptions): Promise<Health> {
     stateOf(store),
     or(undefined, async () => options.disk?.()),
   ])
-  // Reads /proc, which may be hidden.
+  // Reads /proc, which may not be accessible.
   const memoryBytes = await or(0, async () => process.memoryUsage.rss())
   const upstream = servers().map(serverOf)
   return {
@@ -76,12 +76,12 @@ export async function describeHealth(options: HealthOptions): Promise<Health> {
   }
 }
 
-/** A store that fails is told once, by `store`. */
+/** A store that fails is reported once, in `store`. */
 async function or<T>(otherwise: T, look: () => Promise<T>): Promise<T> {
   try {
     return await look()
   } catch {
-    // `store.check` says what is wrong.
+    // `store.check` reports the problem.
     return otherwise
   }
 }
@@ -91,7 +91,7 @@ async function countInFlight(hub: HealthOptions['hub']): Promise<number> {
   return Number(line?.[1] ?? 0)
 }
 
-/** The minutes in which nothing happened are part of the picture. */
+/** Includes minutes without calls. */
 async function slicesOf(store: HealthOptions['store'], now: number): Promise<Health['slices']> {
   const since = Math.floor((now - HOUR_MS) / MINUTE_MS) * MINUTE_MS + MINUTE_MS
   const found = await store.calls.rates({ since, sliceMs: MINUTE_MS })
@@ -176,10 +176,10 @@ async function stateOf(store: HealthOptions['store']): Promise<Health['store']> 
 type Disk = NonNullable<Health['disk']>
 
 const STORE_FILES = ['store.db', 'store.db-wal']
-/** The records are many files: they are measured in the background, and seldom. */
+/** The records are many files, so they are measured rarely and in the background. */
 const MEASURE_EVERY_MS = 300_000
 
-/** How much room store and records take, and how much is left on their disks. */
+/** Measures the size of store and records, and the free space on their disks. */
 export class DiskUse {
   readonly #folders: { readonly data: string; readonly runs: string }
   readonly #clock: Clock
@@ -196,7 +196,7 @@ export class DiskUse {
     this.#clock = clock
   }
 
-  /** What is known now; the size of the records is left out until they were measured. */
+  /** Describes disk use now; the size of the records is absent until they were measured. */
   async describe(): Promise<Disk> {
     this.#measureSoon()
     const [storeBytes, disks] = await Promise.all([sizeOfStore(this.#folders.data), disksOf(this.#folders)])
@@ -220,7 +220,7 @@ export class DiskUse {
     try {
       this.#recordsBytes = await sizeOfFolder(this.#folders.runs, this.#closing.signal)
     } catch {
-      // Closed meanwhile, or a disk that fails: that is said where records are written.
+      // Closed in the meantime, or a failing disk, which is reported where records are written.
     }
     this.#measuredAt = this.#clock.now()
   }
@@ -241,7 +241,7 @@ async function disksOf(folders: { readonly data: string; readonly runs: string }
       const { bavail, blocks, bsize } = await statfs(folders[folder])
       disks.push({ folder, freeBytes: bavail * bsize, sizeBytes: blocks * bsize })
     } catch (error) {
-      // Not there yet: it has no disk to speak of.
+      // A folder that does not exist yet has no disk.
       if (errnoOf(error) === undefined) throw error
     }
   }

@@ -3,7 +3,7 @@ import { escapeLine } from '../../lib/index.ts'
 import { principalAccount } from '../../limits/index.ts'
 import type { PrincipalEntry, TokenEntry } from '../../protocol/index.ts'
 
-/** What it is found out from. */
+/** Options of `listPrincipals`. */
 export interface ListPrincipalsOptions {
   readonly store: Pick<Store, 'calls' | 'approvals' | 'budgets' | 'sessions' | 'schedules'>
   readonly tokens: readonly TokenEntry[]
@@ -14,11 +14,14 @@ const MAX_CALLERS = 2_000
 const MAX_EACH = 1_000
 const MAX_NAMES = 10
 const OWNER = 'owner'
-/** The caller of schedules that are written in the config. */
+/** The caller of schedules in the config file. */
 const CONFIG = 'config'
 const UNITS = ['calls', 'wallMs', 'bytes', 'cost'] as const
 
-/** Who uses the hub, with what they may and have used: the owner, every token, and all that have runs on record. */
+/**
+ * Lists everybody who uses the hub with rights, budgets and use: the owner, every token, and every principal with a run
+ * on record.
+ */
 export async function listPrincipals({ store, tokens, now }: ListPrincipalsOptions): Promise<PrincipalEntry[]> {
   const [callers, waiting, sessions, schedules] = await Promise.all([
     store.calls.callers({ limit: MAX_CALLERS }),
@@ -97,13 +100,13 @@ async function budgetsOf(
   })
 }
 
-/** Sessions call by names of their own, which say nothing here. */
+/** The names of sessions mean nothing here. */
 function otherNames(callers: readonly IndexedCaller[], name: string): string[] {
   const others = callers.map(({ caller }) => caller).filter((caller) => caller !== '' && caller !== name)
   return [...new Set(others)].slice(0, MAX_NAMES).map(escapeLine)
 }
 
-/** Whom a principal works for in the end: `token:ci` of `token:ci/session-1`. */
+/** The principal that a session works for: `token:ci` of `token:ci/session-1`. */
 function rootOf(name: string): string {
   return name.split('/', 1)[0] ?? name
 }

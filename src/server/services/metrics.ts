@@ -1,18 +1,18 @@
 import type { Store } from '../../core/index.ts'
 import type { Health } from '../../protocol/index.ts'
-import type { EventBody } from '../../records/log/index.ts'
+import type { RecordedLine } from '../../records/log/index.ts'
 
 const MAX_RULES = 500
 const MAX_WAITING = 1_000
 
-/** How often each rule decided, and how; rules beyond the bound are counted together. */
+/** Counts decisions by rule; further rules are counted together. */
 export class DecisionCounts {
   readonly #counts = new Map<string, { readonly rule: string; readonly effect: string; count: number }>()
 
-  note(event: EventBody): void {
+  readonly note = ({ event }: RecordedLine): void => {
     if (event.type !== 'call-started' && event.type !== 'call-ended') return
     const { rule, effect } = event
-    // The end of a call that has started does not repeat what was decided.
+    // The end of a call that has started does not repeat the decision.
     if (rule === undefined || effect === undefined) return
     const known = this.#counts.has(`${effect} ${rule}`) || this.#counts.size < MAX_RULES ? rule : 'other'
     const key = `${effect} ${known}`
@@ -35,7 +35,7 @@ interface Sample {
   readonly value: number
 }
 
-/** What the service knows beyond the calls of its hub, in the text format of Prometheus. */
+/** The metrics of the service in addition to those of the hub, in the text format of Prometheus. */
 export async function serviceMetrics({
   health,
   decisions,

@@ -8,7 +8,7 @@ import { parseYaml } from '../../core/document/index.ts'
 import { configError, ToolError } from '../../core/index.ts'
 import { errnoOf, sha256 } from '../../lib/index.ts'
 
-/** A config file as it is now. */
+/** The current content of a config file. */
 export interface PolicyFile {
   readonly file: string
   readonly text: string
@@ -18,7 +18,7 @@ export interface PolicyFile {
 
 const MAX_BYTES = 1_000_000
 
-/** Reads a config to be edited. */
+/** Reads a config file for editing. */
 export async function readPolicyFile(file: string): Promise<PolicyFile> {
   try {
     const stats = await stat(file)
@@ -32,7 +32,9 @@ export async function readPolicyFile(file: string): Promise<PolicyFile> {
   }
 }
 
-/** Replaces a config at once, with its permissions, through a link to where it leads: a crash leaves the old or the new one. */
+/**
+ * Replaces a config file atomically, through links and with its permissions: a crash leaves the old or the new file.
+ */
 export async function writePolicyFile(file: string, text: string): Promise<void> {
   const place = await realpath(file)
   const { mode } = await stat(place)
@@ -59,7 +61,7 @@ export async function writePolicyFile(file: string, text: string): Promise<void>
 
 type Data = Readonly<Record<string, unknown>>
 
-/** The `policy:` part of a config, as it is written there, with its comments. */
+/** Returns the `policy:` section of a config as it is written, with its comments. */
 export function readPolicyPart(text: string, label: string): string {
   const { policy } = dataOf(text, label)
   const place = findPart(text)
@@ -68,7 +70,7 @@ export function readPolicyPart(text: string, label: string): string {
   return stringify({ policy: policy ?? [] }, { lineWidth: 0 })
 }
 
-/** The text of a config with another `policy:` part; everything else stays, to the letter where that is possible. */
+/** Returns the text of a config with another `policy:` section; everything else stays unchanged where possible. */
 export function replacePolicyPart(text: string, part: string, label: string): string {
   const before = dataOf(text, label)
   const wanted = { ...before, ...dataOf(part, 'rules') }
@@ -78,7 +80,7 @@ export function replacePolicyPart(text: string, part: string, label: string): st
   }
   const spliced = splice(text, part)
   if (isWanted(spliced)) return spliced
-  // A config in braces, or one whose rules other parts refer to: laid out anew, comments stay.
+  // A config in flow style, or with anchors in its rules: formatted anew, with its comments.
   const document = parseDocument(text)
   document.set('policy', document.createNode(wanted.policy))
   const changed = document.toString({ lineWidth: 0 })
@@ -107,7 +109,7 @@ function splice(text: string, part: string): string {
   return `${text === '' || text.endsWith('\n') ? text : `${text}\n`}${lines}`
 }
 
-/** From the key to the end of the last line that belongs to it; nothing when it is not a part of its own. */
+/** Finds the section from its key to the end of its last line; `undefined` if it has no lines of its own. */
 function findPart(text: string): { readonly start: number; readonly end: number } | undefined {
   const { contents } = parseDocument(text)
   if (!isMap(contents) || contents.flow) return undefined
@@ -125,7 +127,7 @@ function endOfLine(text: string, at: number): number {
   return newline === -1 ? text.length : newline + 1
 }
 
-/** Comments below the last rule that are indented like it are about rules. */
+/** Comments below the last rule with its indentation belong to the section. */
 function withComments(text: string, end: number): number {
   const following = /^(?:[ \t]+#.*\n?)+/.exec(text.slice(end))
   return end + (following?.[0].length ?? 0)

@@ -21,34 +21,37 @@ import { type Judge, testRules } from './test-rules.ts'
 
 const loadYaml = lazyModule(() => import('yaml'))
 
-/** What the desk works with. */
+/** Options of `createPolicyManager`. */
 export interface PolicyManagerOptions {
   readonly hub: Pick<Hub, 'policyLayers' | 'setPolicy' | 'check' | 'explain' | 'recordChange'>
   readonly store: Pick<Store, 'calls'>
   readonly runsFolder: string
   readonly indexer: Pick<RunIndexer, 'flush'>
   readonly events: Pick<EventHub, 'publish'>
-  /** The config that the hub was made from, absolute; none when there is none. */
+  /** Absolute path of the config file of the hub, if there is one. */
   readonly configFile?: string
-  /** What is wrong with the config file as it is now. */
+  /** Problems of the current config file. */
   readonly warnings?: () => readonly PolicyWarning[]
-  /** What rules and messages name the file relative to; the working folder unless said. */
+  /** Folder that file names in rules and messages are relative to. Default: the working folder. */
   readonly cwd?: string
 }
 
-/** What only the service itself does with the rules. */
+/** The policy manager for the service itself. */
 export interface FilePolicyManager extends PolicyManager {
-  /** Uses the rules that the config file has now. A change is recorded as made by `file`; returns whether there was one. */
+  /**
+   * Applies the current rules of the config file. A change is recorded as made by `file`; returns whether there was
+   * one.
+   */
   adopt(rules: readonly SourcedRule[]): Promise<boolean>
 }
 
-/** Shows the rules, tries others on what was recorded, and saves them. */
+/** Creates the policy manager: shows rules, tests others on recorded calls, and saves them. */
 export function createPolicyManager(options: PolicyManagerOptions): FilePolicyManager {
   const { hub, store, runsFolder, indexer, events, configFile, warnings = () => [], cwd = process.cwd() } = options
   const label = configFile === undefined ? 'rules' : labelOf(configFile, cwd)
   const judge: Judge = (tool, input, asked) => hub.explain(tool, input, asked)
   const tests = new SharedTurns('A test of rules')
-  /** One save after the other: each looks at the file that the one before has left. */
+  /** Changes are made one after the other, because each reads the file that the one before has written. */
   let saving: Promise<unknown> = Promise.resolve()
 
   const state = async (): Promise<PolicyState> => {
@@ -66,11 +69,11 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
     state,
 
     async explain(caller, { tool, input, run }): Promise<PolicyExplanation> {
-      const told = await caller.hub.explain(tool, input, run === undefined ? {} : { run })
-      const { effect, rule, source, reason, targets, risks, text, decision, error } = told
+      const explained = await caller.hub.explain(tool, input, run === undefined ? {} : { run })
+      const { effect, rule, source, reason, targets, risks, text, decision, error } = explained
       const fix = error?.fix.hint ?? (effect === 'allow' ? undefined : decision?.fix.hint)
       return {
-        tool: escapeLine(told.tool),
+        tool: escapeLine(explained.tool),
         effect,
         rule: escapeLine(rule),
         source: escapeLine(source),
@@ -97,12 +100,12 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
 
   function next<T>(change: () => Promise<T>): Promise<T> {
     const changed = saving.then(change)
-    // Its caller gets the error; the next change is made all the same.
+    // The caller gets the error; the next change is still made.
     saving = changed.catch(() => {})
     return changed
   }
 
-  /** The rules that would hold: those typed, beside what the config says of tools elsewhere. */
+  /** The draft with the rules that other sections of the config contribute. */
   async function draftedRules(yaml: string): Promise<readonly SourcedRule[]> {
     const { rules } = readDraft(yaml, { file: configFile ?? path.join(cwd, 'tool-hub.yaml') })
     const found = configFile === undefined ? undefined : await editable(configFile, label)
@@ -138,7 +141,7 @@ type Editable =
   | { readonly file: PolicyFile; readonly elsewhere: readonly SourcedRule[]; readonly part: string }
   | { readonly readOnly: string; readonly version?: string }
 
-/** Whether the rules of this config can be changed here, and if not, why. */
+/** Whether the rules of this config can be edited here; if not, the reason. */
 async function editable(configFile: string, label: string): Promise<Editable> {
   const kind = path.extname(configFile)
   if (kind !== '.yaml' && kind !== '.yml')
@@ -188,7 +191,7 @@ function showWarning({
   return { level, message: escapeLine(message), source: escapeLine(source), ...advice }
 }
 
-/** Relative to the working folder when it is below, as messages about the config have it. */
+/** Relative to the working folder if the file is inside it. */
 function labelOf(file: string, cwd: string): string {
   const relative = path.relative(cwd, file)
   return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative
@@ -200,17 +203,17 @@ function changedMeanwhile(label: string): ToolError {
   })
 }
 
-/** How the places in a draft are named. */
+/** Name of the draft in messages. */
 const LABEL = 'rules'
 
-/** Rules that somebody has typed. */
+/** Rules that were typed by a person. */
 interface Draft {
   readonly rules: readonly SourcedRule[]
-  /** As a part of a config: with its key. */
+  /** As a section of a config, with its key. */
   readonly part: string
 }
 
-/** Reads typed rules: a list of them, or the `policy:` part of a config. What is wrong is told with its line. */
+/** Parses typed rules: a list, or the `policy:` section of a config. Errors have line numbers. */
 function readDraft(yaml: string, { file }: { readonly file: string }): Draft {
   const { value, locate } = parseYaml(yaml, LABEL)
   const isList = Array.isArray(value)
@@ -225,7 +228,7 @@ function readDraft(yaml: string, { file }: { readonly file: string }): Draft {
   return { rules: rulesIn(document, checkConfig(document)), part: value === null ? 'policy: []\n' : part }
 }
 
-/** The owner's rules in a config that is at hand as text. */
+/** Parses the owner's rules in the text of a config. */
 function readOwnerRules(text: string, { file, label }: { readonly file: string; readonly label: string }) {
   const document = { file, label, ...parseYaml(text, label) }
   const config = checkConfig(document)

@@ -7,15 +7,15 @@ import { SharedTurns } from './shared-turns.ts'
 
 const MAX_RUNS = 1_000
 const AT_ONCE = 4
-/** Of the whole process, because the disk that it reads is. */
+/** One queue for the process, because all checks read the same disk. */
 const TURNS = new SharedTurns('A check of records')
 
-/** One check after another, as the console makes them, reads the first line of every run once. */
+/** Cached between checks, so that the first line of every run is read once. */
 const FIRST_LINES: FirstLines = new Map()
 
 /**
- * Checks the records of these runs, or of the 1,000 that were written to last; without the name of a run, also looks for
- * runs that are gone. One check at a time.
+ * Verifies the records of these runs, or of the 1,000 latest; without runs it also looks for missing ones. One check at
+ * a time.
  */
 export function verifyRuns(folder: string, heads: HeadStore, runs?: readonly string[]): Promise<AuditReport> {
   return TURNS.share(JSON.stringify([folder, runs]), () => verifyAll(folder, heads, runs))
@@ -34,7 +34,7 @@ async function verifyAll(folder: string, heads: HeadStore, runs: readonly string
   return { ok: reports.every(({ ok }) => ok), runs: reports }
 }
 
-/** A record that cannot be read is no proof of anything: it counts as broken, and the others are checked all the same. */
+/** A record that cannot be read counts as broken; the others are still checked. */
 async function verify(check: FolderCheck, run: string): Promise<AuditReport['runs'][number]> {
   try {
     return toEntry(await check.verify(run))
@@ -45,14 +45,14 @@ async function verify(check: FolderCheck, run: string): Promise<AuditReport['run
 }
 
 function toEntry({ run, problems, remarks, ...rest }: VerifyReport) {
-  return { run: escapeLine(run), ...rest, problems: problems.map(told), remarks: remarks.map(told) }
+  return { run: escapeLine(run), ...rest, problems: problems.map(toFinding), remarks: remarks.map(toFinding) }
 }
 
-function told({ problem, seq }: AuditFinding): { message: string; seq: number } {
+function toFinding({ problem, seq }: AuditFinding): { message: string; seq: number } {
   return { message: escapeLine(problem), seq }
 }
 
-/** What it takes to remove a run that somebody chose. */
+/** Options of `removeEndedRun`. */
 interface RemoveEndedRunOptions {
   readonly hub: Pick<Hub, 'run' | 'endRun' | 'recordChange'>
   readonly store: Pick<Store, 'calls' | 'heads' | 'approvals' | 'sessions'>
@@ -63,7 +63,7 @@ interface RemoveEndedRunOptions {
 
 const MAX_WAITING = 1_000
 
-/** Removes a run that has ended, as retention does: on record, so that its removal can be proven. */
+/** Removes a run that has ended, as retention does: the removal is recorded, so that it can be proven. */
 export async function removeEndedRun(run: string, options: RemoveEndedRunOptions): Promise<void> {
   const { hub, store, runsFolder, clock, by } = options
   const [busy, hint] = (await whatRuns(run, options)) ?? []

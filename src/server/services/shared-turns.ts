@@ -3,20 +3,20 @@ import { ToolError } from '../../core/index.ts'
 const MAX_WAITING = 8
 
 /**
- * Heavy work, one at a time: who asks for the same as somebody before who still waits shares that result, others wait
- * their turn, and when too many do they are told to come again.
+ * Runs expensive work one at a time. Concurrent requests for the same work share its result; when too many wait,
+ * further ones are refused.
  */
 export class SharedTurns {
   readonly #what: string
   readonly #asked = new Map<string, Promise<unknown>>()
   #last: Promise<unknown> = Promise.resolve()
 
-  /** `what` names the work for those who are refused. */
+  /** `what` names the work in refusals. */
   constructor(what: string) {
     this.#what = what
   }
 
-  /** `key` says what is asked for: equal keys must mean the same work. */
+  /** Equal keys must mean the same work. */
   share<T>(key: string, work: () => Promise<T>): Promise<T> {
     const same = this.#asked.get(key)
     if (same) return same as Promise<T>
@@ -33,7 +33,7 @@ export class SharedTurns {
     }
     const turn = this.#last.then(work).finally(() => this.#asked.delete(key))
     this.#asked.set(key, turn)
-    // Whoever asked is told what went wrong; the next one goes on.
+    // The caller gets the error; the next work still runs.
     this.#last = turn.catch(() => {})
     return turn
   }

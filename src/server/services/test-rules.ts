@@ -11,7 +11,7 @@ const MAX_MS = 20_000
 const MAX_CHANGED = 1_000
 const CALLS_A_TURN = 20
 
-/** What the latest calls are tried with. */
+/** Options of `testRules`. */
 interface Trial {
   readonly judge: Judge
   readonly policy: Policy
@@ -19,7 +19,10 @@ interface Trial {
   readonly runsFolder: string
 }
 
-/** Which of the latest recorded calls other rules would decide otherwise; what takes longer than 20 s is skipped. */
+/**
+ * Returns the latest recorded calls that other rules would decide differently; stops after 20 s and counts the rest as
+ * skipped.
+ */
 export async function testRules(
   latest: number,
   { judge, policy, index, runsFolder }: Trial,
@@ -60,7 +63,7 @@ function byRun(calls: readonly IndexedCall[]): Map<string, Map<string, IndexedCa
   return runs
 }
 
-/** A record that was removed has no calls to try; its entries in the index count as skipped. */
+/** A record that was removed has no calls; its entries in the index count as skipped. */
 async function* ifThere<T>(calls: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* calls
@@ -69,22 +72,22 @@ async function* ifThere<T>(calls: AsyncIterable<T>): AsyncGenerator<T> {
   }
 }
 
-/** `hub.explain`, also by other rules than those that hold. */
+/** `hub.explain`, optionally with other rules than the current ones. */
 export type Judge = (
   tool: string,
   input: unknown,
   options: CallOptions & { readonly policy?: Policy },
 ) => Promise<Explanation>
 
-/** A recorded call as other rules would decide it. */
+/** The decisions for a recorded call by the current and by other rules. */
 interface JudgedAgain {
   readonly before: Explanation['effect']
   readonly after: Pick<Explanation, 'effect' | 'rule' | 'source' | 'reason'>
 }
 
 /**
- * Decides a recorded call by the rules that hold and by others. Both now: files and runs have changed since, and only
- * the rules are to differ. Nothing when its arguments are not on record whole, or its tool is gone.
+ * Decides a recorded call by the current rules and by others. Both now, because files and runs have changed since.
+ * Returns `undefined` if the record does not have its whole arguments, or its tool no longer exists.
  */
 export async function judgeAgain(
   judge: Judge,

@@ -5,17 +5,17 @@ import { type Awaitable, type Clock, messageOf, systemClock, ToolError } from '.
 import type { Refusal } from '../auth/auth-request.ts'
 import type { Identity } from '../auth/authenticator.ts'
 import type { Caller, Service } from '../service.ts'
-import { CLOSE_CODES, WS_LIMITS, type WsLimits } from './limits.ts'
+import { CLOSE_CODES, WS_LIMITS, type WsLimits } from './messages.ts'
 import { Presence } from './session-watch.ts'
-import { type ConnectionParts, WsConnection } from './ws-connection.ts'
+import { type ConnectionContext, WsConnection } from './ws-connection.ts'
 import { WsSessions } from './ws-sessions.ts'
 
-/** What both sides speak. */
+/** The WebSocket subprotocol. */
 const SUBPROTOCOL = 'tool-hub.v1'
 
 const BEARER = 'bearer.'
 
-/** How many of something each principal has. */
+/** Counts by principal. */
 export class PrincipalCounts {
   readonly #counts = new Map<string, number>()
 
@@ -34,22 +34,22 @@ export class PrincipalCounts {
   }
 }
 
-/** What the WebSocket door is made of. */
+/** Options of the WebSocket endpoint. */
 export interface WebSocketEndpointOptions {
   readonly service: Pick<Service, 'events' | 'approvals'>
-  /** Says who a request is from; a token that came as a subprotocol is its Authorization header by then. */
+  /** Authenticates a request; a token sent as a subprotocol is in its Authorization header by then. */
   readonly authenticate: (request: IncomingMessage) => Awaitable<Identity | Refusal>
   readonly clock?: Clock
   readonly limits?: Partial<WsLimits>
 }
 
-/** The door at `/v1/ws`. */
+/** The WebSocket endpoint at `/v1/ws`. */
 export interface WebSocketEndpoint {
-  /** For the `upgrade` event of a server. Answers every such request, also those it refuses. */
+  /** Handles the `upgrade` event of a server, including requests that it refuses. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** Shows those out of whom it is true: a token was revoked, for example. */
+  /** Disconnects the callers that match, e.g. after a token was revoked. */
   dismiss(who: (caller: Caller) => boolean): void
-  /** Takes nothing more, lets calls end for so long, then closes everything. */
+  /** Refuses new connections and calls, lets calls in progress end for `graceMs`, then closes everything. */
   close(options?: { readonly graceMs?: number }): Promise<void>
   readonly connections: number
 }
@@ -59,15 +59,15 @@ const SWEEP_MS = 5_000
 const CHECK_MS = 5_000
 const CLOSING_MS = 1_000
 
-/** Opens the WebSocket door of a service: calls, client tools, approvals and events, resumed after a dropped connection. */
+/** Creates the WebSocket endpoint: calls, client tools, approvals and events, resumed after a dropped connection. */
 export function createWebSocketEndpoint(options: WebSocketEndpointOptions): WebSocketEndpoint {
   return new Endpoint(options)
 }
 
-class Endpoint implements WebSocketEndpoint, ConnectionParts {
+class Endpoint implements WebSocketEndpoint, ConnectionContext {
   readonly clock: Clock
   readonly limits: WsLimits
-  readonly #admit: WebSocketEndpointOptions['authenticate']
+  readonly #authenticate: WebSocketEndpointOptions['authenticate']
   readonly #server: WebSocketServer
   readonly #sessions: WsSessions
   readonly #connections = new Set<WsConnection>()
@@ -80,7 +80,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionParts {
   constructor({ service, authenticate, clock = systemClock, limits }: WebSocketEndpointOptions) {
     this.clock = clock
     this.limits = { ...WS_LIMITS, ...limits }
-    this.#admit = authenticate
+    this.#authenticate = authenticate
     const { events, approvals } = service
     const presence = new Presence(events, clock)
     this.#sessions = new WsSessions({ events, approvals, presence, clock, limits: this.limits })
@@ -97,7 +97,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionParts {
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // Whatever goes wrong with it before it is a WebSocket: it is gone.
+    // An error before the upgrade only closes the socket.
     socket.on('error', ignore)
     void this.#welcome(request, socket, head).catch((error: unknown) => {
       process.emitWarning(`A WebSocket could not be admitted: ${messageOf(error)}`, 'ToolHubWarning')
@@ -124,7 +124,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionParts {
     this.#stopSweep?.()
   }
 
-  greet: ConnectionParts['greet'] = (connection, { session: id, received = 0 }) => {
+  greet: ConnectionContext['greet'] = (connection, { session: id, received = 0 }) => {
     const known = id === undefined ? undefined : this.#sessions.resume(id, connection.caller)
     const session = known ?? this.#sessions.open(connection.caller)
     const welcome = { type: 'welcome', session: session.id, resumed: known !== undefined }
@@ -133,13 +133,13 @@ class Endpoint implements WebSocketEndpoint, ConnectionParts {
     return session
   }
 
-  closed: ConnectionParts['closed'] = (connection, code) => {
+  closed: ConnectionContext['closed'] = (connection, code) => {
     this.#connections.delete(connection)
     this.#counts.remove(connection.caller.name)
     if (this.#connections.size === 0) this.#whenEmpty?.()
     const { session } = connection
     if (!session?.detach(connection)) return
-    // A goodbye; anything else is a drop.
+    // Code 1000 is a regular close; any other is a dropped connection.
     if (code === 1000 || !session.isWorthKeeping) this.#sessions.end(session)
     else this.#sessions.leave(session)
   }
@@ -153,7 +153,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionParts {
     presentToken(request)
     this.#arriving++
     try {
-      const admission = await this.#admit(request)
+      const admission = await this.#authenticate(request)
       if (!admission.ok) return refuseUpgrade(socket, admission.status, admission.error, admission.headers)
       if (this.#isClosing) return refuseUpgrade(socket, 503, stopping())
       const { name } = admission.caller
@@ -172,15 +172,15 @@ class Endpoint implements WebSocketEndpoint, ConnectionParts {
     this.#stopSweep ??= this.clock.after(SWEEP_MS, this.#sweep, { background: true })
   }
 
-  /** One timer for all: who was silent for long is asked, who does not answer is gone. */
+  /** One timer for all connections: silent ones are pinged, and closed if they do not answer. */
   readonly #sweep = (): void => {
     const now = this.clock.now()
     for (const connection of this.#connections) {
-      const { heardAt, pingedAt, session } = connection
+      const { activeAt, pingedAt, session } = connection
       if (now - connection.checkedAt >= CHECK_MS) void this.#check(connection, now)
-      if (now - heardAt < this.limits.silenceMs) continue
+      if (now - activeAt < this.limits.silenceMs) continue
       if (!session) connection.close(CLOSE_CODES.badMessages, 'no hello came')
-      else if (pingedAt <= heardAt) connection.ping(now)
+      else if (pingedAt <= activeAt) connection.ping(now)
       else if (now - pingedAt >= this.limits.silenceMs) connection.terminate()
     }
     this.#sessions.sweep()
@@ -188,7 +188,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionParts {
     this.#stopSweep = isNeeded ? this.clock.after(SWEEP_MS, this.#sweep, { background: true }) : undefined
   }
 
-  /** A token that was revoked, a session that is over: who came in by it has to go. */
+  /** Closes a connection whose token was revoked or whose sign-in has ended. */
   async #check(connection: WsConnection, now: number): Promise<void> {
     connection.checkedAt = now
     try {
@@ -197,7 +197,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionParts {
       if (connection.session) this.#sessions.end(connection.session)
       connection.close(CLOSE_CODES.notAdmitted, 'not admitted any more')
     } catch {
-      // It cannot be checked now: it may come again and be checked at the door, its session waits.
+      // The check failed: the client may reconnect and is authenticated again; its session waits.
       connection.close(CLOSE_CODES.notAdmitted, 'could not be checked')
     }
   }
@@ -227,8 +227,9 @@ function full(what: string): ToolError {
 function ignore(): void {}
 
 /**
- * A browser cannot set headers of a WebSocket, and a token in a URL ends up in logs, so it may come as a subprotocol:
- * `tool-hub.v1, bearer.<token>`. It is made the Authorization header, unless there is one, and not kept.
+ * A browser cannot set headers of a WebSocket, and a token in a URL ends up in logs, so the token may be sent as a
+ * subprotocol: `tool-hub.v1, bearer.<token>`. It becomes the Authorization header, unless there is one, and is removed
+ * from the subprotocols.
  */
 export function presentToken({ headers, headersDistinct }: IncomingMessage): void {
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((protocol) => protocol.trim())
@@ -242,7 +243,7 @@ export function presentToken({ headers, headersDistinct }: IncomingMessage): voi
   headersDistinct.authorization = [headers.authorization]
 }
 
-/** Says no to a request for a WebSocket, in HTTP, and ends the connection. */
+/** Refuses an upgrade request with an HTTP response and closes the connection. */
 export function refuseUpgrade(
   socket: Duplex,
   status: number,

@@ -4,7 +4,7 @@ interface Kept {
   readonly mayDrop: boolean
 }
 
-/** The messages to one client, in order, each kept until the client says that it came. */
+/** The messages to one client, in order, each kept until it is acknowledged. */
 export class Outbox {
   readonly #most: { readonly messages: number; readonly bytes: number }
   /** Oldest first; those before `#first` are acknowledged, those from `#next` on are not sent. */
@@ -13,7 +13,7 @@ export class Outbox {
   #next = 0
   #seq = 0
   #bytes = 0
-  /** Of those that may not be dropped. */
+  /** Number of messages that may not be dropped. */
   #firm = 0
   #firmBytes = 0
   #droppedSeq = 0
@@ -22,12 +22,12 @@ export class Outbox {
     this.#most = most
   }
 
-  /** Something is kept that has to arrive. */
+  /** Whether a message is kept that may not be dropped. */
   get hasFirm(): boolean {
     return this.#firm > 0
   }
 
-  /** What may not be dropped is more than the limit: nothing more should be begun. */
+  /** Whether the messages that may not be dropped exceed the limit; nothing new should start then. */
   get isFull(): boolean {
     return this.#firm > this.#most.messages || this.#firmBytes > this.#most.bytes
   }
@@ -36,12 +36,14 @@ export class Outbox {
     return this.#bytes
   }
 
-  /** The number of the message to be added next. */
+  /** Returns the number of the next message. */
   nextSeq(): number {
     return ++this.#seq
   }
 
-  /** Keeps a message. Over the limit the oldest that may be are dropped; true when one of them was never sent. */
+  /**
+   * Keeps a message. Over the limit, the oldest droppable ones are dropped; returns whether one of them was never sent.
+   */
   add(seq: number, text: string, mayDrop: boolean): boolean {
     this.#entries.push({ seq, text, mayDrop })
     this.#count({ seq, text, mayDrop }, 1)
@@ -50,14 +52,14 @@ export class Outbox {
     return size > this.#firm && this.#drop()
   }
 
-  /** The next message that is to be sent, which then counts as sent. */
+  /** Returns the next message to send and marks it as sent. */
   take(): string | undefined {
     const entry = this.#entries[this.#next]
     if (entry) this.#next++
     return entry?.text
   }
 
-  /** Forgets all up to `seq`; nothing that was not sent. */
+  /** Removes sent messages up to `seq`. */
   acknowledge(seq: number): void {
     while (this.#first < this.#next && this.#entries[this.#first]!.seq <= seq) {
       this.#count(this.#entries[this.#first]!, -1)
@@ -69,19 +71,19 @@ export class Outbox {
     this.#first = 0
   }
 
-  /** All after `received` is to be sent again; true when some of it is gone. */
+  /** Marks all messages after `received` as unsent; returns whether some were dropped. */
   rewind(received: number): boolean {
     this.acknowledge(received)
     this.#next = this.#first
     return this.#droppedSeq > received
   }
 
-  /** The text of a message that is still kept. */
+  /** Returns the text of a kept message. */
   find(seq: number): string | undefined {
     return this.#entries[this.#indexOf(seq)]?.text
   }
 
-  /** Nobody needs this message any more. Says whether it was sent, or is acknowledged. */
+  /** Removes a message that is no longer needed; returns whether it was sent. */
   withdraw(seq: number): boolean {
     const index = this.#indexOf(seq)
     if (index === -1) return true
@@ -97,7 +99,7 @@ export class Outbox {
     return this.#indexOf(seq) >= this.#next
   }
 
-  /** A quarter at once, so that a flood does not look through the list for every message. */
+  /** Drops a quarter, so that a flood does not scan the list for every message. */
   #drop(): boolean {
     const { messages, bytes } = this.#most
     const kept: Kept[] = []
@@ -130,7 +132,7 @@ export class Outbox {
     this.#firmBytes += sign * text.length
   }
 
-  /** They are sorted by number, with gaps. */
+  /** Binary search: the entries are sorted by number, with gaps. */
   #indexOf(seq: number): number {
     let low = this.#first
     let high = this.#entries.length - 1

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { CallOptions } from '../../core/call-options.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Scope } from '../../protocol/shapes.ts'
-import type { CallMessage } from './read-message.ts'
+import type { CallMessage } from './messages.ts'
 import { SessionCalls } from './session-calls.ts'
 import type { Numbered, SessionPort } from './session-port.ts'
 

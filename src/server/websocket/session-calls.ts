@@ -1,11 +1,11 @@
 import { type CallEvent, type CallOptions, callerGone, ToolError } from '../../core/index.ts'
 import { hasKey } from '../../protocol/index.ts'
-import type { CallMessage } from './read-message.ts'
+import type { CallMessage } from './messages.ts'
 import { type Numbered, requireScope, type SessionPort, toWireError } from './session-port.ts'
 
 const MAX_OF_A_GENERATION = 5_000
 
-/** The latest ids of a session that were answered, 5,000 at least, each with the number of its answer. */
+/** The latest answered ids of a session, at least 5,000, each with the number of its response. */
 export class SeenIds {
   #recent: Map<string, number> | undefined
   #older: Map<string, number> | undefined
@@ -14,7 +14,7 @@ export class SeenIds {
     return this.#recent?.get(id) ?? this.#older?.get(id)
   }
 
-  /** Two generations: to take the oldest of one map away for every new one is slow. */
+  /** Two generations, because removing the oldest entry for every new one is slow. */
   add(id: string, seq: number): void {
     this.#recent ??= new Map()
     if (this.#recent.size >= MAX_OF_A_GENERATION) {
@@ -27,11 +27,11 @@ export class SeenIds {
 
 interface UnderWay {
   readonly controller?: AbortController
-  /** Made again with the same key it gives the same result, so it goes on when the client is gone. */
+  /** Repeated with the same key it returns the same result, so it continues without its client. */
   readonly survivesClient?: boolean
 }
 
-/** What a session was asked to do: each id once, each with one end. */
+/** The requests of a session: each id runs once and has one end. */
 export class SessionCalls {
   readonly #session: SessionPort
   readonly #most: number
@@ -39,7 +39,7 @@ export class SessionCalls {
   readonly #seen = new SeenIds()
   /** Calls that wait until the client has acknowledged some results. */
   #held: CallMessage[] = []
-  /** Of calls that ended: nobody listens to them any more, and making one costs as much as the rest of a call. */
+  /** Reused after calls have ended, because creating one costs as much as the rest of a call. */
   readonly #idle: AbortController[] = []
   #whenIdle: (() => void) | undefined
 
@@ -68,12 +68,12 @@ export class SessionCalls {
     else void this.#run(call)
   }
 
-  /** The client has caught up. */
+  /** Starts held calls after the client has acknowledged results. */
   startHeld(): void {
     while (this.#held.length > 0 && !this.#session.isFull) void this.#run(this.#held.shift()!)
   }
 
-  /** Something else than a call that has one outcome. */
+  /** Runs a request other than a call. */
   perform(id: string, work: () => Promise<unknown>): void {
     if (this.#isKnown(id)) return
     const mayBegin = !this.#session.isFull && this.#underWay.size < this.#most
@@ -93,14 +93,14 @@ export class SessionCalls {
     this.#session.complain(new ToolError('NOT_FOUND', `There is no call ${JSON.stringify(id)} to cancel.`), id)
   }
 
-  /** Nobody is left who could get a result, but of calls that can be made again. */
+  /** Aborts the calls whose results nobody can get; calls with an idempotency key continue. */
   abort(): void {
     this.#held = []
     const gone = callerGone('The client went away and did not come back.')
     for (const { controller, survivesClient } of this.#underWay.values()) if (!survivesClient) controller?.abort(gone)
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in progress. */
   async idle(): Promise<void> {
     if (this.#underWay.size === this.#held.length) return
     await new Promise<void>((resolve) => (this.#whenIdle = resolve))
@@ -131,7 +131,7 @@ export class SessionCalls {
     this.#forget(id)
   }
 
-  /** What it did before it failed nobody knows, so it is an end like another. */
+  /** An error is an end, too, because the call may have had effects. */
   #fail(id: string, error: unknown): void {
     this.#end(id, { type: 'error', id, error: toWireError(error) })
   }
@@ -143,7 +143,7 @@ export class SessionCalls {
     if (this.#whenIdle && this.#underWay.size === this.#held.length) this.#whenIdle()
   }
 
-  /** One that was seen is the same: its end is on its way, or is told again. */
+  /** A known id is a repeated request: its response is on its way, or is sent again. */
   #isKnown(id: string): boolean {
     if (this.#underWay.has(id)) return true
     const seq = this.#seen.find(id)
@@ -155,7 +155,7 @@ export class SessionCalls {
   #optionsOf(call: CallMessage, signal: AbortSignal): CallOptions {
     const { run, session, purpose, timeoutMs, dryRun, onAsk } = call
     const { idempotencyKey, repeatKey, requestId, taskId, goalId } = call
-    const onEvent = call.stream ? (event: CallEvent) => this.#tell(call.id, event) : undefined
+    const onEvent = call.stream ? (event: CallEvent) => this.#send(call.id, event) : undefined
     return {
       run,
       session,
@@ -173,8 +173,8 @@ export class SessionCalls {
     }
   }
 
-  /** The end comes as the result. */
-  #tell(id: string, event: CallEvent): void {
+  /** The end is sent as the result. */
+  #send(id: string, event: CallEvent): void {
     if (event.type !== 'call-ended') this.#session.send({ type: 'progress', id, event }, { mayDrop: true })
   }
 }

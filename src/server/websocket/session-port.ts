@@ -3,7 +3,7 @@ import type { Scope } from '../../protocol/index.ts'
 import type { AuthenticatedCaller } from '../auth/caller.ts'
 import type { Caller } from '../service.ts'
 
-/** A message before it has its number. */
+/** A message without its number. */
 export type Numbered =
   | { readonly type: 'progress'; readonly id: string; readonly event: CallEvent }
   | { readonly type: 'result'; readonly id: string; readonly result: ToolResult }
@@ -12,25 +12,25 @@ export type Numbered =
   | { readonly type: 'done'; readonly id: string; readonly outcome: unknown }
   | { readonly type: 'error'; readonly id: string; readonly error: WireError }
 
-/** What the parts of a session use of it. */
+/** The session as its calls, tools and watches use it. */
 export interface SessionPort {
-  /** Whose it is, as it was admitted last. */
+  /** The caller of the latest connection. */
   readonly caller: AuthenticatedCaller
-  /** The client does not acknowledge what it gets: begin nothing new. */
+  /** Whether the client does not acknowledge messages; nothing new should start then. */
   readonly isFull: boolean
-  /** Numbers a message and sends it, again after a drop, until it is acknowledged. Gives its number back. */
+  /** Numbers a message and sends it until it is acknowledged, also after a reconnect. Returns its number. */
   send(message: Numbered, options?: { readonly mayDrop?: boolean }): number
-  /** The same for an event that is JSON already. */
+  /** The same for an event that is already JSON. */
   sendEvent(json: string): void
-  /** Sends what is kept under this number once more; false when it is acknowledged. */
+  /** Sends a kept message again; returns `false` if it was acknowledged. */
   sendAgain(seq: number): boolean
-  /** Nobody needs this message any more; false when it was never sent. */
+  /** Withdraws a message that is no longer needed; returns `false` if it was never sent. */
   withdraw(seq: number): boolean
-  /** Tells what is wrong, now or never. */
+  /** Sends an error if the client is connected. */
   complain(error: unknown, id?: string): void
 }
 
-/** Refuses what one of these scopes is needed for. */
+/** Throws FORBIDDEN if the caller has none of these scopes. */
 export function requireScope({ name, scopes }: Caller, ...oneOf: readonly Scope[]): void {
   if (oneOf.some((scope) => scopes.has(scope))) return
   const needed = oneOf.join(' or ')
@@ -39,7 +39,7 @@ export function requireScope({ name, scopes }: Caller, ...oneOf: readonly Scope[
   })
 }
 
-/** A failure as it is told over a WebSocket. */
+/** An error in a WebSocket message. */
 interface WireError {
   readonly code: string
   readonly message: string
@@ -47,7 +47,7 @@ interface WireError {
   readonly retryable: boolean
 }
 
-/** What a client may know of a failure; the rest is for the owner of the service. */
+/** Converts an error for the client; unexpected errors are hidden and reported to the owner. */
 export function toWireError(thrown: unknown): WireError {
   const error = ToolError.is(thrown) ? thrown : hide(thrown)
   return { code: error.code, message: error.message, hint: error.fix.hint, retryable: error.retryable }

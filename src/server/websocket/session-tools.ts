@@ -6,7 +6,7 @@ import {
   ToolError,
 } from '../../core/index.ts'
 import { type ClientConnection, connectClient } from '../../sources/client-tools/index.ts'
-import type { ReadMessage } from './read-message.ts'
+import type { ReadMessage } from './messages.ts'
 import { requireScope, type SessionPort } from './session-port.ts'
 
 type ToolsMessage = Extract<ReadMessage, { type: 'tools' }>
@@ -20,13 +20,13 @@ interface Registered {
 interface Execution {
   readonly connection: ClientConnection
   readonly call: ClientCall
-  /** Number of the message that told it last. */
+  /** Number of the message that sent it last. */
   seq: number
 }
 
 const MAX_NAMES = 16
 
-/** The tools that the client of a session executes, and the executions that wait for it. */
+/** The tools that a client executes, and the executions in progress. */
 export class SessionTools {
   readonly #session: SessionPort
   readonly #registered = new Map<string, Registered>()
@@ -40,7 +40,7 @@ export class SessionTools {
     return this.#registered.size === 0
   }
 
-  /** Replaces what was registered under this name. Says which tools were not taken. */
+  /** Replaces the tools registered under this name. Returns those accepted and those refused. */
   async register({ name, tools }: ToolsMessage): Promise<{ tools: string[]; refused: readonly RefusedClientTool[] }> {
     requireScope(this.#session.caller, 'call')
     const definitions = tools as unknown as readonly ClientToolDefinition[]
@@ -55,7 +55,7 @@ export class SessionTools {
     return { tools: names.filter((name) => !left.has(name)), refused }
   }
 
-  /** The client's answer to an execution; complains when it is not wanted. */
+  /** Handles the client's answer to an execution; sends an error if it is not expected. */
   async answer({ type, callId, ...answer }: AnswerMessage): Promise<void> {
     const execution = this.#executions.get(callId)
     const connection = execution?.connection ?? this.#registered.values().next().value?.connection
@@ -65,17 +65,19 @@ export class SessionTools {
       await connection.answer(callId, answer as ClientAnswer)
       if (execution) this.#session.withdraw(execution.seq)
     } catch (thrown) {
-      // An answer that cannot be read is none: the call still waits.
+      // An invalid answer does not count: the call still waits.
       const isWaiting = execution && ToolError.is(thrown) && thrown.code === 'INPUT_SCHEMA_INVALID'
       if (isWaiting) this.#executions.set(callId, execution)
       this.#session.complain(thrown)
     }
   }
 
-  /** After a drop: what the client knew of, and has not answered, is told again. It answers once. */
+  /**
+   * After a reconnect, sends the executions again that the client has received and not answered. It answers each once.
+   */
   resend(received: number): void {
     for (const execution of this.#executions.values()) {
-      if (execution.seq <= received) execution.seq = this.#tell(execution.call)
+      if (execution.seq <= received) execution.seq = this.#send(execution.call)
     }
   }
 
@@ -108,18 +110,18 @@ export class SessionTools {
   #execute(connection: ClientConnection, call: ClientCall): void {
     if (this.#session.isFull) throw new Error('it does not take what it is sent')
     const { callId, signal } = call
-    this.#executions.set(callId, { connection, call, seq: this.#tell(call) })
+    this.#executions.set(callId, { connection, call, seq: this.#send(call) })
     signal.addEventListener('abort', () => this.#abandon(callId, signal.reason), { once: true })
   }
 
-  #tell({ callId, tool, input }: ClientCall): number {
+  #send({ callId, tool, input }: ClientCall): number {
     return this.#session.send({ type: 'execute', callId, tool, input })
   }
 
   #abandon(callId: string, reason: unknown): void {
     const execution = this.#executions.get(callId)
     if (!this.#executions.delete(callId)) return
-    // What was never sent need not be taken back.
+    // An execution that was never sent need not be withdrawn.
     if (!this.#session.withdraw(execution!.seq)) return
     const why = ToolError.is(reason) ? reason.code : 'ABORTED'
     this.#session.send({ type: 'abandon', callId, reason: why })

@@ -1,51 +1,51 @@
 import type { Clock } from '../../core/index.ts'
 import type { ServiceEvent } from '../../protocol/index.ts'
 import type { ApprovalService, Caller, EventHub } from '../service.ts'
-import type { ReadMessage } from './read-message.ts'
+import type { ReadMessage } from './messages.ts'
 import { requireScope, type SessionPort } from './session-port.ts'
 
 type Watched = Extract<ReadMessage, { type: 'watch' }>['events'][number]
 
-/** What the watchers of a door share. */
-export interface WatchParts {
+/** What the watches of all sessions share. */
+export interface WatchContext {
   readonly events: EventHub
   readonly approvals: Pick<ApprovalService, 'attend'>
   readonly presence: Presence
 }
 
-/** The events that a session wants to hear, which also says that somebody is there. */
+/** The events that a session watches, and its presence. */
 export class SessionWatch {
   readonly #session: SessionPort
-  readonly #parts: WatchParts
+  readonly #context: WatchContext
   #stops: (() => void)[] = []
   #isConnected = true
-  /** As whom it is present. */
+  /** The name under which it is present. */
   #presentAs: string | undefined
 
-  constructor(session: SessionPort, parts: WatchParts) {
+  constructor(session: SessionPort, context: WatchContext) {
     this.#session = session
-    this.#parts = parts
+    this.#context = context
   }
 
   get isEmpty(): boolean {
     return this.#stops.length === 0
   }
 
-  /** Replaces what was watched before. */
+  /** Replaces the watched types. */
   set(types: readonly Watched[]): void {
     const { caller } = this.#session
     for (const type of types)
-      requireScope(caller, ...(ASKS.has(type) ? (['approve', 'read'] as const) : (['read'] as const)))
-    const { events, approvals } = this.#parts
+      requireScope(caller, ...(ANSWERER_TYPES.has(type) ? (['approve', 'read'] as const) : (['read'] as const)))
+    const { events, approvals } = this.#context
     this.#unsubscribe()
-    if (types.length > 0) this.#stops.push(events.subscribe((event) => this.#tell(event), { types }))
+    if (types.length > 0) this.#stops.push(events.subscribe((event) => this.#send(event), { types }))
     const mayAnswer = caller.scopes.has('approve') && (types.includes('approval') || types.includes('question'))
     if (mayAnswer) this.#stops.push(approvals.attend(caller))
-    const wasTold = this.#appear()
-    if (types.includes('presence') && !wasTold) this.#tell({ type: 'presence', people: this.#parts.presence.people })
+    const wasSent = this.#appear()
+    if (types.includes('presence') && !wasSent) this.#send({ type: 'presence', people: this.#context.presence.people })
   }
 
-  /** Somebody is seen while it is connected; it hears what it missed when it comes back. */
+  /** A session is present while it is connected; it gets missed events after a reconnect. */
   connected(isConnected: boolean): void {
     this.#isConnected = isConnected
     this.#appear()
@@ -61,7 +61,7 @@ export class SessionWatch {
   }
 
   #appear(): boolean {
-    const { presence } = this.#parts
+    const { presence } = this.#context
     const isHere = this.#isConnected && !this.isEmpty
     if (isHere === (this.#presentAs !== undefined)) return false
     const { name } = this.#session.caller
@@ -71,14 +71,14 @@ export class SessionWatch {
     return true
   }
 
-  #tell(event: ServiceEvent): void {
+  #send(event: ServiceEvent): void {
     this.#session.sendEvent(toJson(event, this.#session.caller))
   }
 }
 
-const ASKS = new Set<Watched>(['approval', 'question', 'presence'])
+const ANSWERER_TYPES = new Set<Watched>(['approval', 'question', 'presence'])
 
-/** An event that many watch is written once. */
+/** An event is serialized once for all sessions. */
 const written = new WeakMap<ServiceEvent, string>()
 
 function toJson(event: ServiceEvent, { name, scopes }: Caller): string {
@@ -91,7 +91,7 @@ function toJson(event: ServiceEvent, { name, scopes }: Caller): string {
   }
   if (event.type === 'approval') {
     const { approval } = event
-    // Nobody answers for its own calls.
+    // Nobody approves their own calls.
     const mayAnswer = approval.mayAnswer && scopes.has('approve') && approval.caller !== name
     return JSON.stringify({ ...event, approval: { ...approval, mayAnswer } })
   }
@@ -100,7 +100,7 @@ function toJson(event: ServiceEvent, { name, scopes }: Caller): string {
   return json
 }
 
-/** Who watches, through whichever connections. */
+/** The principals that are watching, over any number of connections. */
 export class Presence {
   readonly #events: Pick<EventHub, 'publish'>
   readonly #clock: Clock
@@ -115,12 +115,12 @@ export class Presence {
     return Array.from(this.#people, ([name, { since }]) => ({ name, since }))
   }
 
-  /** Somebody came; says whether the others were told. */
+  /** Adds a connection of a principal; returns whether the others were notified. */
   come(name: string): boolean {
     const known = this.#people.get(name)
     if (known) known.count++
     else this.#people.set(name, { since: this.#clock.now(), count: 1 })
-    if (!known) this.#tell()
+    if (!known) this.#send()
     return !known
   }
 
@@ -128,10 +128,10 @@ export class Presence {
     const known = this.#people.get(name)
     if (!known || --known.count > 0) return
     this.#people.delete(name)
-    this.#tell()
+    this.#send()
   }
 
-  #tell(): void {
+  #send(): void {
     this.#events.publish({ type: 'presence', people: this.people })
   }
 }

@@ -3,61 +3,60 @@ import type { RawData, WebSocket } from 'ws'
 import { type Clock, ToolError } from '../../core/index.ts'
 import type { Identity } from '../auth/authenticator.ts'
 import type { AuthenticatedCaller } from '../auth/caller.ts'
-import { CLOSE_CODES, type WsLimits } from './limits.ts'
-import { idOf, type ReadMessage, readMessage } from './read-message.ts'
+import { CLOSE_CODES, idOf, type ReadMessage, readMessage, type WsLimits } from './messages.ts'
 import { toWireError } from './session-port.ts'
 import type { WsSession } from './ws-session.ts'
 
-/** What a connection needs of the door it came through. */
-export interface ConnectionParts {
+/** What a connection uses of its endpoint. */
+export interface ConnectionContext {
   readonly clock: Clock
   readonly limits: WsLimits
-  /** Gives a connection that said hello its session, and says welcome. */
+  /** Opens or resumes the session of a connection after its hello, and sends the welcome. */
   greet(connection: WsConnection, hello: Extract<ReadMessage, { type: 'hello' }>): WsSession
   closed(connection: WsConnection, code: number): void
 }
 
-/** One WebSocket: reads messages, coalesces writes, counts what it should not get. */
+/** A WebSocket: reads messages, batches writes, counts invalid messages. */
 export class WsConnection {
   readonly caller: AuthenticatedCaller
-  /** Whether it would be let in now. */
+  /** Whether its credentials are still valid. */
   readonly holds: Identity['holds']
-  /** Takes one message from the rate of its principal. */
+  /** Counts one message against the rate of its principal. */
   readonly take: Identity['take']
   checkedAt: number
   session: WsSession | undefined
-  /** When something came last. */
-  heardAt: number
+  /** When the last message arrived. */
+  activeAt: number
   pingedAt = 0
   readonly #ws: WebSocket
   readonly #socket: Duplex
-  readonly #parts: ConnectionParts
+  readonly #context: ConnectionContext
   #bad = 0
   #isCorked = false
   #isClosing = false
 
-  constructor(ws: WebSocket, socket: Duplex, { caller, holds, take }: Identity, parts: ConnectionParts) {
+  constructor(ws: WebSocket, socket: Duplex, { caller, holds, take }: Identity, context: ConnectionContext) {
     this.caller = caller
     this.holds = holds
     this.take = take
-    this.heardAt = parts.clock.now()
-    this.checkedAt = this.heardAt
+    this.activeAt = context.clock.now()
+    this.checkedAt = this.activeAt
     this.#ws = ws
     this.#socket = socket
-    this.#parts = parts
+    this.#context = context
     ws.on('message', this.#read)
-    ws.on('pong', this.#hear)
+    ws.on('pong', this.#noteActivity)
     ws.on('close', this.#closed)
-    // What goes wrong here ends in a close, which is all that matters.
+    // `close` follows every error.
     ws.on('error', ignore)
   }
 
-  /** Whether the other side reads fast enough to be sent more. */
+  /** Whether the client reads fast enough. */
   get hasRoom(): boolean {
-    return this.#ws.bufferedAmount <= this.#parts.limits.bufferedBytes
+    return this.#ws.bufferedAmount <= this.#context.limits.bufferedBytes
   }
 
-  /** What is written in one turn goes to the machine at once. */
+  /** Messages of one turn of the event loop are written together. */
   write(text: string): void {
     if (!this.#isCorked) {
       this.#isCorked = true
@@ -67,7 +66,7 @@ export class WsConnection {
     this.#ws.send(text)
   }
 
-  /** Tells what is wrong, if there is room for it. */
+  /** Sends an error if there is room in the buffer. */
   complain(error: unknown, id?: string): void {
     if (this.hasRoom) this.write(JSON.stringify({ type: 'error', id, error: toWireError(error) }))
   }
@@ -92,28 +91,28 @@ export class WsConnection {
   }
 
   readonly #read = (data: RawData, isBinary: boolean) => {
-    // What is still on its way goes to the connection that goes on.
+    // The connection that continues gets these messages.
     if (this.#isClosing) return
-    this.#hear()
+    this.#noteActivity()
     const text = isBinary ? '' : data.toString()
     let message: ReadMessage
     try {
-      message = readMessage(text, this.#parts.limits.messageEntries)
+      message = readMessage(text, this.#context.limits.messageEntries)
     } catch (error) {
       return this.#refuse(error, idOf(text))
     }
     const { session } = this
     if (message.type === 'ping') return this.write(PONG)
     if (message.type === 'hello' && !session) {
-      this.session = this.#parts.greet(this, message)
+      this.session = this.#context.greet(this, message)
       return
     }
     if (!session || message.type === 'hello') return this.#refuse(outOfOrder(message.type), undefined)
     session.handle(message)
   }
 
-  readonly #hear = (): void => {
-    this.heardAt = this.#parts.clock.now()
+  readonly #noteActivity = (): void => {
+    this.activeAt = this.#context.clock.now()
   }
 
   readonly #uncork = (): void => {
@@ -123,13 +122,13 @@ export class WsConnection {
   }
 
   readonly #closed = (code: number): void => {
-    this.#parts.closed(this, code)
+    this.#context.closed(this, code)
   }
 
   #refuse(error: unknown, id: string | undefined): void {
     this.#bad++
     this.complain(error, id)
-    if (this.#bad >= this.#parts.limits.badMessages) {
+    if (this.#bad >= this.#context.limits.badMessages) {
       this.close(CLOSE_CODES.badMessages, `${this.#bad} messages were not understood`)
     }
   }

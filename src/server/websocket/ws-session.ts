@@ -1,17 +1,16 @@
 import { type Clock, ToolError } from '../../core/index.ts'
 import type { AuthenticatedCaller } from '../auth/caller.ts'
 import type { ApprovalService } from '../service.ts'
-import { CLOSE_CODES, type WsLimits } from './limits.ts'
+import { CLOSE_CODES, type ReadMessage, type WsLimits } from './messages.ts'
 import { Outbox } from './outbox.ts'
-import type { ReadMessage } from './read-message.ts'
 import { SessionCalls } from './session-calls.ts'
 import { type Numbered, requireScope, type SessionPort } from './session-port.ts'
 import { SessionTools } from './session-tools.ts'
-import { SessionWatch, type WatchParts } from './session-watch.ts'
+import { SessionWatch, type WatchContext } from './session-watch.ts'
 import type { WsConnection } from './ws-connection.ts'
 
-/** What every session of a door uses. */
-export interface SessionParts extends WatchParts {
+/** What all sessions share. */
+export interface SessionContext extends WatchContext {
   readonly approvals: Pick<ApprovalService, 'attend' | 'answer' | 'reply'>
   readonly clock: Clock
   readonly limits: WsLimits
@@ -19,14 +18,14 @@ export interface SessionParts extends WatchParts {
 
 type SessionMessage = Exclude<ReadMessage, { type: 'hello' | 'ping' }>
 
-/** What one client has asked for and is owed; outlives its connections. */
+/** The requests and messages of one client; outlives its connections. */
 export class WsSession implements SessionPort {
   readonly id: string
   caller: AuthenticatedCaller
-  /** Since when it has no connection. */
+  /** When it was disconnected. */
   waitingSince: number | undefined
   readonly calls: SessionCalls
-  readonly #parts: SessionParts
+  readonly #context: SessionContext
   readonly #outbox: Outbox
   readonly #tools: SessionTools
   readonly #watch: SessionWatch
@@ -36,15 +35,15 @@ export class WsSession implements SessionPort {
   #isPumpWaiting = false
   #takesCalls = true
 
-  constructor(id: string, caller: AuthenticatedCaller, parts: SessionParts) {
-    const { limits } = parts
+  constructor(id: string, caller: AuthenticatedCaller, context: SessionContext) {
+    const { limits } = context
     this.id = id
     this.caller = caller
-    this.#parts = parts
+    this.#context = context
     this.#outbox = new Outbox({ messages: limits.keptMessages, bytes: limits.keptBytes })
     this.calls = new SessionCalls(this, limits.callsInFlight)
     this.#tools = new SessionTools(this)
-    this.#watch = new SessionWatch(this, parts)
+    this.#watch = new SessionWatch(this, context)
   }
 
   get isFull(): boolean {
@@ -55,31 +54,31 @@ export class WsSession implements SessionPort {
     return this.#outbox.bytes
   }
 
-  /** Whether anything would be lost with it. */
+  /** Whether ending it would lose anything. */
   get isWorthKeeping(): boolean {
     return this.calls.size > 0 || this.#outbox.hasFirm || !this.#tools.isEmpty || !this.#watch.isEmpty
   }
 
-  /** Goes on over this connection, which gets all after `received`. */
+  /** Continues over this connection, which gets all messages after `received`. */
   attach(connection: WsConnection, received: number): void {
-    this.#connection?.close(CLOSE_CODES.takenOver, 'another connection goes on with this session')
+    this.#connection?.close(CLOSE_CODES.takenOver, 'another connection continues this session')
     this.#connection = connection
     this.caller = connection.caller
     this.waitingSince = undefined
     this.#isPumpWaiting = false
     const hasGap = this.#outbox.rewind(received)
-    if (hasGap) this.#tellReset()
+    if (hasGap) this.#sendReset()
     this.#tools.resend(received)
     this.calls.startHeld()
     this.#watch.connected(true)
     this.#pump()
   }
 
-  /** False when it goes on over another connection. */
+  /** Returns `false` if the session continues over another connection. */
   detach(connection: WsConnection): boolean {
     if (this.#connection !== connection) return false
     this.#connection = undefined
-    this.waitingSince = this.#parts.clock.now()
+    this.waitingSince = this.#context.clock.now()
     this.#watch.connected(false)
     this.#checkStall()
     return true
@@ -122,7 +121,7 @@ export class WsSession implements SessionPort {
     this.#takesCalls = false
   }
 
-  /** It is over: nobody gets what it would still have given. */
+  /** Ends the session and aborts its calls. */
   end(): void {
     this.#connection = undefined
     this.#checkStall()
@@ -134,7 +133,7 @@ export class WsSession implements SessionPort {
   #dispatch(message: SessionMessage): unknown {
     switch (message.type) {
       case 'call':
-        // While the server stops none is begun: the client says it again to the next one.
+        // While the server closes, no call starts: the client sends it again to the next server.
         return this.#takesCalls && this.calls.start(message)
       case 'received':
         return this.#received(message.seq)
@@ -161,12 +160,12 @@ export class WsSession implements SessionPort {
 
   #add(seq: number, text: string, mayDrop: boolean): void {
     const hasLost = this.#outbox.add(seq, text, mayDrop)
-    if (hasLost) this.#tellReset()
+    if (hasLost) this.#sendReset()
     this.#pump()
   }
 
-  /** Once is enough while it waits to be sent. */
-  #tellReset(): void {
+  /** Sent once while it is still in the outbox. */
+  #sendReset(): void {
     if (this.#resetSeq > 0 && this.#outbox.isUnsent(this.#resetSeq)) return
     const seq = this.#outbox.nextSeq()
     this.#resetSeq = seq
@@ -190,7 +189,7 @@ export class WsSession implements SessionPort {
     })
   }
 
-  /** Who neither reads nor acknowledges for long has to come again. */
+  /** Closes a connection that neither reads nor acknowledges for too long. */
   #checkStall(): void {
     const connection = this.#connection
     const isStalled = connection !== undefined && (this.isFull || !connection.hasRoom)
@@ -199,8 +198,8 @@ export class WsSession implements SessionPort {
       this.#stopStallTimer = undefined
       return
     }
-    this.#stopStallTimer ??= this.#parts.clock.after(
-      this.#parts.limits.stalledMs,
+    this.#stopStallTimer ??= this.#context.clock.after(
+      this.#context.limits.stalledMs,
       () => {
         this.#stopStallTimer = undefined
         this.#connection?.close(CLOSE_CODES.tooSlow, 'messages are not read or not acknowledged')
@@ -221,12 +220,12 @@ export class WsSession implements SessionPort {
 
   #approve({ approval, reply }: Extract<ReadMessage, { type: 'approve' }>): Promise<unknown> {
     requireScope(this.caller, 'approve')
-    return this.#parts.approvals.answer(this.caller, approval, reply, 'websocket')
+    return this.#context.approvals.answer(this.caller, approval, reply, 'websocket')
   }
 
   #reply({ question, reply }: Extract<ReadMessage, { type: 'reply' }>): Promise<unknown> {
     requireScope(this.caller, 'approve')
-    return this.#parts.approvals.reply(this.caller, question, reply, 'websocket')
+    return this.#context.approvals.reply(this.caller, question, reply, 'websocket')
   }
 
   #setWatch(events: Extract<ReadMessage, { type: 'watch' }>['events']): void {
@@ -238,7 +237,7 @@ export class WsSession implements SessionPort {
   }
 }
 
-/** They end something that was begun. */
+/** Messages that end something are not counted. */
 const FREE = new Set<ReadMessage['type']>(['received', 'answer', 'cancel'])
 
 function tooFast({ name }: AuthenticatedCaller, waitMs: number): ToolError {

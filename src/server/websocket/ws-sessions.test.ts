@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Scope } from '../../protocol/shapes.ts'
 import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
-import { WS_LIMITS, type WsLimits } from './limits.ts'
+import { WS_LIMITS, type WsLimits } from './messages.ts'
 import { Presence } from './session-watch.ts'
 import type { WsSession } from './ws-session.ts'
 import { WsSessions } from './ws-sessions.ts'
@@ -19,8 +19,8 @@ function sessionsOf(limits: Partial<WsLimits> = {}, clock: FakeClock = fakeClock
     },
   }
   const presence = new Presence(events, clock)
-  const parts = { events, approvals: {} as never, presence, clock, limits: { ...WS_LIMITS, ...limits } }
-  const sessions = new WsSessions(parts)
+  const context = { events, approvals: {} as never, presence, clock, limits: { ...WS_LIMITS, ...limits } }
+  const sessions = new WsSessions(context)
   /** Opens one that keeps so many bytes, and is left. */
   const leave = (bytes = 0) => {
     const session = sessions.open(ADA)

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { AuthenticatedCaller } from '../auth/caller.ts'
-import { type SessionParts, WsSession } from './ws-session.ts'
+import { type SessionContext, WsSession } from './ws-session.ts'
 
-/** The sessions of a door: those that are connected, and for a while those that were. */
+/** The sessions of an endpoint: connected ones, and for a while disconnected ones. */
 export class WsSessions {
-  readonly #parts: SessionParts
+  readonly #context: SessionContext
   readonly #sessions = new Map<string, WsSession>()
-  /** Those that wait for their connection, by principal; the one left first is first. */
+  /** Disconnected sessions by principal, oldest first. */
   readonly #waiting = new Map<string, Set<WsSession>>()
 
-  constructor(parts: SessionParts) {
-    this.#parts = parts
+  constructor(context: SessionContext) {
+    this.#context = context
   }
 
   get size(): number {
@@ -22,12 +22,12 @@ export class WsSessions {
   }
 
   open(caller: AuthenticatedCaller): WsSession {
-    const session = new WsSession(randomBytes(16).toString('base64url'), caller, this.#parts)
+    const session = new WsSession(randomBytes(16).toString('base64url'), caller, this.#context)
     this.#sessions.set(session.id, session)
     return session
   }
 
-  /** One that this caller may go on with, and now does; another's is as unknown as one that is over. */
+  /** Resumes a session of this caller; `undefined` if it has ended or belongs to another caller. */
   resume(id: string, caller: AuthenticatedCaller): WsSession | undefined {
     const session = this.#sessions.get(id)
     if (session?.caller.name !== caller.name || this.#isOver(session)) return undefined
@@ -35,7 +35,7 @@ export class WsSessions {
     return session
   }
 
-  /** Keeps one whose connection is gone; of a principal that left too many, those it left first are over at once. */
+  /** Keeps a disconnected session; if a principal has too many, its oldest ones end immediately. */
   leave(session: WsSession): void {
     const { name } = session.caller
     const waiting = this.#waiting.get(name) ?? new Set()
@@ -48,7 +48,7 @@ export class WsSessions {
     if (this.#sessions.delete(session.id)) session.end()
   }
 
-  /** Ends those that nobody came back to, and those that keep too much by now. */
+  /** Ends sessions that were disconnected for too long or keep too much. */
   sweep(): void {
     for (const waiting of this.#waiting.values()) {
       for (const session of waiting) if (this.#isOver(session)) this.end(session)
@@ -57,7 +57,7 @@ export class WsSessions {
   }
 
   #trim(waiting: ReadonlySet<WsSession>): void {
-    const { waitingSessions, waitingBytes } = this.#parts.limits
+    const { waitingSessions, waitingBytes } = this.#context.limits
     let bytes = 0
     for (const { keptBytes } of waiting) bytes += keptBytes
     for (const session of waiting) {
@@ -75,7 +75,7 @@ export class WsSessions {
   }
 
   #isOver({ waitingSince }: WsSession): boolean {
-    const { clock, limits } = this.#parts
+    const { clock, limits } = this.#context
     return waitingSince !== undefined && clock.now() - waitingSince > limits.sessionMs
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpServed, serveHttp } from '../../../../test/support/http-served.ts'
 import type { SessionWork } from '../../../core/sessions.ts'
-import { agentHistory, agentList, agentStatus } from '../../../protocol/agents.ts'
+import { agentHistory, agentList, agentStatus } from '../../../features/sessions/schema.ts'
 
 let served: HttpServed
 let reader = ''

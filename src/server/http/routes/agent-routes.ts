@@ -1,4 +1,3 @@
-import { escapeText } from '../../../lib/index.ts'
 import {
   agentEnded,
   agentEntry,
@@ -11,7 +10,8 @@ import {
   agentStatus,
   endAgent,
   newAgent,
-} from '../../../protocol/index.ts'
+} from '../../../features/sessions/index.ts'
+import { escapeText } from '../../../lib/index.ts'
 import { answerJson } from '../answers.ts'
 import { defineRoute, type Route } from '../route.ts'
 

@@ -107,7 +107,7 @@ export const ANSWER_ROUTES: readonly Route[] = [
     summary: 'The page behind a link of a webhook',
     answers: [{ description: 'What waits, and a form', mediaType: 'text/html' }],
     handle: async ({ context, params, request }) =>
-      answerPage(context, request, await doorOf(context).show(params.get('link')!)),
+      answerPage(context, request, await pagesOf(context).show(params.get('link')!)),
   }),
   defineOpenRoute({
     method: 'post',
@@ -116,12 +116,12 @@ export const ANSWER_ROUTES: readonly Route[] = [
     answers: [{ description: 'What became of it', mediaType: 'text/html' }],
     async handle({ context, params, request }) {
       const form = await readForm(request, context.maxBodyBytes)
-      return answerPage(context, request, await doorOf(context).answer(params.get('link')!, form))
+      return answerPage(context, request, await pagesOf(context).answer(params.get('link')!, form))
     },
   }),
 ]
 
-function doorOf({ answers }: HttpContext): AnswerPages {
+function pagesOf({ answers }: HttpContext): AnswerPages {
   if (answers) return answers
   throw new HttpRefusal(404, 'NOT_FOUND', 'This service sends no links.')
 }

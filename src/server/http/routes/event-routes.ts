@@ -34,7 +34,7 @@ const TYPES = [
 const TOOL_TYPES = Object.keys(toolEvents) as (keyof typeof toolEvents)[]
 const ALL_TYPES: readonly ServiceEvent['type'][] = [...TYPES, ...TOOL_TYPES]
 /** The types for callers that may only answer. */
-const ASKS: readonly ServiceEvent['type'][] = ['approval', 'question', 'ability-changed', 'presence', 'reset']
+const ANSWERER_TYPES: readonly ServiceEvent['type'][] = ['approval', 'question', 'ability-changed', 'presence', 'reset']
 const STILL_ADMITTED_MS = 5_000
 const RETRY_MS = 1_000
 
@@ -43,7 +43,7 @@ export const EVENT_ROUTES: readonly Route[] = [
   defineRoute({
     method: 'get',
     path: '/v1/events',
-    summary: 'What happens, as it happens; goes on after Last-Event-ID',
+    summary: 'The events of the service; continues after Last-Event-ID',
     allow: ['read', 'approve'],
     query: eventQuery,
     answers: [{ description: 'Events; event: is the type, data: the event', mediaType: 'text/event-stream' }],
@@ -51,14 +51,21 @@ export const EVENT_ROUTES: readonly Route[] = [
       if (exchange.request.method === 'HEAD') {
         throw new HttpRefusal(405, 'INPUT_SCHEMA_INVALID', 'A stream has no head alone.', { headers: { allow: 'GET' } })
       }
-      tell(exchange)
+      sendEvents(exchange)
       return RESPONSE_ALREADY_SENT
     },
   }),
 ]
 
 /** Sends events until the client disconnects, reads too slowly or is no longer authenticated, or the service closes. */
-function tell({ context, caller, identity, query, request, response }: Exchange<Caller, z.output<typeof eventQuery>>) {
+function sendEvents({
+  context,
+  caller,
+  identity,
+  query,
+  request,
+  response,
+}: Exchange<Caller, z.output<typeof eventQuery>>) {
   const { service, streams, clock, maxWaitingBytes } = context
   const types = wantedTypes(caller, query.types)
   const after = (request.headers['last-event-id'] as string | undefined) ?? query.after
@@ -73,13 +80,13 @@ function tell({ context, caller, identity, query, request, response }: Exchange<
   const stop = service.events.subscribe(
     (event, id) => {
       if (!stream.isOpen) return
-      const told = [event, ...(event.type === 'call' ? (tools?.of(event.call) ?? []) : [])].filter(
+      const sent = [event, ...(event.type === 'call' ? (tools?.of(event.call) ?? []) : [])].filter(
         ({ type }) => type === 'reset' || types.includes(type),
       )
-      for (const [index, each] of told.entries()) {
+      for (const [index, each] of sent.entries()) {
         // A client that reconnects continues after the last event with an id, so never between two that belong
         // together.
-        stream.send(each.type, shownTo(caller, each), index === told.length - 1 ? id : undefined)
+        stream.send(each.type, shownTo(caller, each), index === sent.length - 1 ? id : undefined)
       }
       // The client reconnects and continues after the last event that it has read.
       if (stream.isFull) stream.endSoon()
@@ -117,11 +124,11 @@ function shownTo({ name, scopes }: Caller, event: ServiceEvent): ServiceEvent {
 }
 
 function wantedTypes({ scopes }: Caller, asked: string | undefined): readonly ServiceEvent['type'][] {
-  if (asked === undefined) return scopes.has('read') ? TYPES : ASKS
+  if (asked === undefined) return scopes.has('read') ? TYPES : ANSWERER_TYPES
   const named = asked.split(',')
   const unknown = named.find((type) => !ALL_TYPES.some((known) => known === type))
   if (unknown === undefined) {
-    const offered = scopes.has('read') ? ALL_TYPES : ASKS
+    const offered = scopes.has('read') ? ALL_TYPES : ANSWERER_TYPES
     return offered.filter((type) => type === 'reset' || named.includes(type))
   }
   throw new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', `query.types: no event is ${JSON.stringify(unknown)}.`, {
@@ -145,9 +152,9 @@ export class ToolEvents {
       this.#remember(call.callId)
       return [startOf(call)]
     }
-    const wasTold = this.#started.delete(call.callId)
+    const wasSent = this.#started.delete(call.callId)
     const { status, effect, approvedBy, error: code } = call
-    const isStart = !wasTold && status !== 'interrupted' && wasExecuted({ status, effect, approvedBy, code })
+    const isStart = !wasSent && status !== 'interrupted' && wasExecuted({ status, effect, approvedBy, code })
     return isStart ? [startOf(call), endOf(call)] : [endOf(call)]
   }
 

@@ -1,9 +1,14 @@
+import type { IncomingMessage } from 'node:http'
 import { isOwnCall } from '../../../approvals/index.ts'
-import type { FeatureRequest, FeatureRoute } from '../../../core/index.ts'
+import { type FeatureRequest, type FeatureRoute, FileAnswer } from '../../../core/index.ts'
 import { featureRoutes } from '../../../features/generated/routes/index.ts'
 import type { Caller } from '../../service.ts'
 import { API_HEADERS, answerJson, answerNothing } from '../answers.ts'
-import { defineRoute, type Exchange, type Route } from '../route.ts'
+import { answerFile } from '../console.ts'
+import { defineOpenRoute, defineRoute, type Exchange, type Route } from '../route.ts'
+
+/** Who sends a request to an open route. */
+const NOBODY: Pick<Caller, 'name' | 'scopes' | 'rights'> = { name: 'nobody', scopes: new Set() }
 
 /** The routes of features. */
 export const FEATURE_ROUTES: readonly Route[] = featureRoutes.flatMap(({ routes }) => routes.map(toRoute))
@@ -13,16 +18,17 @@ export const FEATURE_SCHEMAS = Object.assign({}, ...featureRoutes.map(({ schemas
   (typeof featureRoutes)[number]['schemas']
 >
 
-function toRoute({ handle, ...route }: FeatureRoute): Route {
+function toRoute({ handle, isOpen = false, allow, ...route }: FeatureRoute): Route {
   const [{ status }] = route.answers
-  return defineRoute({
-    ...route,
-    async handle(exchange: Exchange<Caller, unknown, unknown>) {
-      const answer = await handle(toRequest(exchange))
-      if (answer === undefined) return answerNothing()
-      return answer instanceof Response ? withApiHeaders(answer) : answerJson(answer, { status })
-    },
-  })
+  const answer = async (exchange: Exchange<Caller | undefined, unknown, unknown>) => {
+    const value = await handle(toRequest(exchange))
+    if (value === undefined) return answerNothing()
+    if (value instanceof FileAnswer) return answerServed(value, exchange.request)
+    return value instanceof Response ? withApiHeaders(value) : answerJson(value, { status })
+  }
+  return isOpen
+    ? defineOpenRoute({ ...route, isForProbes: true, handle: answer })
+    : defineRoute({ ...route, allow, handle: answer })
 }
 
 function toRequest({
@@ -40,7 +46,14 @@ function toRequest({
     param: (key) => params.get(key) ?? '',
     query,
     body,
+    host: request.headers.host,
   }
+}
+
+function answerServed({ file, headers }: FileAnswer, request: IncomingMessage): Response {
+  const answer = answerFile(file, request.headers)
+  for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value)
+  return answer
 }
 
 function withApiHeaders(answer: Response): Response {

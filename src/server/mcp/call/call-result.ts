@@ -9,21 +9,20 @@ const MIN_DATA_CHARS = 2_000
 const MIN_CUT_LENGTH = 200
 const MAX_ROUNDS = 5
 
-/** What is known of the tool and the client. */
+/** The tool's schema and the client's artifacts. */
 interface ResultPlace {
-  /** What the tool says of its data; undefined for one whose results have none. */
+  /** Output schema of the tool; `undefined` if it has none. */
   readonly schema: object | undefined
-  /** Makes an artifact known to the client; returns its address. */
+  /** Makes an artifact available to the client; returns its URI. */
   readonly uriOf: (artifact: Artifact) => string
 }
 
 /**
- * The result of a call in MCP's words; its artifacts are links that resources/read follows.
- *
- * Clients show a model the text or the data, so one limit holds for both: where the hub cut the text, the data may have
- * twice as many characters as what is left, and its longest texts are cut; the whole text is the artifact that is linked.
- * A tool of which the text fits has said what a model needs of it: its data stays whole up to 1,000,000 characters. Data
- * is never left out, since clients refuse the result of a tool that promises it.
+ * The result of a call as MCP content; its artifacts are links for resources/read. Clients show a model the text or the
+ * data, so one limit holds for both: if the hub cut the text, the data may have twice as many characters as the text
+ * that is left, and its longest texts are cut; the linked artifact has the whole text. If the text fits, the data stays
+ * whole up to 1,000,000 characters. Data is never left out, because clients refuse a result without the data that the
+ * tool declares.
  */
 export function toCallResult(
   result: ToolResult,
@@ -79,7 +78,7 @@ function toLink({ name, bytes, mediaType }: Artifact, uri: string): McpBlock {
   return { type: 'resource_link', uri, name, mimeType: mediaType, size: bytes }
 }
 
-/** A call that failed may have something to show nevertheless; why it failed comes first. */
+/** A failed call may have content, too; the reason comes first. */
 function withReason(content: McpBlock[], { error }: Failure): McpBlock[] {
   const reason = `${error.code}: ${error.message} ${error.fix.hint}`
   const [first] = content
@@ -87,24 +86,24 @@ function withReason(content: McpBlock[], { error }: Failure): McpBlock[] {
   return [{ type: 'text', text: reason }, ...content]
 }
 
-/** What may be sent, and what it must still be. */
+/** Limits of the data of a result. */
 interface DataBounds {
   readonly maxChars: number
-  /** What the tool says of its data; clients check it. */
+  /** Output schema of the tool, which clients validate. */
   readonly schema: object
-  /** Where the whole text is, for the marks. */
+  /** Where the whole text is. */
   readonly where?: string
 }
 
-/** Whether data has more characters than allowed, roughly as JSON; looks no further than it must. */
+/** Whether data has more characters than allowed, approximately as JSON. */
 function isLarger(data: unknown, maxChars: number): boolean {
   return roomAfter(data, maxChars) < 0
 }
 
 /**
- * A copy of data with its longest texts cut in the middle until it fits, each with a mark. It still is what its schema
- * says: a text with a format, a pattern or a choice stays whole, and where nothing helps so does all. Lists keep every
- * item, since one that ends early without a word would be believed: a long list of short texts stays long.
+ * Returns a copy of data with its longest texts cut in the middle until it fits, each with a mark. It still matches its
+ * schema: texts with a format, a pattern or a choice stay whole, and if that is not enough, all data does. Lists keep
+ * every item, because a list that ends early would be misleading.
  */
 async function shortenData(data: object, { maxChars, schema, where }: DataBounds): Promise<object> {
   const mark = (cut: number) =>
@@ -122,7 +121,7 @@ async function shortenData(data: object, { maxChars, schema, where }: DataBounds
   return data
 }
 
-/** How long one text may be so that all together fit; undefined when there is none to cut. */
+/** Returns how long one text may be so that all fit together; `undefined` if none can be cut. */
 function lengthToFit(data: object, maxChars: number, kept: ReadonlySet<string>): number | undefined {
   const lengths: number[] = []
   mapTexts(data, kept, (text) => {
@@ -140,7 +139,7 @@ function lengthToFit(data: object, maxChars: number, kept: ReadonlySet<string>):
   return undefined
 }
 
-/** The same data with other texts; those at the places that are kept, and below them, stay. */
+/** Maps the texts of data; those at or below the kept places stay. */
 function mapTexts(value: unknown, kept: ReadonlySet<string>, change: (text: string) => string, place = ''): unknown {
   if (kept.has(place)) return value
   if (typeof value === 'string') return change(value)
@@ -160,17 +159,17 @@ async function placesThatMisfit(data: object, schema: object): Promise<string[]>
     const checked = await compileSchema(schema as never, { side: 'output' }).validate(data)
     return checked.ok ? [] : checked.issues.map(({ path }) => anyIndex(path))
   } catch {
-    // A schema that cannot be checked here may be checked elsewhere: everything stays as it is.
+    // A schema that cannot be compiled here may be validated by the client, so nothing is cut.
     return ['']
   }
 }
 
-/** What holds for one item of a list holds for all. */
+/** All items of a list are treated alike. */
 function anyIndex(pointer: string): string {
   return pointer.replaceAll(/\/\d+(?=\/|$)/g, '/*')
 }
 
-/** What is left of the room; below zero it is counted on only when told to. */
+/** The room that is left; stops counting below zero, unless `toTheEnd`. */
 function roomAfter(value: unknown, room: number, toTheEnd = false): number {
   if (typeof value === 'string') return room - value.length - 3
   if (typeof value !== 'object' || value === null) return room - 6

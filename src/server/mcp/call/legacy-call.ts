@@ -4,10 +4,12 @@ import { parseFormAnswer } from '../elicitation/forms.ts'
 import { legacyTask } from '../tasks.ts'
 import type { Ask, CallStart, OngoingCall } from './ongoing-call.ts'
 import { answerInTime, progressOf } from './progress.ts'
-import type { CallParams } from './start-call.ts'
-import { eventListener, progressTeller, startCall } from './start-call.ts'
+import { type CallParams, eventListener, progressReporter, startCall } from './start-call.ts'
 
-/** A call of the legacy era: what it asks goes to the client while its request waits. Gone or cancelled, it stops. */
+/**
+ * A call of the legacy era: input requests go to the client while its request waits. The call is aborted if the client
+ * cancels it or disconnects.
+ */
 export async function callLegacy(
   connection: Connection,
   client: ClientView,
@@ -16,11 +18,11 @@ export async function callLegacy(
 ): Promise<Result> {
   if (params.task) return callAsTask(connection, client, params, context)
   const { clock } = connection.session.service
-  const tell = progressTeller(connection, params, context)
+  const report = progressReporter(connection, params, context)
   const onAsk: CallStart['onAsk'] = (ask, call) => void elicit(call, ask, context)
-  const call = startCall(connection, client, { params, context, tell, onAsk })
+  const call = startCall(connection, client, { params, context, report, onAsk })
   const letGo = call.follow(context.mcpReq.signal)
-  const stop = answerInTime(call, { name: params.name, clock, tell })
+  const stop = answerInTime(call, { name: params.name, clock, report })
   try {
     return await call.ended
   } finally {
@@ -29,29 +31,28 @@ export async function callLegacy(
   }
 }
 
-/** The request ends at once; what the call asks waits until the client comes for the result. */
+/** The request ends immediately; input requests wait until the client requests the result. */
 function callAsTask(connection: Connection, client: ClientView, params: CallParams, context: ServerContext): Result {
   const { tasks } = connection.session
   tasks.checkRoom()
-  const told = progressTeller(connection, params, context)
-  const call = startCall(connection, client, { params, context, tell: told })
+  const own = progressReporter(connection, params, context)
+  const call = startCall(connection, client, { params, context, report: own })
   const task = tasks.add(call, params.task?.ttl)
-  const tell = eventListener(connection, context, told)
+  const report = eventListener(connection, context, own)
   call.onEvent = (event) => {
-    tell?.(event)
+    report?.(event)
     const message = progressOf(event)
     if (message !== undefined) tasks.note(task, message)
   }
   return { task: legacyTask(task) }
 }
 
-/** As long as approvals wait. */
+/** The timeout of approvals. */
 const WAIT_MS = 3_600_000
 
 /**
- * Puts an ask to a client of the legacy era, beside the request that it belongs to. A client that fails to ask leaves it
- * to the hub's other ways; when nobody needs the answer any more, because somebody else answered, the client is told to
- * stop asking.
+ * Sends an input request to a client of the legacy era. If the client fails, the request is left to the hub's other
+ * channels; if somebody else answers first, the client is own to close its form.
  */
 export async function elicit(
   call: OngoingCall,
@@ -70,7 +71,7 @@ export async function elicit(
     )
     call.answer(key, parseFormAnswer(answer))
   } catch {
-    // Why it could not ask is its own affair; that nobody answered is on record.
+    // The record says that nobody answered; why the client failed does not matter.
     call.answer(key, undefined)
   }
 }

@@ -6,9 +6,8 @@ import { type FormAnswer, parseFormAnswer } from '../elicitation/forms.ts'
 import type { PendingInput, RequestState, StateBinding } from '../elicitation/request-states.ts'
 import { modernTask } from '../tasks.ts'
 import type { OngoingCall } from './ongoing-call.ts'
-import { answerInTime, progressOf, type TellProgress } from './progress.ts'
-import type { CallParams } from './start-call.ts'
-import { eventListener, progressTeller, startCall } from './start-call.ts'
+import { answerInTime, progressOf, type ReportProgress } from './progress.ts'
+import { type CallParams, eventListener, progressReporter, startCall } from './start-call.ts'
 
 interface Request {
   readonly connection: Connection
@@ -18,45 +17,45 @@ interface Request {
 }
 
 interface Round extends Request {
-  readonly tell: TellProgress | undefined
+  readonly report: ReportProgress | undefined
 }
 
 /**
- * A call of the modern era, which knows no requests to the client: what the call asks ends the round as
- * `input_required`, and the client comes back with the answers and the sealed state. The call waits for it here; when it
- * is gone by then, an approval still counts for the very same call, made anew.
+ * A call of the modern era, which has no requests to the client: an input request ends the round as `input_required`,
+ * and the client returns with the answers and the sealed state. The call is held until then; if it is gone, an approval
+ * still counts for the same call.
  */
 export async function callModern(request: Request): Promise<Result> {
-  const round: Round = { ...request, tell: progressTeller(request.connection, request.params, request.context) }
+  const round: Round = { ...request, report: progressReporter(request.connection, request.params, request.context) }
   const { requestState } = round.context.mcpReq
   const sealed: unknown = requestState()
   if (sealed === undefined || !mayWait(round)) return nextTurn(round, begin(round))
   const { states } = round.connection.session.service
   const state = await states.open(sealed, boundTo(round))
   const held = round.connection.session.held.take(state.id)
-  if (held) return nextTurn(round, goOn(round, held, state))
-  // A question was asked in the middle of the work, which is over.
+  if (held) return nextTurn(round, resume(round, held, state))
+  // The question was asked during the work, which has ended.
   if (state.asked.some(({ hash }) => hash === undefined)) return tooLate()
   return nextTurn(round, begin(round, { answers: approvalsOf(round, state) }))
 }
 
-/** A client that takes neither forms nor tasks gets its result, or goes. */
+/** A client that supports neither forms nor tasks waits for its result. */
 function mayWait({ client }: Round): boolean {
   return client.canElicit || client.takesTasks
 }
 
 function begin(
-  { connection, client, params, context, tell }: Round,
+  { connection, client, params, context, report }: Round,
   { answers }: { readonly answers?: ReadonlyMap<string, FormAnswer> } = {},
 ): OngoingCall {
-  return startCall(connection, client, { params, context, tell, answers })
+  return startCall(connection, client, { params, context, report, answers })
 }
 
-function goOn(round: Round, call: OngoingCall, { asked }: RequestState): OngoingCall {
-  call.onEvent = eventListener(round.connection, round.context, round.tell)
+function resume(round: Round, call: OngoingCall, { asked }: RequestState): OngoingCall {
+  call.onEvent = eventListener(round.connection, round.context, round.report)
   for (const { key } of asked) {
     const answer = answerTo(round, key)
-    // Without one it stays open, and is asked again.
+    // Without an answer the request stays open, and is sent again.
     if (answer) call.answer(key, answer)
   }
   return call
@@ -68,7 +67,7 @@ async function nextTurn(round: Round, call: OngoingCall): Promise<Result> {
   const { clock, taskAfterMs } = session.service
   const letGo = call.follow(context.mcpReq.signal)
   const late = client.takesTasks && session.tasks.hasRoom ? timer(clock, taskAfterMs) : undefined
-  const stop = late ? () => {} : answerInTime(call, { name: round.params.name, clock, tell: round.tell })
+  const stop = late ? () => {} : answerInTime(call, { name: round.params.name, clock, report: round.report })
   try {
     const turn = await call.turn(late?.over)
     if (turn === 'ended') return await call.ended

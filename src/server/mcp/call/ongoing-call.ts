@@ -20,13 +20,13 @@ import {
 } from '../elicitation/forms.ts'
 import type { ServedHub } from '../options.ts'
 
-/** Something the client is asked while its call waits. */
+/** An input that the client is asked for while its call waits. */
 export interface Ask {
   readonly key: string
   readonly form: ElicitationForm
   /** What an approval approves; a question has none. */
   readonly hash?: string
-  /** Resolves when nobody needs the answer any more. */
+  /** Resolves when the answer is no longer needed. */
   readonly closed: Promise<unknown>
 }
 
@@ -36,11 +36,11 @@ export interface OpenAsk extends Ask {
   readonly settle: (answer: FormAnswer | undefined) => void
 }
 
-/** Where the calls of one session are made. */
+/** What all calls of one session share. */
 export interface CallHome {
   readonly hub: ServedHub
   readonly run: string
-  /** Whether a client that can be asked is also asked for its yes. */
+  /** Whether the client is also asked for approvals. */
   readonly asksApprovals: boolean
   /** Forms of approvals, by the id of the request: the same call, made again, waits for the form that is shown already. */
   readonly forms: Map<string, OpenAsk>
@@ -52,12 +52,12 @@ export interface CallStart {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
   readonly caller: string
-  /** Whether the client can be asked; else all is left to the hub. */
+  /** Whether the client can be asked; otherwise the hub's other channels are used. */
   readonly canAsk: boolean
-  /** Answers that came before the call, by the hash of what they approve; each counts once. */
+  /** Answers given before the call, by the hash of what they approve; each counts once. */
   readonly answers?: ReadonlyMap<string, FormAnswer>
   readonly onEvent?: (event: CallEvent) => void
-  /** Is told of each ask, instead of it waiting for the next turn. */
+  /** Called for each input request; without it they wait for the next turn. */
   readonly onAsk?: (ask: Ask, call: OngoingCall) => void
   readonly toResult: (result: ToolResult) => CallToolResult | Promise<CallToolResult>
 }
@@ -67,25 +67,25 @@ export type Turn = 'ended' | 'asked' | 'late'
 
 const MAX_PENDING_APPROVALS = 16
 
-/** A person who is to decide or to answer, and the id of that request. */
+/** The request that a person has to answer. */
 export interface AwaitedPerson {
   readonly what: 'an approval' | 'an answer'
   readonly id: string
 }
 
-/** Of all tools that ask, the one that does nothing else: it can be called again. */
+/** The only tool with questions that does nothing else, so it can be called again. */
 const ASK_USER = 'core/ask.user'
 
 /**
- * A call on its way through the hub. It outlives the request that made it when it has to wait: what it asks stays open
- * until somebody who speaks with the client answers it.
+ * A call in progress. It outlives its request while it waits: its input requests stay open until the client answers
+ * them.
  */
 export class OngoingCall {
-  /** The result; rejects with a protocol error for a tool that does not exist. */
+  /** The result; rejects with a protocol error if the tool does not exist. */
   readonly ended: Promise<CallToolResult>
-  /** Who is told of each ask now. */
+  /** Called for each input request. */
   onAsk: CallStart['onAsk']
-  /** Who hears the events now. */
+  /** Called with each event. */
   onEvent: CallStart['onEvent']
   readonly #home: CallHome
   readonly #start: CallStart
@@ -106,27 +106,27 @@ export class OngoingCall {
     this.onAsk = start.onAsk
     this.onEvent = start.onEvent
     this.ended = this.#run()
-    // Whoever waits for it hears of a failure; nobody has to.
+    // An error is reported only to those who await it.
     this.ended.catch(() => {})
   }
 
-  /** Stops the call, and everything that it asked. */
+  /** Aborts the call and its input requests. */
   abort(reason: unknown): void {
     this.#controller.abort(reason)
   }
 
-  /** What the call waits for before it has done anything. */
+  /** The person that the call waits for before it has done anything. */
   get waitsFor(): AwaitedPerson | undefined {
     return this.#waitsFor
   }
 
-  /** Ends the call while what it asked stays open, for the same call made again. */
+  /** Ends the call but leaves its approval request open, for the same call when it is repeated. */
   leave(reason: ToolError): void {
     this.#isLeft = true
     this.abort(reason)
   }
 
-  /** Lets a request stop the call for as long as it waits for it. Returns how to let go. */
+  /** Aborts the call when the signal of its request aborts. Returns a function that stops following it. */
   follow(signal: AbortSignal | undefined): () => void {
     if (!signal) return () => {}
     const stop = () => {
@@ -139,7 +139,7 @@ export class OngoingCall {
     return () => signal.removeEventListener('abort', stop)
   }
 
-  /** Waits for the end, a question, or the time to be over. */
+  /** Waits for the end of the call, an input request, or the timeout. */
   turn(late?: Promise<void>): Promise<Turn> {
     return new Promise((resolve) => {
       this.#noteTurn = resolve
@@ -150,17 +150,19 @@ export class OngoingCall {
     })
   }
 
-  /** What waits for an answer, oldest first. */
+  /** The open input requests, oldest first. */
   asks(): readonly Ask[] {
     return [...this.#open.values()]
   }
 
-  /** Answers; without an answer, an approval is left to the hub's other ways and a question fails. */
+  /**
+   * Answers an input request. Without an answer, an approval is left to the hub's other channels and a question fails.
+   */
   answer(key: string, answer: FormAnswer | undefined): void {
     this.#open.get(key)?.settle(answer)
   }
 
-  /** The client will answer nothing any more. */
+  /** Ends all input requests without an answer. */
   giveUpAsking(): void {
     this.#canAsk = false
     for (const ask of this.#open.values()) ask.settle(undefined)
@@ -194,7 +196,7 @@ export class OngoingCall {
     return answer && readApproval(answer, this.#start.caller, request)
   }
 
-  /** A form that the same call opened before it was answered in the meantime is still on the screen: it is the one to wait for. */
+  /** A form for the same approval may still be shown by the client: then the call waits for that one. */
   async #askApproval(request: ApprovalRequest): Promise<FormAnswer | undefined> {
     const { forms } = this.#home
     const known = forms.get(request.id)
@@ -248,8 +250,8 @@ export class OngoingCall {
 }
 
 /**
- * Why a request of the legacy era was stopped. A client that ran out of patience says so in its cancellation, and the
- * approval stays; a person who cancels the call withdraws it.
+ * The reason of a cancelled request of the legacy era. If the client timed out, which its reason says, the approval
+ * stays open; if a person cancels the call, it is withdrawn.
  */
 function cancelReason(reason: unknown): unknown {
   const text = reason instanceof Error ? reason.message : String(reason ?? '')

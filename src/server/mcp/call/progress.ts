@@ -3,33 +3,33 @@ import { type CallEvent, type Clock, callerGone, textOfBlock } from '../../../co
 import { shownLine, shownText } from '../elicitation/forms.ts'
 import type { AwaitedPerson, OngoingCall } from './ongoing-call.ts'
 
-/** By which a client knows whose progress it hears. */
+/** The client's token for the progress of a request. */
 export type ProgressToken = string | number
 
 const BURST = 50
 const PER_SECOND = 20
 const MAX_CHARS = 2_000
 
-/** Tells a client of events, and that a call which is silent has not ended. */
-export interface TellProgress {
+/** Sends progress for events, and keeps a silent request alive. */
+export interface ReportProgress {
   (event: CallEvent): void
   readonly keepAlive: (message: string) => void
 }
 
 /**
- * Tells a client how far its call is, in growing numbers. A command that prints without end does not flood it: then
- * some are left out.
+ * Sends the progress of a call, with increasing numbers. The rate is limited, so that a command with much output does
+ * not flood the client.
  */
-export function tellProgress(context: ServerContext, token: ProgressToken, clock: Clock): TellProgress {
+export function createProgressReport(context: ServerContext, token: ProgressToken, clock: Clock): ReportProgress {
   let progress = 0
   let tokens = BURST
   let filledAt = clock.now()
   const notify = (message: string) => {
     const params = { progressToken: token, progress, message }
-    // A client that is gone hears nothing; its call is stopped elsewhere.
+    // The client has disconnected; its call is aborted elsewhere.
     context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
   }
-  const tell = (event: CallEvent) => {
+  const report = (event: CallEvent) => {
     const message = progressOf(event)
     if (message === undefined) return
     progress++
@@ -44,28 +44,32 @@ export function tellProgress(context: ServerContext, token: ProgressToken, clock
     progress++
     notify(message)
   }
-  return Object.assign(tell, { keepAlive })
+  return Object.assign(report, { keepAlive })
 }
 
-/** What an event says of how far the call is; undefined when it says nothing of it. */
+/** Returns the progress message of an event; `undefined` if it has none. */
 export function progressOf(event: CallEvent): string | undefined {
   if (event.type === 'call-pending') return shownText(event.message, MAX_CHARS)
   if (event.type !== 'call-progressed') return undefined
   return shownText(event.content.map(textOfBlock).join('\n'), MAX_CHARS)
 }
 
-/** MCP clients give up a request after 60 s by default. */
+/** The default request timeout of MCP clients is 60 s. */
 const ANSWER_MS = 45_000
 const BEAT_MS = 15_000
 
 /**
- * Keeps a request alive while its call waits for a person. A client that gave a progress token hears every 15 s that the call
- * still waits; any other is answered after 45 s, before it gives up, and repeats the call to continue waiting. Returns
- * how to stop.
+ * Keeps a request alive while its call waits for a person. A client with a progress token is notified every 15 s; any
+ * other gets a response after 45 s, before it times out, and repeats the call to continue waiting. Returns a function
+ * that stops it.
  */
 export function answerInTime(
   call: OngoingCall,
-  { name, clock, tell }: { readonly name: string; readonly clock: Clock; readonly tell: TellProgress | undefined },
+  {
+    name,
+    clock,
+    report,
+  }: { readonly name: string; readonly clock: Clock; readonly report: ReportProgress | undefined },
 ): () => void {
   let cancel = () => {}
   const beat = (afterMs: number) => {
@@ -73,11 +77,11 @@ export function answerInTime(
   }
   const look = () => {
     const { waitsFor } = call
-    if (tell) tell.keepAlive(waitsFor === undefined ? `${shownLine(name)} is running.` : stillWaits(name, waitsFor))
+    if (report) report.keepAlive(waitsFor === undefined ? `${shownLine(name)} is running.` : stillWaits(name, waitsFor))
     else if (waitsFor !== undefined) return call.leave(waitingReason(name, waitsFor))
     beat(BEAT_MS)
   }
-  beat(tell ? BEAT_MS : ANSWER_MS)
+  beat(report ? BEAT_MS : ANSWER_MS)
   return () => cancel()
 }
 

@@ -6,20 +6,20 @@ import type { ClientView, Connection } from '../connection.ts'
 import { shownLine } from '../elicitation/forms.ts'
 import { toCallResult } from './call-result.ts'
 import type { CallStart, OngoingCall } from './ongoing-call.ts'
-import { type TellProgress, tellProgress } from './progress.ts'
+import { createProgressReport, type ReportProgress } from './progress.ts'
 
 /** Characters of the name of a tool. */
 const MAX_NAME_LENGTH = 256
 
 const PARAMS = z.object({
   name: z.string().min(1).max(MAX_NAME_LENGTH),
-  // Not copied: how large and deep arguments may be is the hub's to say.
+  // Not copied: the hub checks the size and depth of arguments.
   arguments: z.custom<Readonly<Record<string, unknown>>>(isPlainObject, 'expected an object').optional(),
   task: z.object({ ttl: z.number().nullish() }).optional(),
   _meta: z.object({ progressToken: z.union([z.string(), z.number()]).optional() }).optional(),
 })
 
-/** What a client says when it calls a tool. */
+/** The parameters of tools/call. */
 export type CallParams = z.infer<typeof PARAMS>
 
 const PAGE = z.object({ cursor: z.undefined('this list has one page and no cursor').optional() }).optional()
@@ -35,7 +35,7 @@ export const parsePage = (method: string, params: unknown): void => void parsed(
 /** The parameters of resources/read. */
 export const parseRead = (params: unknown): z.infer<typeof READ> => parsed('resources/read', READ, params)
 
-/** The parameters of what is asked of a task. */
+/** The parameters of requests about a task. */
 export const parseTask = (method: string, params: unknown): z.infer<typeof TASK> => parsed(method, TASK, params)
 
 function parsed<T>(method: string, schema: z.ZodType<T>, params: unknown): T {
@@ -45,18 +45,18 @@ function parsed<T>(method: string, schema: z.ZodType<T>, params: unknown): T {
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid params for ${method}: ${why.slice(0, 500)}`)
 }
 
-/** A request to call a tool, and what it may bring along. */
+/** A request to call a tool. */
 export interface CallRequest extends Pick<CallStart, 'answers' | 'onAsk'> {
   readonly params: CallParams
   readonly context: ServerContext
-  readonly tell: TellProgress | undefined
+  readonly report: ReportProgress | undefined
 }
 
 /** Starts a call in the run of its session. */
 export function startCall(connection: Connection, client: ClientView, request: CallRequest): OngoingCall {
   const { session } = connection
   const { tools } = session.service
-  const { params, context, tell, answers, onAsk } = request
+  const { params, context, report, answers, onAsk } = request
   const { name } = params
   return session.start({
     name,
@@ -65,7 +65,7 @@ export function startCall(connection: Connection, client: ClientView, request: C
     canAsk: client.canElicit && session.asksClient,
     answers,
     onAsk,
-    onEvent: eventListener(connection, context, tell),
+    onEvent: eventListener(connection, context, report),
     toResult: (result) => {
       const tool = tools.find(name)
       if (!tool && isUnknown(result)) throw unknownTool(name)
@@ -74,30 +74,30 @@ export function startCall(connection: Connection, client: ClientView, request: C
   })
 }
 
-/** How to tell the client of progress; `undefined` when it does not want to hear of it. */
-export function progressTeller(
+/** Returns a function that sends progress; `undefined` if the client does not request it. */
+export function progressReporter(
   { session }: Connection,
   params: CallParams,
   context: ServerContext,
-): TellProgress | undefined {
+): ReportProgress | undefined {
   const token = params._meta?.progressToken
-  return token === undefined ? undefined : tellProgress(context, token, session.service.clock)
+  return token === undefined ? undefined : createProgressReport(context, token, session.service.clock)
 }
 
-/** Who hears the events of a call while this request waits for it. */
+/** Returns the listener for the events of a call while this request waits for it. */
 export function eventListener(
   { listener }: Connection,
   context: ServerContext,
-  tell: TellProgress | undefined,
+  report: ReportProgress | undefined,
 ): ((event: CallEvent) => void) | undefined {
-  if (!listener) return tell
+  if (!listener) return report
   return (event) => {
     listener(event, context)
-    tell?.(event)
+    report?.(event)
   }
 }
 
-/** A tool that the client may not see does not exist for it. */
+/** A tool that the client may not see counts as unknown. */
 function isUnknown({ error }: ToolResult): boolean {
   return error?.code === 'TOOL_NOT_FOUND' || error?.code === 'TOOL_DISABLED'
 }

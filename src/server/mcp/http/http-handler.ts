@@ -69,8 +69,8 @@ export class HttpHandler implements McpFetchHandler {
     const refused =
       hostHeaderValidationResponse(request, this.#hosts) ?? originValidationResponse(request, this.#origins)
     if (refused) return refused
-    const told = this.#authenticator.metadataResponse(request)
-    if (told) return told
+    const metadata = this.#authenticator.metadataResponse(request)
+    if (metadata) return metadata
     if (new URL(request.url).pathname !== this.#path) return refuse(404, 'Not Found')
     const caller = authInfo ? callerOf(authInfo) : await this.#authenticator.authenticate(request)
     return caller instanceof Response ? caller : this.#serve(request, caller)
@@ -146,13 +146,13 @@ export class HttpHandler implements McpFetchHandler {
   }
 
   async #close(graceMs: number): Promise<void> {
-    await this.#calmDown(graceMs)
+    await this.#drain(graceMs)
     await this.#modern.close()
     await this.#table.closeAll()
     this.#service.close()
   }
 
-  async #calmDown(graceMs: number): Promise<void> {
+  async #drain(graceMs: number): Promise<void> {
     if (graceMs <= 0) return
     let cancel = () => {}
     const over = new Promise<void>((resolve) => {

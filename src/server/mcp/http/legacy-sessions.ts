@@ -80,7 +80,7 @@ function keyOf(id: string): string {
   return `session:${id}`
 }
 
-/** There is no way back to a stream that is gone: whoever leaves it cancels what it asked for. */
+/** A closed stream cannot be resumed, so closing it cancels its request. */
 function cancelWith(request: Request, body: unknown, { transport }: LegacyEntry): void {
   if (!isPlainObject(body) || (typeof body.id !== 'string' && typeof body.id !== 'number')) return
   const params = { requestId: body.id, reason: 'The connection was closed.' }

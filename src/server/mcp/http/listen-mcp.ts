@@ -9,7 +9,7 @@ import { HttpHandler } from './http-handler.ts'
 
 const GRACE_MS = 5_000
 
-/** Listens on an address, loopback unless said; anything wider needs somebody at the door. */
+/** Listens for MCP over HTTP. Default address: loopback; any other needs `auth`. */
 export async function listenMcp(hub: ServedHub, options: McpHttpOptions): Promise<McpHttpServer> {
   const { host = '127.0.0.1', port = 0, path = '/mcp', graceMs = GRACE_MS, allowedHosts = [] } = options
   const address = host.replace(/^\[(.*)\]$/, '$1')
@@ -58,7 +58,7 @@ async function closeAll(server: Server, handler: HttpHandler, graceMs: number): 
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   await handler.close({ graceMs })
   server.closeIdleConnections()
-  // What was answered just now still goes out; whoever only listens is cut off.
+  // Responses in progress are still sent; event streams are closed.
   setImmediate(() => server.closeAllConnections())
   await closed
 }

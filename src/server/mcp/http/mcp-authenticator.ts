@@ -18,29 +18,29 @@ const MIN_TOKEN_LENGTH = 16
 
 /** Who a request comes from. */
 export interface McpCaller {
-  /** Whom sessions and sealed states belong to. */
+  /** The owner of sessions and sealed states. */
   readonly principal: string
-  /** Its name on record, where it is not only what the client says of itself. */
+  /** Its authenticated name for the record; absent if only the client itself gives one. */
   readonly knownName?: string
   readonly authInfo?: AuthInfo
 }
 
-/** Finds out who calls. */
+/** Authenticates requests to the MCP server. */
 export interface McpAuthenticator {
-  /** The caller, or the answer that turns it away. */
+  /** Returns the caller, or the response that refuses it. */
   authenticate(request: Request): Promise<McpCaller | Response>
-  /** The answer to one who asks where to get a token; undefined when the request is no such question. */
+  /** The response to a request for the OAuth metadata; `undefined` for any other request. */
   metadataResponse(request: Request): Response | undefined
 }
 
-/** A authenticator for what the owner said; without `auth` everybody who reaches the server may call. */
+/** Creates the authenticator for `auth`; without it everybody who reaches the server may call. */
 export function createMcpAuthenticator(auth: McpAuth | undefined): McpAuthenticator {
   if (!auth) return { authenticate: async () => ({ principal: 'local' }), metadataResponse: () => undefined }
-  if ('token' in auth) return tokenDoorkeeper(auth.token)
-  return oauthDoorkeeper(auth)
+  if ('token' in auth) return tokenAuthenticator(auth.token)
+  return oauthAuthenticator(auth)
 }
 
-/** The caller whom somebody in front of us has found out. */
+/** The caller that a server in front of this one has authenticated. */
 export function callerOf(authInfo: AuthInfo): McpCaller {
   const { clientId, extra } = authInfo
   const parts = typeof extra?.sub === 'string' ? [clientId, extra.sub] : [clientId]
@@ -48,12 +48,12 @@ export function callerOf(authInfo: AuthInfo): McpCaller {
   return { principal: `auth:${JSON.stringify(parts)}`, knownName: escapeLine(parts.join('/')).slice(0, 64), authInfo }
 }
 
-/** Whose the sessions of a caller are; one who could be anybody is not asked. */
+/** The owner of the sessions of a caller; an unauthenticated caller is not asked anything. */
 export function ownerOf({ principal, knownName, authInfo }: McpCaller): SessionOwner {
   return { principal, knownName, asksClient: authInfo !== undefined }
 }
 
-function tokenDoorkeeper(token: string): McpAuthenticator {
+function tokenAuthenticator(token: string): McpAuthenticator {
   if (typeof token !== 'string' || token.length < MIN_TOKEN_LENGTH) {
     throw new ToolError('CONFIG_INVALID', `A token for MCP over HTTP has at least ${MIN_TOKEN_LENGTH} characters.`, {
       fix: { hint: 'Make one of random characters: openssl rand -hex 32' },
@@ -74,7 +74,7 @@ function tokenDoorkeeper(token: string): McpAuthenticator {
   }
 }
 
-function oauthDoorkeeper(auth: Exclude<McpAuth, { token: string }>): McpAuthenticator {
+function oauthAuthenticator(auth: Exclude<McpAuth, { token: string }>): McpAuthenticator {
   const { verifier, oauthMetadata, requiredScopes, scopesSupported } = auth
   const resourceServerUrl = new URL(auth.resource)
   const metadata: AuthMetadataOptions = {
@@ -82,7 +82,7 @@ function oauthDoorkeeper(auth: Exclude<McpAuth, { token: string }>): McpAuthenti
     resourceServerUrl,
     ...(scopesSupported && { scopesSupported: [...scopesSupported] }),
   }
-  // Says at the start what is wrong with it.
+  // Reports invalid metadata at the start.
   buildOAuthProtectedResourceMetadata(metadata)
   const gate = requireBearerAuth({
     verifier,
@@ -99,7 +99,7 @@ function oauthDoorkeeper(auth: Exclude<McpAuth, { token: string }>): McpAuthenti
   }
 }
 
-/** Of equal length for every text, so that comparing two says nothing of how long they are. */
+/** Digests have the same length, so a comparison reveals nothing about the length of a text. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

@@ -12,9 +12,9 @@ export interface TableEntry {
 }
 
 /**
- * The sessions of a server: bounded in number, and each ends when its client has done nothing for long. When there are
- * too many, whoever has most of them makes room with the one that was idle for longest, so that nobody can keep others
- * out: one who has more than a quarter of all gives up even what is in use to one who has less.
+ * The sessions of a server, limited in number; each ends after its client was idle for long. When the table is full,
+ * the principal with the most sessions loses the one that was idle for longest, so that nobody can lock others out: one
+ * with more than a quarter of all loses even a session in use to one that has less.
  */
 export class SessionTable<E extends TableEntry> {
   readonly #entries = new Map<string, E>()
@@ -66,7 +66,7 @@ export class SessionTable<E extends TableEntry> {
     this.#entries.delete(key)
   }
 
-  /** Resolves when no call is under way. */
+  /** Resolves when no call is in progress. */
   async whenIdle(): Promise<void> {
     await Promise.all([...this.#entries.values()].map(({ session }) => session.whenIdle()))
   }
@@ -108,7 +108,7 @@ function isIdle(entry: TableEntry): boolean {
   return inUse(entry) === 0
 }
 
-/** 0: idle, 1: its client only listens, 2: calls are under way. */
+/** 0: idle, 1: its client has an open stream, 2: calls are in progress. */
 function inUse({ session, streams }: TableEntry): number {
   if (session.isBusy) return 2
   return streams > 0 ? 1 : 0

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { idOf, readMessage } from './read-message.ts'
+import { idOf, readMessage } from './messages.ts'
 
 const call = { type: 'call', id: '1', tool: 'a' }
 

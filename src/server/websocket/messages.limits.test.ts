@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { CLOSE_CODES, WS_LIMITS } from './limits.ts'
+import { CLOSE_CODES, WS_LIMITS } from './messages.ts'
 
 it('the limits are those that clients are told', () => {
   expect(WS_LIMITS).toEqual({
