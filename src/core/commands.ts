@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Artifact } from './result.ts'
 
-/** How strongly a command is fenced in. */
+/** How strongly a command is isolated. */
 export type SandboxLevel = 'full' | 'namespaces' | 'none'
 
 /** What to run: words without a shell, or a line for bash. */
@@ -17,7 +17,7 @@ export type CommandLine =
       readonly argv?: undefined
     }
 
-/** What a tool says of a command before it runs, for policy to judge. */
+/** What a tool declares about a command before it runs, for policy to judge. */
 export type CommandTarget = CommandLine & {
   /** Folder it will run in, below a root. Default: the first root. */
   readonly cwd?: string
@@ -25,7 +25,7 @@ export type CommandTarget = CommandLine & {
   readonly env?: readonly string[]
 }
 
-/** A command as a tool asks for it. The sandbox is not its to choose. */
+/** A command as a tool requests it. It cannot choose the sandbox. */
 export type CommandRequest = CommandLine & {
   /** Below a root. Default: the first root. */
   readonly cwd?: string
@@ -43,7 +43,7 @@ export type CommandRequest = CommandLine & {
   readonly timeoutMs: number
 }
 
-/** What is known of a command. */
+/** The state of a command. */
 export interface CommandState {
   /** Its session id, readable: `calm-otter-3f2a`. */
   readonly id: string
@@ -55,7 +55,7 @@ export interface CommandState {
   readonly sandbox: SandboxLevel
   /** ISO time. */
   readonly startedAt: string
-  /** `lost`: its hub went away, and it with it. */
+  /** `lost`: it ended with its hub. */
   readonly status: 'running' | 'exited' | 'lost'
   /** Absent while it runs, and when a signal ended it. */
   readonly exitCode?: number
@@ -69,7 +69,7 @@ export interface CommandState {
   readonly uncovered?: string
   /** How long it has run so far, or in all once it has ended. */
   readonly durationMs: number
-  /** It continues though its call is over. */
+  /** Whether it continues after its call has ended. */
   readonly isBackground: boolean
   /** It seems to wait for an answer on its standard input. */
   readonly isWaiting: boolean
@@ -116,7 +116,7 @@ export interface RunningCommand {
    * stops it.
    */
   onOutput(listener: (text: string, stream: 'stdout' | 'stderr') => void): () => void
-  /** Waits for its end; false when the time was over before. */
+  /** Waits for its end. Returns false if the time was over before. */
   ended(options?: { readonly withinMs?: number; readonly signal?: AbortSignal }): Promise<boolean>
   /** Waits until it has written more than was last looked at, waits for input or has ended. */
   changed(options?: { readonly withinMs?: number; readonly signal?: AbortSignal }): Promise<void>
@@ -126,7 +126,7 @@ export interface RunningCommand {
   write(text: string): Promise<void>
   /** Closes its standard input, as the end of a file. */
   closeInput(): Promise<void>
-  /** Ends it and all it has started. */
+  /** Ends it and all processes that it started. */
   kill(): Promise<void>
   /** From now on it outlives its call, and is found by its id. */
   toBackground(): Promise<void>
@@ -134,19 +134,19 @@ export interface RunningCommand {
   artifact(): Promise<Artifact | undefined>
 }
 
-/** A program that a source of tools talks to for as long as it lives: an MCP server, a plugin of its own process. */
+/** A long-running program that a source of tools talks to: an MCP server, a plugin in its own process. */
 export interface ProgramRequest {
   /** The program and its arguments; no shell reads them. */
   readonly argv: readonly string[]
   /** Default: the hub's own folder. */
   readonly cwd?: string
-  /** The whole of its environment beside what every program needs (PATH, HOME, LANG, TERM, TMPDIR). */
+  /** Its environment in addition to what every program needs (PATH, HOME, LANG, TERM, TMPDIR). */
   readonly env?: Readonly<Record<string, string>>
   /** Runs it in the sandbox of commands. Default: false, it runs like any program of yours. */
   readonly fence?: ProgramFence
 }
 
-/** What a fenced program gets beside the system's own folders. */
+/** What a sandboxed program gets in addition to the system's own folders. */
 export interface ProgramFence {
   /** Further files and folders that it sees. Default: none. */
   readonly readable?: readonly string[]
@@ -176,7 +176,7 @@ export interface RunningProgram {
   readonly stdout: Readable
   /** Its standard error. */
   readonly stderr: Readable
-  /** Resolves once it is gone, and all it has started. */
+  /** Resolves when it and all processes that it started have ended. */
   readonly ended: Promise<ProgramEnd>
   /** Closes its input, then SIGTERM, then SIGKILL, each after `graceMs`; to it and all it has started. */
   stop(options?: { readonly graceMs?: number }): Promise<void>
@@ -193,7 +193,7 @@ export interface Commands {
   list(): readonly CommandState[]
   /** A background command of this run by its id; `undefined` if there is none. */
   find(id: string): RunningCommand | undefined
-  /** Forgets one that has ended; false when there is none. */
+  /** Removes a command that has ended from the list. Returns false if there is none. */
   remove(id: string): boolean
 }
 

@@ -203,8 +203,9 @@ const MARK = Symbol.for('tool-hub.ToolError')
 /**
  * An expected failure: the code says what is wrong, the message has the numbers, the fix says what to do next.
  * @example
- * throw new ToolError('FILE_TOO_LARGE', 'notes.md has 9 MB, the limit is 5 MB.', { hint: 'Read a part with offset and
- * limit.' })
+ * throw new ToolError('FILE_TOO_LARGE', 'notes.md has 9 MB, the limit is 5 MB.', {
+ *   hint: 'Read a part with offset and limit.',
+ * })
  */
 export class ToolError extends Error {
   readonly [MARK] = true

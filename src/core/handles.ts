@@ -121,7 +121,7 @@ export interface SearchOptions {
   readonly includeIgnored?: boolean
 }
 
-/** One line that was found, or that stands around one. */
+/** A line that matches, or that surrounds a match. */
 export interface FoundLine {
   /** Relative to the searched folder. */
   readonly file: string
@@ -174,11 +174,11 @@ export interface ReadFiles {
    * `limits.readBytes`, 5 MiB).
    */
   readText(path: string, options?: { readonly maxBytes?: number }): Promise<string>
-  /** The whole file with what is to know about it; FILE_TOO_LARGE over the limit. */
+  /** Reads a whole text file with its size, hash and encoding. Throws FILE_TOO_LARGE over the limit. */
   readFile(path: string, options?: { readonly maxBytes?: number }): Promise<FileText>
-  /** A part of a file of any size. */
+  /** Reads a range of a file of any size. */
   readBytes(path: string, options?: { readonly offset?: number; readonly maxBytes?: number }): Promise<FileBytes>
-  /** Whole lines from the middle of a file of any size, for the price of the page. */
+  /** Reads whole lines from anywhere in a file of any size, at the cost of the page. */
   readLines(
     path: string,
     options?: { readonly offset?: number; readonly limit?: number; readonly maxBytes?: number },
@@ -207,7 +207,7 @@ export interface WriteOptions {
   readonly mode?: number
 }
 
-/** What a write left behind. */
+/** The result of a write. */
 export interface Written {
   /** Size of the file afterwards. */
   readonly bytes: number
@@ -316,7 +316,7 @@ export interface FetchOptions {
   readonly stream?: boolean
 }
 
-/** An answer whose every hop was judged. */
+/** A response; policy judged every hop. */
 export interface GuardedResponse {
   /** HTTP status; 400 and above are returned, not thrown. */
   readonly status: number
@@ -324,9 +324,9 @@ export interface GuardedResponse {
   readonly headers: Readonly<Record<string, string>>
   /** Where it came from, after redirects. */
   readonly url: string
-  /** The body went on after `maxBytes`: `bytes()` and `text()` are its beginning. Only with `overflow`. */
+  /** Whether the body is longer than `maxBytes`: `bytes()` and `text()` are its beginning. Only with `overflow`. */
   readonly isCut: boolean
-  /** An earlier answer that is still good. */
+  /** Whether it is an earlier response from the cache. */
   readonly isCached: boolean
   /** The body, at most `maxBytes`. */
   bytes(): Promise<Uint8Array>

@@ -42,7 +42,7 @@ export interface ResolvedTarget {
 /** Allow, ask or deny. */
 export type Effect = 'allow' | 'ask' | 'deny'
 
-/** Code that the owner runs at four places of the road; a hook that fails or hangs blocks the call. */
+/** Code of the owner at four places of the pipeline; a hook that fails or hangs blocks the call. */
 export interface Hooks {
   /** Tools it looks at: names, `group:…`, capabilities, globs. Default: all. */
   readonly match?: string | readonly string[]
@@ -56,7 +56,7 @@ export interface Hooks {
   readonly decide?: (call: CallView, effect: Effect) => Effect | void | Promise<Effect | void>
   /** May change the data, which is checked against the output schema again. */
   readonly after?: (call: CallView, result: ToolResult) => void | { data: unknown } | Promise<void | { data: unknown }>
-  /** May only look. */
+  /** Observes the end of a call; cannot change it. */
   readonly settled?: (call: CallView, result: ToolResult) => void | Promise<void>
 }
 
@@ -91,8 +91,8 @@ export interface Plugin {
   /** Runs once before the first call, for what takes time or is conditional; calls wait for it. */
   readonly setup?: (api: PluginApi) => void | Promise<void>
   /**
-   * While it has failed no call passes. So it is for one with hooks, which may guard something; others fail alone by
-   * default.
+   * Whether all calls fail while it has failed to set up. Default: true for a plugin with hooks, which may guard
+   * something, false for others.
    */
   readonly required?: boolean
   /** Releases what `setup` opened; called when the hub closes. */
@@ -104,7 +104,7 @@ export function definePlugin<const P extends Plugin>(plugin: P): P {
   return Object.freeze(plugin)
 }
 
-/** What a handler answers: a text for the model, whether it is an error, and what only the program needs. */
+/** What a handler returns: a text for the model, whether it is an error, and metadata for the program. */
 export interface HandlerOutput {
   /** What the model gets. */
   readonly content: string
@@ -148,11 +148,15 @@ export function isHandlerTool(tool: unknown): tool is HandlerTool {
 }
 
 /**
- * Takes a tool in that has `parameters` and a `handler`. If it does not declare what it touches, it counts as able to
+ * Converts a tool that has `parameters` and a `handler`. If it does not declare what it touches, it counts as able to
  * run commands: policy denies it until a rule of yours allows it.
  * @example
- * hub.registry.register({ name: 'greet', description: 'Greets.', parameters, handler: (ctx, { name }) => ({ content:
- * `Hi ${name}`, is_error: false }) })
+ * hub.registry.register({
+ *   name: 'greet',
+ *   description: 'Greets.',
+ *   parameters,
+ *   handler: (ctx, { name }) => ({ content: `Hi ${name}`, is_error: false }),
+ * })
  */
 export function fromHandlerTool(tool: HandlerTool, governance: Governance<unknown> = {}): AnyTool {
   const { name, description, parameters, category, tags, version, default_timeout, max_output_size } = tool

@@ -1,7 +1,7 @@
 import { type Store, ToolError } from '../core/index.ts'
 import { all, count, perform, run, type TableBound, transaction, type Work } from '../core/sql/index.ts'
 import { featureStores } from '../features/generated/stores/index.ts'
-import { createLocalParts } from './in-process-parts.ts'
+import { createLocalStores } from './in-process-maps.ts'
 import { bindAll, createRepositories, type Repositories, sweep } from './sql/repositories.ts'
 import { openMemoryDatabase } from './sqlite/database.ts'
 import { SqliteDriver } from './sqlite/driver.ts'
@@ -24,7 +24,7 @@ export interface MemoryStoreOptions {
  */
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const { maxKeys = 10_000, maxResultChars = 64 * 1024 * 1024, maxEntries = 10_000, now = Date.now } = options
-  const local = createLocalParts({ maxKeys, maxResultChars, maxEntries })
+  const local = createLocalStores({ maxKeys, maxResultChars, maxEntries })
   const { keys, budgets, rates, heads, events } = local
   const driver = new SqliteDriver({ open: openMemoryDatabase, close: (database) => database.close() })
   const repositories = createRepositories({ events, now })

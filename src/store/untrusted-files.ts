@@ -18,7 +18,7 @@ import { isOwnerAlive, newOwner, statsIfThere } from '../system/index.ts'
 import { LabelJournal } from './label-journal.ts'
 import { isAtOrBelow, periodLine, timeAfter, timeBefore, WritePeriods } from './write-periods.ts'
 
-/** What a command can see, as real paths. */
+/** The files that a command can see, as real paths. */
 export interface VisiblePaths {
   readonly sees: readonly string[]
   /** Files and folders below them that it cannot see. */

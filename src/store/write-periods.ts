@@ -105,7 +105,7 @@ export class WritePeriods {
   }
 }
 
-/** Whether a path is the folder itself or below it. */
+/** Whether a real path is the folder itself or below it. Faster than `isWithin`: real paths are normalized. */
 export function isAtOrBelow(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 }

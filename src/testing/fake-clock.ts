@@ -42,7 +42,9 @@ export function fakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
   }
 }
 
-/** Lets promises that are already settled run their continuations, also those behind real I/O callbacks of this turn. */
+/**
+ * Lets promises that are already settled run their continuations, also those behind real I/O callbacks of this turn.
+ */
 function settleMicrotasks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

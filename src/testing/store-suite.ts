@@ -1,11 +1,11 @@
 import type { Awaitable, Store, StoredEvent } from '../core/index.ts'
 import { newOwner } from '../system/index.ts'
 import { approvalsSuite } from './store/approvals.ts'
-import { budgetsSuite, ratesSuite } from './store/limits.ts'
 import { callsSuite } from './store/calls.ts'
 import { canvasesSuite } from './store/canvases.ts'
 import { headsSuite } from './store/heads.ts'
 import { inboxSuite } from './store/inbox.ts'
+import { budgetsSuite, ratesSuite } from './store/limits.ts'
 import { notesSuite } from './store/notes.ts'
 import { schedulesSuite } from './store/schedules.ts'
 import { sessionsSuite } from './store/sessions.ts'
@@ -19,7 +19,7 @@ function keysSuite({ name, store, describe, it, expect }: StoreTests): void {
   describe(`the keys of ${name}`, () => {
     const claim = (key: string, owner: string, now = 0) => store().keys.claim(key, { argsHash: HASH, owner, now })
 
-    it('belong to the first who claims one; others are told who has it', async () => {
+    it('belong to the first who claims one; others see who has it', async () => {
       expect(await claim('k', 'a')).toBeUndefined()
       const held = { argsHash: HASH, state: 'running', owner: 'a' }
       expect(await claim('k', 'b')).toEqual(held)
@@ -173,7 +173,7 @@ function eventsSuite({ name, store, describe, it, expect }: StoreTests): void {
       expect(heard).toEqual(['a'])
     })
 
-    it('are given back in full, and are heard by one who watches again', async () => {
+    it('are read in full, and reach one who watches again', async () => {
       const heard: StoredEvent[] = []
       const first = await store().events.append({ topic: 'a', body: 'x', at: 9 })
       store().events.watch(() => {})()

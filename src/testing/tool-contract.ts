@@ -6,8 +6,8 @@ import { type BuiltinTool, createToolHub } from '../create-tool-hub.ts'
 import type { Hub } from '../hub/index.ts'
 
 /**
- * What every tool owes its callers, tried on the real road. Returns what is broken, nothing when all is well:
- * a description, two examples that work, closed input, evidence, an end when it is stopped. Options say what the
+ * Checks what every tool owes its callers, through the real pipeline. Returns what is broken, an empty list if nothing
+ * is: a description, two examples that work, closed input, evidence, an end when it is stopped. Options say what the
  * examples need: a sandbox with the files they name, an approver.
  * @example
  * expect(await toolContract(saveNote)).toEqual([])

@@ -150,7 +150,7 @@ export class EventWatchers {
   }
 }
 
-/** What cannot be read now is read after the next change; the caller of a method is told what is wrong with the store. */
+/** Events that cannot be read now are read after the next change; callers of methods get the error of the store. */
 function quietly(read: () => Awaitable<void>): void {
   try {
     const reading = read()

@@ -111,7 +111,7 @@ export function approvalsSuite({ name, store, describe, it, expect }: StoreTests
       expect(await store().approvals.find('ask-1')).toMatchObject({ used: true })
     })
 
-    it('are adopted from nobody who cannot be told to be gone', async () => {
+    it('are adopted only from a process that is known to have ended', async () => {
       await store().approvals.file(ask({ id: 'far', owner: JSON.stringify({ pid: 1, space: 'another machine' }) }))
       await store().approvals.file(ask({ id: 'ours', owner: OWNER }))
       expect(
@@ -133,7 +133,7 @@ export function approvalsSuite({ name, store, describe, it, expect }: StoreTests
       expect(await ids({ limit: -1 })).toBe('')
     })
 
-    it('are told in short, newest first, by state, kind and caller, in pages', async () => {
+    it('are listed in brief, newest first, by state, kind and caller, in pages', async () => {
       for (let n = 1; n <= 5; n++)
         await store().approvals.file(
           ask({ id: `ask-${n}`, askedAt: n, kind: n % 2 ? 'approval' : 'question', caller: n < 3 ? 'ada' : 'bob' }),
@@ -151,7 +151,7 @@ export function approvalsSuite({ name, store, describe, it, expect }: StoreTests
       expect(newest).toEqual(told)
     })
 
-    it('are listed and told in short whatever became of them, and by id where they are of one moment', async () => {
+    it('are listed in full and in brief whatever became of them, and by id where they are of one moment', async () => {
       for (const id of ['b', 'd', 'a', 'c']) await store().approvals.file(ask({ id }))
       await store().approvals.answer('a', answer)
       await store().approvals.withdraw('b', 'withdrawn')

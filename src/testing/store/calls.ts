@@ -193,7 +193,7 @@ export function callsSuite({ name, store, describe, it, expect }: StoreTests): v
       })
     })
 
-    it('gives back all that is known of a call', async () => {
+    it('returns everything about a call', async () => {
       const whole = call({
         ...{ principal: 'token:ci', parent: 'c0', durationMs: 5, effect: 'ask', rule: 'allow x', error: 'TIMEOUT' },
         ...{ summary: 'Saved', targets: ['/a', '/b'], approvedBy: 'ada', purpose: 'to test', request: 'a b' },

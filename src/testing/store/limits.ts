@@ -59,14 +59,14 @@ export function budgetsSuite({ name, store, describe, it, expect }: StoreTests):
       expect(await reserve(0)).toMatchObject({ ok: false, used: { bytes: 0 } })
     })
 
-    it('give back a call that never ran, and never more than was taken', async () => {
+    it('release a call that never ran, and never more than was taken', async () => {
       await store().budgets.reserve([{ account: 'a', limits: {} }], 2)
       await store().budgets.release(['a', 'nobody'], 2)
       await store().budgets.release(['a'], 2)
       expect(await store().budgets.used('a')).toEqual(none)
     })
 
-    it('give back exactly one call and its cost', async () => {
+    it('release exactly one call and its cost', async () => {
       for (const cost of [2, 3]) await store().budgets.reserve([{ account: 'a', limits: {} }], cost)
       await store().budgets.release(['a'], 2)
       expect(await store().budgets.used('a')).toEqual({ ...none, calls: 1, cost: 3 })
@@ -97,7 +97,7 @@ export function budgetsSuite({ name, store, describe, it, expect }: StoreTests):
       expect(await store().budgets.used('a')).toMatchObject({ calls: 3 })
     })
 
-    it('are forgotten when told to, and swept when they expired', async () => {
+    it('can be forgotten, and are swept when they expired', async () => {
       for (const [account, expiresAt] of [
         ['told', 900],
         ['old', 100],
@@ -132,7 +132,7 @@ export function ratesSuite({ name, store, describe, it, expect }: StoreTests): v
       expect(await store().rates.take([fast], 1100)).toEqual({ ok: true })
     })
 
-    it('take several tokens at once, and of a small bucket all that it holds', async () => {
+    it('take several tokens together, and of a small bucket all that it holds', async () => {
       expect(await store().rates.take([fast, slow], 1000, 2)).toEqual({ ok: true })
       expect(await store().rates.take([fast], 1100, 2)).toEqual({ ok: false, bucket: 'fast', waitMs: 100 })
       expect(await store().rates.take([slow], 1999, 2)).toEqual({ ok: false, bucket: 'slow', waitMs: 1 })
@@ -161,7 +161,7 @@ export function ratesSuite({ name, store, describe, it, expect }: StoreTests): v
       expect(await store().rates.take([fast], 1300, 1)).toEqual({ ok: false, bucket: 'fast', waitMs: 100 })
     })
 
-    it('go on after the clock was set back', async () => {
+    it('continue after the clock was set back', async () => {
       await store().rates.take([slow], 1_000_000)
       expect(await store().rates.take([slow], 1000)).toEqual({ ok: false, bucket: 'slow', waitMs: 1000 })
       expect(await store().rates.take([slow], 2000)).toEqual({ ok: true })

@@ -18,15 +18,15 @@ import { compareIds, type Work } from '../core/sql/index.ts'
 import { type EventLog, EventWatchers } from './sql/events.ts'
 import { amountOf, type BucketLevel, costIn, hasRoom, NOTHING_USED, refill, waitTime } from './sql/limits.ts'
 
-/** How many entries the parts in this process hold. */
-export interface LocalPartsOptions {
+/** How many entries the stores in this process hold. */
+export interface LocalStoresOptions {
   readonly maxKeys: number
   readonly maxResultChars: number
   readonly maxEntries: number
 }
 
-/** The parts of the in-process store that do not use SQLite. */
-export interface LocalParts {
+/** The repositories of the in-process store that do not use SQLite. */
+export interface LocalStores {
   readonly keys: KeyStore
   readonly budgets: BudgetStore
   readonly rates: RateStore
@@ -36,12 +36,13 @@ export interface LocalParts {
 }
 
 /**
- * The parts of the in-process store that every call uses. They are maps and not SQLite in memory for two reasons. A
- * reservation of a budget takes about 20 us in SQLite and less than 1 us here, while a whole call takes 17 us (bench row
- * `sequential-call`). And a hub without a data folder, which uses no other part before the first approval, session or
- * note, starts and works without loading SQLite (bench row `cold-start`: 28 ms to load it and 8 ms to create the tables).
+ * Creates the repositories of the in-process store that every call uses. They are maps and not SQLite in memory for two
+ * reasons. A reservation of a budget takes about 20 us in SQLite and less than 1 us here, while a whole call takes 17
+ * us (bench row `sequential-call`). And a hub without a data folder, which uses no other repository before the first
+ * approval, session or note, starts and works without loading SQLite (bench row `cold-start`: 28 ms to load it and 8 ms
+ * to create the tables).
  */
-export function createLocalParts({ maxKeys, maxResultChars, maxEntries }: LocalPartsOptions): LocalParts {
+export function createLocalStores({ maxKeys, maxResultChars, maxEntries }: LocalStoresOptions): LocalStores {
   const keys = new LocalKeys({ maxKeys, maxResultChars })
   const budgets = new LocalBudgets(maxEntries)
   return {
