@@ -32,7 +32,7 @@ interface FilesGuardOptions {
 
 /** Guards the file system: tools reach files only through it. */
 export interface FilesGuard {
-  /** The real absolute path a call would touch, for policy: links resolved, nothing changed, nothing needs to exist. */
+  /** The real absolute path that a call would touch, for policy. Resolves links and changes nothing; the path need not exist. */
   resolve(path: string, access: Access): string
   /** The real path of an existing regular file; undefined if there is none or it cannot be reached. */
   present(path: string): string | undefined
@@ -42,7 +42,7 @@ export interface FilesGuard {
 }
 
 /**
- * Opens the roots and guards them: every path is walked by descriptors from a root, so that nothing which is
+ * Opens the roots and guards them: every path is walked by descriptors from a root, so that nothing that is
  * swapped meanwhile leads outside.
  */
 export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
@@ -83,7 +83,7 @@ export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
         const found = inParent(target, (descriptor, name) => (statAt(descriptor, name)?.isFile() ? target : undefined))
         return found && 'path' in found ? found.path : undefined
       } catch {
-        // Only a first look: the use of the path reports what is wrong with it.
+        // Only a first check: the use of the path reports what is wrong with it.
         return undefined
       }
     },

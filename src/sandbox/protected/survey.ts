@@ -29,35 +29,35 @@ export interface ProtectedPlace {
   readonly path: string
   /** Where it leads, if it is a link. */
   readonly link?: string
-  /** What git reads: a command may make it as long as it runs nothing. */
+  /** A file of git: a command may create it as long as it runs nothing. */
   readonly isGit: boolean
-  /** A link on the way to a protected place: where it leads may be changed, but the link may not. */
+  /** A link on the way to a protected place: its target may be changed, but the link may not. */
   readonly isOnWay?: boolean
-  /** The link by which it counts: it is protected only where that link is the owner's. */
+  /** The link that makes it protected: it is protected only if that link is the owner's. */
   readonly behind?: string
 }
 
-/** What the roots hold right now; complete, however many files there are. */
+/** The current content of the roots; complete, however many files there are. */
 export interface SurveyFindings {
   /** By path: what commands may not change. */
   readonly places: ReadonlyMap<string, ProtectedPlace>
   /** Files and folders that commands do not see. */
   readonly secrets: readonly string[]
-  /** Folders of other users that can be entered but not listed: commands do not see them, whatever they hold. */
+  /** Folders of other users that can be entered but not listed: commands do not see them, whatever they contain. */
   readonly unlisted: readonly string[]
-  /** The folders of git, such as `.git`. */
+  /** The git folders, such as `.git`. */
   readonly gitFolders: readonly string[]
-  /** Why some of it could not be looked at; absent when everything was. */
+  /** Why some of it could not be checked; absent if everything was. */
   readonly problem?: Error
 }
 
-/** What is looked for. */
+/** What a survey searches for. */
 export interface SurveyOptions {
   /** Real paths. */
   readonly roots: readonly string[]
   /** Exact real paths that are protected in addition to names, whether they exist or not. */
   readonly exact: readonly string[]
-  /** Real paths that commands do not see as a whole: nothing below them needs to be looked at. */
+  /** Real paths that commands do not see at all: nothing below them needs to be checked. */
   readonly hidden: readonly string[]
 }
 
@@ -67,16 +67,16 @@ interface Folder {
   changedMs?: number
   folders: readonly Folder[]
   places: readonly ProtectedPlace[]
-  /** Exact paths that a config of git in this folder makes protected. */
+  /** Exact paths that are protected because of a git config in this folder. */
   named: readonly string[]
   secrets: readonly string[]
-  /** Files of git that commands may write as long as they run nothing: looked at each time, since their text counts. */
+  /** Files of git that commands may write as long as they run nothing: checked each time, since their content matters. */
   states: readonly string[]
-  /** Looked into each time: what changes in them does not show here. */
+  /** Read each time: changes in them do not change this folder's time. */
   unnameable: readonly Unnameable[]
   isUnlisted: boolean
   isGit: boolean
-  /** Below `modules` or `worktrees` of git, where every folder can be one of git. */
+  /** Below `modules` or `worktrees` of git, where every folder can be a git folder. */
   readonly isNested: boolean
 }
 
@@ -84,11 +84,11 @@ const SLICE_MS = 5
 /** Clocks of file systems are coarse: a folder that changed this recently may change again without a new time. */
 const COARSE_MS = 50
 const MAX_LINKS = 8
-/** Code of the project itself, rewritten by package managers: not looked into. */
+/** Code of the project itself, rewritten by package managers: not searched. */
 const SKIPPED = new Set(['node_modules'])
 
 /**
- * Finds what commands must not change or see in the roots, by walking all of them. Folders whose change time is as before
+ * Finds what commands must not change or see in the roots, by walking all of them. Folders whose change time is the same
  * are not read again; a command can set the modification time of a folder, but not its change time.
  */
 export class Survey {
@@ -104,7 +104,7 @@ export class Survey {
     this.#roots = options.roots.map((root) => folderAt(root, false))
   }
 
-  /** Looks at everything that changed until now. */
+  /** Checks everything that has changed until now. */
   look(): Promise<SurveyFindings> {
     // A request during a survey waits for the next one: the first may have passed the change already.
     if (this.#looking) {
@@ -209,7 +209,7 @@ export class Survey {
     Object.assign(folder, { folders, places, secrets, isGit, named, states, unnameable })
   }
 
-  /** What is at an exact path in the roots; a link on the way, which could be led elsewhere, is one more place. */
+  /** What is at an exact path in the roots; a link on the way, which could be redirected, is another place. */
   #placesOnWay(path: string, linksLeft = MAX_LINKS): ProtectedPlace[] {
     const root = this.#options.roots.find((candidate) => path.startsWith(`${candidate}/`))
     if (root === undefined || linksLeft === 0) return []
@@ -239,16 +239,16 @@ function kindOf(entry: Dirent, parent: string, isNested: boolean): Kind {
   if (entry.isDirectory()) return SKIPPED.has(entry.name) && !isNested ? 'ordinary' : 'folder'
   if (foldName(entry.name) === '.git') return 'git'
   if (!entry.isSymbolicLink()) return 'ordinary'
-  // Nothing is looked for behind a link, so none may stand where others look for something.
+  // Nothing behind a link is searched, so no link may be where other programs expect something.
   if (isNested) return 'git'
   return holdsClosed(entry.name) ? 'closed' : 'ordinary'
 }
 
-/** Undefined for what is in the folder like in any other: a folder with the files of git may hold everything else, too. */
+/** Undefined for other entries: a git folder may also contain ordinary files. */
 function kindInGit(entry: Dirent, parent: string): Kind | undefined {
   if (isClosedInGit(entry.name)) return 'git'
   if (isNestedGit(entry.name)) return entry.isDirectory() ? 'folder' : 'git'
-  // What is noted behind a link could be changed there.
+  // State behind a link could be changed there.
   if (isStateFolder(entry.name) && entry.isSymbolicLink()) return 'git'
   return parent === '.git' ? 'ordinary' : undefined
 }
@@ -273,7 +273,7 @@ function folderAt(path: string, isNested: boolean): Folder {
   return { path, ...none, isUnlisted: false, isGit: false, isNested }
 }
 
-/** For its owner to read and to enter. */
+/** Readable and searchable for its owner. */
 const SEARCHABLE = 0o500
 
 /** Synchronous: a command waits for it, and a thousand folders take 2 ms this way, ten times as much otherwise. */

@@ -142,13 +142,13 @@ export function decodeUtf16(bytes: Uint8Array, encoding: 'utf-16le' | 'utf-16be'
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes)
 }
 
-/** What ripgrep says about a file, read from one line of its JSON. */
+/** A message of ripgrep about a file: one line of its JSON. */
 export type RgMessage =
   | { readonly type: 'begin'; readonly path: string | undefined }
   | { readonly type: 'match' | 'context'; readonly block: RgBlock }
   | { readonly type: 'end'; readonly isBinary: boolean }
   | { readonly type: 'summary' }
-  /** More than is looked at in one piece. */
+  /** A message that is too long to be parsed. */
   | { readonly type: 'too-long' }
 
 /** One line, or several that match together. */
@@ -181,7 +181,7 @@ interface Raw {
 
 const MAX_LINE_BYTES = 16_000_000
 
-/** Cuts what ripgrep writes into messages; `onMessage` returns false when it wants no more. */
+/** Splits the output of ripgrep into messages; `onMessage` returns false to end it. */
 export function readRgMessages(onMessage: (message: RgMessage) => boolean): (chunk: Buffer) => boolean {
   let parts: Buffer[] = []
   let length = 0
@@ -189,7 +189,7 @@ export function readRgMessages(onMessage: (message: RgMessage) => boolean): (chu
     let from = 0
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
       const rest = chunk.subarray(from, end)
-      // After pieces that were not kept, the end would not fit to the beginning.
+      // If pieces were dropped, the end does not match the beginning.
       const line =
         length > MAX_LINE_BYTES ? Buffer.concat(parts) : parts.length > 0 ? Buffer.concat([...parts, rest]) : rest
       const isWhole = length + end - from <= MAX_LINE_BYTES
@@ -198,7 +198,7 @@ export function readRgMessages(onMessage: (message: RgMessage) => boolean): (chu
       from = end + 1
       if (!onMessage(isWhole ? parse(line.toString()) : parseCut(line))) return false
     }
-    // Of a line without an end only the beginning is kept.
+    // Only the beginning of an overlong line is kept.
     if (length <= MAX_LINE_BYTES) parts.push(chunk.subarray(from))
     length += chunk.length - from
     return true
@@ -213,7 +213,7 @@ function parse(line: string): RgMessage {
   return { type: 'summary' }
 }
 
-/** A line with very many matches says where they are at its end: that list may be cut short. */
+/** A message with very many matches lists them at its end: that list may be cut off. */
 function parseCut(start: Buffer): RgMessage {
   const text = start.toString()
   const lastWhole = text.lastIndexOf(',{"match":')
@@ -221,7 +221,7 @@ function parseCut(start: Buffer): RgMessage {
   try {
     return parse(`${text.slice(0, lastWhole)}]}}`)
   } catch {
-    // The cut was inside of the text, not of the list.
+    // The cut was inside the text, not in the list.
     return { type: 'too-long' }
   }
 }

@@ -3,7 +3,7 @@ import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import type { FileTarget, Roots } from '../open-roots.ts'
 
-/** The folder to search, held open, or one file in it. */
+/** The opened folder to search, or one file in it. */
 export interface SearchFolder {
   /** The folder, even if only one file in it is searched. */
   readonly folder: FileTarget

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
 import { ToolError } from '../../../core/index.ts'
 
-/** Says whether a whole path matches; time grows with the path only, whatever the glob. */
+/** Whether a whole path matches; the time depends on the path only, whatever the glob. */
 type GlobTest = (path: string) => boolean
 
 /** The verdict of the rules on a path: leave it out, or keep it whatever weaker rules say. */
@@ -13,7 +13,7 @@ interface IgnoreLine {
   readonly glob: string
   readonly isKept: boolean
   readonly isFolderOnly: boolean
-  /** Matches from the folder of the rules on, not at any depth. */
+  /** Matches relative to the folder of the rules, not at any depth. */
   readonly isAnchored: boolean
 }
 
@@ -56,7 +56,7 @@ function compileLine(line: string): { test: GlobTest; isKept: boolean; isFolderO
   if (!read) return undefined
   const anchored = read.isAnchored ? read.glob : `**/${read.glob}`
   try {
-    // `a/**` means what is inside of a, not a itself.
+    // `a/**` means what is inside a, not a itself.
     const test = compileIgnoreGlob(anchored.endsWith('/**') ? `${anchored}/*` : anchored)
     return { test, isKept: read.isKept, isFolderOnly: read.isFolderOnly }
   } catch {
@@ -69,7 +69,7 @@ const MAX_CHARS = 65_536
 const MAX_PARTS = 100
 
 /**
- * Rewrites the rules of a folder above so that they hold from a folder below on, whose names are given:
+ * Rewrites the rules of a folder so that they apply relative to a folder below it, whose names are given:
  * `/packages/*\/dist` becomes `/dist` in `packages/a`.
  */
 export function rebaseIgnoreRules(text: string, names: readonly string[]): string {
@@ -124,13 +124,13 @@ function matches(glob: string, name: string): boolean {
 
 /**
  * The linear-time expression that a glob means to ripgrep, over bytes: `*` and `?` stay inside a name, `**` spans
- * folders, `[a-z]`, `[!a]`, `{a,b}` and `\\`. INPUT_SCHEMA_INVALID when the glob cannot be read.
+ * folders, `[a-z]`, `[!a]`, `{a,b}` and `\\`. Throws INPUT_SCHEMA_INVALID if the glob cannot be parsed.
  */
 export function globSource(glob: string): string {
   return new GlobReader(glob).read()
 }
 
-/** A text with one character a byte, because ripgrep compares bytes. */
+/** A text with one character per byte, because ripgrep compares bytes. */
 function toByteText(text: string): string {
   return Buffer.from(text).toString('latin1')
 }
