@@ -377,7 +377,7 @@ describe('the tools of a client', () => {
     const client = connectClient(hub, { name: 'desk', tools: bad as never })
     expect(client.refused).toHaveLength(bad.length)
     expect(hub.cards().length).toBeGreaterThan(0)
-    expect(() => connectClient(hub, { name: 'a b' })).toThrow('not a name for a client')
+    expect(() => connectClient(hub, { name: 'a b' })).toThrow('Invalid client name')
   })
 
   it('are bounded in number, and so are the calls that wait', async () => {

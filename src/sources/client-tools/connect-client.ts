@@ -224,7 +224,7 @@ function describeRefused(client: string, refused: readonly RefusedClientTool[]):
 }
 
 function badName(name: unknown): ToolError {
-  return new ToolError('CONFIG_INVALID', `${JSON.stringify(name)} is not a name for a client.`, {
+  return new ToolError('CONFIG_INVALID', `Invalid client name ${JSON.stringify(name)}.`, {
     hint: 'Use letters, digits, _ and -, beginning with a letter, at most 64.',
   })
 }

@@ -4,6 +4,31 @@ import { messageOf } from '../../core/index.ts'
 import { escapeLine, isPlainObject } from '../../lib/index.ts'
 import { hashDefinition } from './drift.ts'
 
+/** A JSON object from outside. */
+export type McpJsonObject = Readonly<Record<string, unknown>>
+
+/** A tool as its server describes it, with checked types and bounded size; its content is not trusted. */
+export interface ServerToolDefinition {
+  /** The server's own name for it. */
+  readonly tool: string
+  readonly title: string | undefined
+  readonly description: string
+  /** As the server sent it; `repairInput` makes it usable. */
+  readonly input: unknown
+  readonly output: McpJsonObject | undefined
+  readonly annotations: McpJsonObject
+  /** Hash of the whole definition, independent of the order of keys. */
+  readonly hash: string
+}
+
+/** A tool of a server that a hub cannot offer. */
+export interface LeftOut {
+  /** The server's own name for it. */
+  readonly tool: string
+  /** What is wrong with its definition. */
+  readonly why: string
+}
+
 const HEADER_KEYWORD = 'x-mcp-header'
 
 /** A token of RFC 9110. */
@@ -135,31 +160,6 @@ function firstOf<T>(items: readonly T[], find: (item: T) => string | undefined):
     if (found !== undefined) return found
   }
   return undefined
-}
-
-/** A JSON object from outside. */
-export type McpJsonObject = Readonly<Record<string, unknown>>
-
-/** A tool as its server describes it, with checked types and bounded size; its content is not trusted. */
-export interface ServerToolDefinition {
-  /** The server's own name for it. */
-  readonly tool: string
-  readonly title: string | undefined
-  readonly description: string
-  /** As the server sent it; `repairInput` makes it usable. */
-  readonly input: unknown
-  readonly output: McpJsonObject | undefined
-  readonly annotations: McpJsonObject
-  /** Hash of the whole definition, independent of the order of keys. */
-  readonly hash: string
-}
-
-/** A tool of a server that a hub cannot offer. */
-export interface LeftOut {
-  /** The server's own name for it. */
-  readonly tool: string
-  /** What is wrong with its definition. */
-  readonly why: string
 }
 
 /** Whether a JSON value is nested deeper than `limit`. Iterative, so that deep input cannot overflow the stack. */

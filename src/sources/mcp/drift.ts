@@ -2,6 +2,14 @@ import { DOUBT_DETAILS, lazyModule } from '../../core/index.ts'
 import { escapeText, hashJson } from '../../lib/index.ts'
 import type { McpJsonObject, ServerToolDefinition } from './definitions.ts'
 
+/** The parts of a definition as texts that a person can compare. */
+export type PinnedParts = Readonly<Partial<Record<PartName, string>>>
+
+/** The parts of a definition that can change. */
+export const PART_NAMES = ['title', 'description', 'input', 'output', 'annotations'] as const
+
+type PartName = (typeof PART_NAMES)[number]
+
 const loadDiff = lazyModule(() => import('diff'))
 
 const MAX_LINES = 20
@@ -79,14 +87,6 @@ function wrap(text: string): string[] {
 }
 
 const LINE = new RegExp(`[^]{1,${LINE_CHARS}}(?=\\s|$)|[^]{1,${LINE_CHARS}}`, 'gu')
-
-/** The parts of a definition as texts that a person can compare. */
-export type PinnedParts = Readonly<Partial<Record<PartName, string>>>
-
-/** The parts of a definition that can change. */
-export const PART_NAMES = ['title', 'description', 'input', 'output', 'annotations'] as const
-
-type PartName = (typeof PART_NAMES)[number]
 
 /** One hash over name, texts, schemas and annotations, independent of the order of keys. */
 export function hashDefinition(definition: Omit<ServerToolDefinition, 'hash'>): string {

@@ -201,6 +201,6 @@ describe('servers that do not come up', () => {
   })
 
   it('refuses a name that no tool could have', () => {
-    expect(() => createMcpSource({ 'no way': hostile('tools') })).toThrow(/not a name for an MCP server/)
+    expect(() => createMcpSource({ 'no way': hostile('tools') })).toThrow(/Invalid MCP server name "no way"/)
   })
 })

@@ -8,11 +8,11 @@ it('refuses what cannot name a server, and says what can', () => {
     const thrown = catchError(() => assertServerName(name))
     expect(thrown).toMatchObject({
       code: 'CONFIG_INVALID',
-      message: `${JSON.stringify(name)} is not a name for an MCP server.`,
+      message: `Invalid MCP server name ${JSON.stringify(name)}.`,
       fix: { hint: 'Under mcpServers, use letters, digits, _ and -, beginning with a letter, at most 32 characters.' },
     })
   }
-  const message = `"${'a'.repeat(64)}" is not a name for an MCP server.`
+  const message = `Invalid MCP server name "${'a'.repeat(64)}".`
   expect(catchError(() => assertServerName('a'.repeat(65)))).toMatchObject({ message })
 })
 

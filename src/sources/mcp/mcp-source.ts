@@ -86,7 +86,7 @@ export function createMcpSource(
 /** Throws CONFIG_INVALID if a name is not valid for an MCP server. */
 export function assertServerName(name: string): void {
   if (SERVER_NAME.test(name)) return
-  throw new ToolError('CONFIG_INVALID', `${JSON.stringify(name.slice(0, 64))} is not a name for an MCP server.`, {
+  throw new ToolError('CONFIG_INVALID', `Invalid MCP server name ${JSON.stringify(name.slice(0, 64))}.`, {
     hint: 'Under mcpServers, use letters, digits, _ and -, beginning with a letter, at most 32 characters.',
   })
 }
