@@ -1,6 +1,26 @@
 import { z } from 'zod'
 import { pathSchema } from '../paths.ts'
 
+/** One replacement in a text. */
+export interface Edit {
+  readonly oldText: string
+  readonly newText: string
+  readonly replaceAll?: boolean
+}
+
+/** A range of a text, end exclusive, and its replacement. */
+export interface Replacement {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/** How exactly a text was found; each level tolerates more than the one before. */
+export type MatchLevel = 'exact' | 'trailing-space' | 'unicode' | 'indentation'
+
+/** Maximum number of places in one text. */
+export const MAX_PLACES = 100_000
+
 const MAX_CHARS = 1_048_576
 const text = z.string().max(MAX_CHARS)
 
@@ -79,23 +99,3 @@ function useOwnNames(edit: unknown): unknown {
   if (typeof edit !== 'object' || edit === null || Array.isArray(edit)) return edit
   return Object.fromEntries(Object.entries(edit).map(([key, value]) => [OWN_NAMES.get(key) ?? key, value]))
 }
-
-/** One replacement in a text. */
-export interface Edit {
-  readonly oldText: string
-  readonly newText: string
-  readonly replaceAll?: boolean
-}
-
-/** A range of a text, end exclusive, and its replacement. */
-export interface Replacement {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
-
-/** How exactly a text was found; each level tolerates more than the one before. */
-export type MatchLevel = 'exact' | 'trailing-space' | 'unicode' | 'indentation'
-
-/** Maximum number of places in one text. */
-export const MAX_PLACES = 100_000
