@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { knownKeys } from '../src/config/check-config.ts'
 import { ToolError } from '../src/core/errors.ts'
 import { BudgetLedger } from '../src/limits/budget.ts'
-import { RateLimiter } from '../src/limits/rate.ts'
+import { RateLimiter } from '../src/limits/throughput.ts'
 import { createMemoryStore } from '../src/store/in-process.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
 import { sourceFiles } from './support/source-files.ts'
@@ -15,22 +15,19 @@ const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/sandbox/files/change/place.ts', ['mkdirp']],
   ['src/sandbox/files/change/remove-path.ts', ['recursive']],
   ['src/tools/fs/delete-path.ts', ['confirm']],
-  ['src/tools/fs/patch/check-paths.ts', ['input']],
-  ['src/tools/fs/patch/parse-patch.ts', ['input']],
   ['src/tools/fs/patch/parse-patch.ts', ['input']],
   ['src/tools/fs/patch/plan-patch.ts', ['input']],
-  ['src/tools/fs/read-text.ts', ['path', 'end_line']],
-  ['src/tools/fs/read-text.ts', ['offset']],
+  ['src/tools/fs/read-text.ts', ['path', 'end_line', 'offset']],
   ['src/policy/decide.ts', ['grants']],
-  ['src/records/log/run-files.ts', ['run']],
+  ['src/records/log/open-run.ts', ['run']],
   ['src/hub/prune-runs.ts', ['run']],
   ['src/tools/fs/write-text.ts', ['filePath']],
-  ['src/core/schema/issue-wording.ts', ['run']],
+  ['src/core/names.ts', ['run']],
   ['src/tools/util/gzip-decompress.ts', ['maxBytes', 'base64']],
   ['src/tools/util/json-select.ts', ['maxBytes']],
   ['src/tools/util/mustache/parse-template.ts', ['template']],
   ['src/tools/util/mustache/template-renderer.ts', ['partials', 'maxBytes']],
-  ['src/tools/util/select/invalid-path.ts', ['path']],
+  ['src/tools/util/meter.ts', ['path']],
   ['src/tools/util/time-now.ts', ['timezone']],
 ])
 
