@@ -1,4 +1,4 @@
-import type { CallEvent, ErrorCode, ToolResult } from '../../core/index.ts'
+import type { CallEvent, ErrorCode } from '../../core/index.ts'
 import type { ClientMessage } from '../../protocol/index.ts'
 import { ApiError } from '../http-requests.ts'
 import type { LinkMessage, SocketLink } from './socket-link.ts'
@@ -56,7 +56,7 @@ export class SocketRequests {
       return true
     }
     if (message.type === 'result') {
-      this.#end(message.id)?.resolve(message.result as unknown as ToolResult)
+      this.#end(message.id)?.resolve(message.result)
       return true
     }
     if (message.type === 'done') {

@@ -137,9 +137,7 @@ export function makeAnswerLink({ request, hook, expiresAt }: AnswerLink, secret:
 
 /** Reads a link; `undefined` if it is forged or has expired. `secrets` are by the id of their hook. */
 function readAnswerLink(link: string, secrets: ReadonlyMap<string, string>, now: number): AnswerLink | undefined {
-  const parts = LINK.exec(link)
-  if (!parts) return undefined
-  const [, hook, request, expiresAt, signature] = parts as unknown as [string, string, string, string, string]
+  const [, hook = '', request = '', expiresAt = '', signature = ''] = LINK.exec(link) ?? []
   const secret = secrets.get(hook)
   if (!secret) return undefined
   const wanted = Buffer.from(sign(`${hook}.${request}.${expiresAt}`, secret))
