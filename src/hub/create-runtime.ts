@@ -3,20 +3,22 @@ import { join, resolve } from 'node:path'
 import { CallApprovals, Grants, ToolQuestions } from '../approvals/index.ts'
 import {
   type CallEvent,
+  type Clock,
+  DEFAULT_LIMITS,
   type HubOptions,
   type Limits,
   type Principal,
   type Sandbox,
+  type Store,
   systemClock,
-  type Visibility,
 } from '../core/index.ts'
 import { escapeLine, once, VERSION } from '../lib/index.ts'
 import { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../limits/index.ts'
-import { compileVisibility } from '../policy/index.ts'
+import { compileVisibility, dialectOf } from '../policy/index.ts'
 import type { RecordedLine } from '../records/log/index.ts'
 import { createRedactor } from '../records/redaction/index.ts'
 import { Metrics } from '../records/telemetry/index.ts'
-import { type NetworkGuard, parseRanges, type WebFetchGuard } from '../sandbox/network/index.ts'
+import { parseRanges } from '../sandbox/network/index.ts'
 import { BackgroundProcesses, createMemoryStore, UntrustedFiles } from '../store/index.ts'
 import { assertOwnDataFolder } from '../system/index.ts'
 import { createFeatureHost } from './feature-host.ts'
@@ -25,215 +27,174 @@ import { fromCoreToolsConfig, secretsOf } from './hub-options.ts'
 import { PolicyHistory, policyLayers, rememberSight } from './hub-policy.ts'
 import { CommandTaint } from './pipeline/exec-handle.ts'
 import { HookChain } from './pipeline/hooks.ts'
-import { Registry } from './pipeline/registry.ts'
+import { Registry, ToolCatalog } from './pipeline/registry.ts'
 import { PluginSetups } from './plugin-setups.ts'
 import { protectedCode } from './protected-code.ts'
 import { RunSandbox, type RunSandboxOptions, type SizeLimit } from './run-sandbox.ts'
 import { newRunId, Runs } from './runs.ts'
-import type { Parts } from './runtime.ts'
+import type { HubRuntime, Limiters } from './runtime.ts'
 import { ledgerFolderOf, loadSecondParser, recoverCommands } from './second-parser.ts'
 import { Sources } from './sources.ts'
 
-/** The parts of a hub, and what only the hub itself uses. */
-export interface Assembly {
-  readonly parts: Parts
-  readonly abilities: Features
-  readonly registry: Registry
-  readonly sources: Sources
-  readonly runs: Runs
-  /** Where the records of all runs are; `false` when none are kept. */
-  readonly runsFolder: string | false
-  readonly rules: PolicyHistory
-  readonly visibility: Visibility
-  readonly sandbox: Sandbox
-  readonly plugins: PluginSetups
-  readonly listeners: Set<(event: CallEvent) => void>
-  readonly recordListeners: Set<(line: RecordedLine) => void>
-  readonly network: () => NetworkGuard
-  /** The doors to other folders, for a principal that has its own. */
-  readonly doorsTo: (roots: NonNullable<Sandbox['roots']>) => RunSandbox
-  /** What the network guard knows that a connection of an ability needs too. */
-  readonly webFetchGuard: () => WebFetchGuard
-  readonly defaultRun: string
-  readonly defaultCaller: string
-}
-
-const DEFAULTS = {
-  timeoutMs: 60_000,
-  graceMs: 1_000,
-  inputBytes: 10_000_000,
-  inputDepth: 64,
-  inputEntries: 50_000,
-  readBytes: { usual: 5_242_880, most: 10_485_760 },
-  httpBytes: { usual: 5_242_880, most: 10_485_760 },
-  httpTimeoutMs: 15_000,
-  downloadBytes: 104_857_600,
-  undoBytes: 200_000_000,
-  approvalMs: 300_000,
-}
+/** How much one call may ask for where the owner sets no limit. */
+const MAX_ASKED_BYTES = 10_485_760
+const GRACE_MS = 1_000
 
 /** A command is a process or many, which a machine has fewer of than calls. */
-const COMMANDS_AT_ONCE = { 'core/exec.run': 8 }
+const CONCURRENT_COMMANDS = { 'core/exec.run': 8 }
 
-/** Wires the parts that the owner's options describe; nothing is written to the disk before the first call. */
-export function assembleParts(options: HubOptions): Assembly {
+/** Creates the runtime that the owner's options describe. Nothing is written to the disk before the first call. */
+export function createRuntime(options: HubOptions): HubRuntime {
   const clock = options.clock ?? systemClock
   const core = options.core && fromCoreToolsConfig(options.core)
   const limits: Limits = { ...core?.limits, ...options.limits }
   const data = resolve(options.data ?? '.tool-hub')
   assertOwnDataFolder(data)
-  const sandbox = { ...core?.sandbox, ...options.sandbox }
-  // A range with a mistake is refused when the hub is made, not by its first request.
-  parseRanges(sandbox.blockedRanges ?? [])
-  const timeoutMs = limits.timeoutMs ?? DEFAULTS.timeoutMs
+  const sandboxOptions = { ...core?.sandbox, ...options.sandbox }
+  // An invalid range is refused when the hub is made, not by its first request.
+  parseRanges(sandboxOptions.blockedRanges ?? [])
   const durability = options.durability ?? 'effects'
   const listeners = new Set<(event: CallEvent) => void>()
   const recordListeners = new Set<(line: RecordedLine) => void>()
   const store = options.store ?? createMemoryStore()
-  const loops = new LoopDetector()
-  const folder = options.runs === false ? false : resolve(options.runs ?? 'runs')
+  const runsFolder = options.runs === false ? false : resolve(options.runs ?? 'runs')
   const processes = new BackgroundProcesses(join(data, 'processes'))
-  const doorsOptions: RunSandboxOptions = {
-    sandbox,
-    readBytes: sizeLimit(limits.readBytes, DEFAULTS.readBytes),
-    httpBytes: sizeLimit(limits.httpBytes, DEFAULTS.httpBytes),
-    httpTimeoutMs: limits.httpTimeoutMs ?? DEFAULTS.httpTimeoutMs,
-    downloadBytes: limits.downloadBytes ?? DEFAULTS.downloadBytes,
+  const secrets = new Map(Object.entries(options.secrets ?? {}))
+  const runSandboxOptions: RunSandboxOptions = {
+    sandbox: sandboxOptions,
+    readBytes: sizeLimit(limits.readBytes, { usual: DEFAULT_LIMITS.readBytes, most: MAX_ASKED_BYTES }),
+    httpBytes: sizeLimit(limits.httpBytes, { usual: DEFAULT_LIMITS.httpBytes, most: MAX_ASKED_BYTES }),
+    httpTimeoutMs: limits.httpTimeoutMs ?? DEFAULT_LIMITS.httpTimeoutMs,
+    downloadBytes: limits.downloadBytes ?? DEFAULT_LIMITS.downloadBytes,
     commands: limits.commands ?? {},
-    secrets: new Map(Object.entries(options.secrets ?? {})),
+    secrets,
     clock,
     draftsFolder: join(data, 'drafts'),
-    runsFolder: folder,
+    runsFolder,
     userAgent: core?.userAgent ?? `tool-hub/${VERSION}`,
-    hidden: folder === false ? [data] : [folder, data],
-    protect: () => protectedCode({ ...options, sandbox }),
+    hidden: runsFolder === false ? [data] : [runsFolder, data],
+    protect: () => protectedCode({ ...options, sandbox: sandboxOptions }),
     ledgerFolder: ledgerFolderOf(data),
     lost: () => processes.lost(),
   }
-  const doors = new RunSandbox(doorsOptions)
+  const sandbox = new RunSandbox(runSandboxOptions)
   const onAppend = (line: RecordedLine) => {
     for (const listener of recordListeners) listener(line)
   }
-  const runs = new Runs({ folder, durability, clock, doors, onAppend, heads: options.store?.heads })
-  const asking = {
+  const runs = new Runs({ folder: runsFolder, durability, clock, sandbox, onAppend, heads: options.store?.heads })
+  const openRun = (id: string) => runs.open(id)
+  const rules = new PolicyHistory(policyLayers({ ...options, sandbox: sandboxOptions }))
+  const visibility = options.visibility ?? {}
+  const sees = rememberSight(compileVisibility(visibility))
+  const registry = new Registry()
+  const redactor = createRedactor(secretsOf(options))
+  const network = () => sandbox.webFetchGuard()
+  const machine = () => sandbox.programMachine()
+  const untrusted = new UntrustedFiles(join(data, 'untrusted-files.jsonl'))
+  const waiting = {
     store,
     clock,
     waitsInStore: options.approvals?.inbox === true,
     outlives: options.store !== undefined,
   }
-  const rules = new PolicyHistory(policyLayers({ ...options, sandbox }))
-  const visibility = options.visibility ?? {}
-  const plugins = new PluginSetups()
-  const registry = new Registry()
-  const redactor = createRedactor(secretsOf(options))
-  const secrets = new Map(Object.entries(options.secrets ?? {}))
-  const sources = new Sources({
-    registry,
-    redactor,
-    secrets,
-    data,
-    clock,
-    run: (id) => runs.open(id),
-    network: () => doors.webFetchGuard(),
-    machine: () => doors.programMachine(),
-  })
-  const abilities: Features = new Features(options, () => createFeatureHost(assembly, abilities))
-  const untrusted = new UntrustedFiles(join(data, 'untrusted-files.jsonl'))
-  const parts: Parts = {
+  const features: Features = new Features(options, () => createFeatureHost(runtime))
+  const runtime: HubRuntime = {
     principal: undefined,
     rights: undefined,
     principalNow: (known) => principalNow(known, options),
-    abilities,
-    readArtifact: (run, ref, options) => runs.readArtifact(run, ref, options),
-    store,
+    run: options.run ?? newRunId(clock),
+    caller: options.caller ?? 'library',
+
     registry,
-    sources: {
-      arriving: (name) => sources.arriving(name),
-      problem: (name) => sources.problem(name) ?? plugins.problem(name),
-      requests: (run) => sources.requests(run),
-    },
+    catalog: new ToolCatalog(registry, sees, dialectOf(visibility)),
+    visibility,
+    sees,
+    sources: new Sources({ registry, redactor, secrets, data, clock, run: openRun, network, machine }),
+    plugins: new PluginSetups(),
     hooks: new HookChain(clock),
+    features,
+
+    rules,
+    get policy() {
+      return rules.policy
+    },
+    approvals: new CallApprovals({
+      responder: options.approve,
+      timeoutMs: options.approvals?.timeoutMs ?? DEFAULT_LIMITS.approvalMs,
+      ...waiting,
+    }),
+    questions: new ToolQuestions(waiting),
+    onQuestion: options.onQuestion ?? options.onClarificationRequest,
+    grants: new Grants({ store: store.grants, clock }),
+    limits: createLimiters(limits, store, clock),
+    settings: {
+      timeoutMs: limits.timeoutMs ?? DEFAULT_LIMITS.timeoutMs,
+      graceMs: GRACE_MS,
+      outputChars: limits.outputChars,
+      inputBytes: limits.inputBytes ?? DEFAULT_LIMITS.inputBytes,
+      inputDepth: limits.inputDepth ?? DEFAULT_LIMITS.inputDepth,
+      inputEntries: limits.inputEntries ?? DEFAULT_LIMITS.inputEntries,
+      isSandboxRequired: sandboxOptions.required !== false,
+      isolatesRequests: sandboxOptions.workspaces !== undefined && sandboxOptions.root === undefined,
+      durability,
+      undoBytes: limits.undoBytes ?? DEFAULT_LIMITS.undoBytes,
+    },
+
+    runs,
+    runsFolder,
+    openRun,
+    rehearsal: (id) => runs.rehearsal(id),
+    readArtifact: (run, ref, options) => runs.readArtifact(run, ref, options),
+    sandbox,
+    sandboxOptions,
+    sandboxFor: rememberSandboxes(
+      (roots) => new RunSandbox({ ...runSandboxOptions, sandbox: { ...sandboxOptions, ...asFolders(roots) } }),
+    ),
+    commands: {
+      ready: once(async () => {
+        await Promise.all([sandbox.loadProcessGuard(), reportLost(processes), recoverCommands(data)])
+      }),
+      secondParser: loadSecondParser,
+      processes,
+      taint: new CommandTaint(untrusted),
+    },
+    untrusted,
+
+    store,
     clock,
     redactor,
     metrics: new Metrics(),
-    approvals: new CallApprovals({
-      responder: options.approve,
-      timeoutMs: options.approvals?.timeoutMs ?? DEFAULTS.approvalMs,
-      ...asking,
-    }),
-    questions: new ToolQuestions(asking),
-    onQuestion: options.onQuestion ?? options.onClarificationRequest,
-    processes,
-    readyForCommands: once(async () => {
-      await Promise.all([doors.loadProcessGuard(), reportLost(processes), recoverCommands(data)])
-    }),
-    secondParser: loadSecondParser,
-    grants: new Grants({ store: store.grants, clock }),
-    untrusted,
-    commandTaint: new CommandTaint(untrusted),
+    underWay: new Set(),
+    listeners,
+    recordListeners,
+    publish: (event) => publish(listeners, event),
+    nextCallId: callIds(),
+  }
+  return runtime
+}
+
+function createLimiters(limits: Limits, store: Store, clock: Clock): Limiters {
+  return {
     budget: new BudgetLedger(limits, store.budgets, clock),
     rate: new RateLimiter({ all: limits.rate, tools: perTool(limits, 'rate') }, store.rates, clock),
     concurrency: new Concurrency({
       all: limits.concurrency,
-      tools: { ...COMMANDS_AT_ONCE, ...perTool(limits, 'concurrency') },
+      tools: { ...CONCURRENT_COMMANDS, ...perTool(limits, 'concurrency') },
     }),
     breakers: new Breakers({}, clock),
-    loops,
+    loops: new LoopDetector(),
     idempotency: new Idempotency(store.keys, clock),
-    settings: {
-      timeoutMs,
-      graceMs: DEFAULTS.graceMs,
-      outputChars: limits.outputChars,
-      inputBytes: limits.inputBytes ?? DEFAULTS.inputBytes,
-      inputDepth: limits.inputDepth ?? DEFAULTS.inputDepth,
-      inputEntries: limits.inputEntries ?? DEFAULTS.inputEntries,
-      isSandboxRequired: sandbox.required !== false,
-      isolatesRequests: sandbox.workspaces !== undefined && sandbox.root === undefined,
-      durability,
-      undoBytes: limits.undoBytes ?? DEFAULTS.undoBytes,
-    },
-    get policy() {
-      return rules.policy
-    },
-    sees: rememberSight(compileVisibility(visibility)),
-    ready: () => plugins.ready() ?? sources.blocking(),
-    underWay: new Set(),
-    run: (id) => runs.open(id),
-    publish: (event) => publish(listeners, event),
-    nextCallId: callIds(),
   }
-  const assembly: Assembly = {
-    parts,
-    abilities,
-    registry,
-    sources,
-    runs,
-    runsFolder: folder,
-    rules,
-    visibility,
-    sandbox,
-    listeners,
-    recordListeners,
-    network: () => doors.network(),
-    doorsTo: rememberDoors(
-      (roots) => new RunSandbox({ ...doorsOptions, sandbox: { ...sandbox, ...asFolders(roots) } }),
-    ),
-    plugins,
-    webFetchGuard: () => doors.webFetchGuard(),
-    defaultRun: options.run ?? newRunId(clock),
-    defaultCaller: options.caller ?? 'library',
-  }
-  return assembly
 }
 
-/** The same for the same folders: doors stay open until the hub is closed, and sessions of one principal have those of it. */
-function rememberDoors(open: Assembly['doorsTo']): Assembly['doorsTo'] {
+/** Returns one sandbox for the same folders: it stays open until the hub is closed, and all sessions of a principal use it. */
+function rememberSandboxes(open: HubRuntime['sandboxFor']): HubRuntime['sandboxFor'] {
   const known = new Map<string, RunSandbox>()
   return (roots) => {
     const key = JSON.stringify(roots)
-    const doors = known.get(key) ?? open(roots)
-    known.set(key, doors)
-    return doors
+    const sandbox = known.get(key) ?? open(roots)
+    known.set(key, sandbox)
+    return sandbox
   }
 }
 
@@ -258,7 +219,7 @@ function perTool<K extends 'rate' | 'concurrency'>({ tools = {} }: Limits, key: 
   return Object.fromEntries(entries) as Record<string, NonNullable<(typeof tools)[string][K]>>
 }
 
-/** What the owner says is both: what a call gets that does not say how much it wants, and the most that it may want. */
+/** A limit of the owner is both the default of a call and the most that it may ask for. */
 function sizeLimit(owner: number | undefined, usual: SizeLimit): SizeLimit {
   return owner === undefined ? usual : { usual: owner, most: owner }
 }

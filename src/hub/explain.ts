@@ -1,15 +1,23 @@
 import type { Grant } from '../approvals/index.ts'
-import type { AnyTool, CallError, Effect, ResolvedTarget, ToolError } from '../core/index.ts'
+import {
+  type AnyTool,
+  type CallError,
+  type Effect,
+  type ResolvedTarget,
+  type ToolError,
+  withOwnNames,
+} from '../core/index.ts'
 import { escapeLine } from '../lib/index.ts'
 import { type Decision, decide, explainDecision, type PolicyQuestion, requestsFor } from '../policy/index.ts'
+import type { ExplainOptions } from './hub-api.ts'
 import { callRisks } from './pipeline/approval-views/call-views.ts'
 import { commandViews } from './pipeline/approval-views/command-views.ts'
 import { rememberedAnswer } from './pipeline/approve.ts'
-import type { Call } from './pipeline/call.ts'
+import type { Call, DecidedCall } from './pipeline/call.ts'
 import { question } from './pipeline/decide.ts'
 import { asToolError } from './pipeline/settle.ts'
-import { judge } from './pipeline.ts'
-import type { Parts, RunState } from './runtime.ts'
+import { judge, newCall } from './pipeline.ts'
+import type { RunState, Runtime } from './runtime.ts'
 
 /** What would happen to a call, why, and what would change it. */
 export interface Explanation {
@@ -39,25 +47,33 @@ export interface Explanation {
   readonly text: string
 }
 
-/** Steps 1 to 5 of the road, told instead of travelled. */
+/** What would happen to a call: steps 1 to 5 of the pipeline, without any effect. */
 export async function explainCall(
-  parts: Parts,
-  run: RunState,
-  call: Call,
-  named: string | AnyTool,
+  ownRuntime: Runtime,
+  asked: string | AnyTool,
+  input: unknown,
+  { policy, ...options }: ExplainOptions = {},
 ): Promise<Explanation> {
+  const runtime = policy ? { ...ownRuntime, policy } : ownRuntime
+  const begun = newCall(runtime, asked, input, withOwnNames(options))
+  const run = runtime.rehearsal(begun.run)
+  let call: DecidedCall
   try {
-    await judge(parts, run, call, named)
+    call = await judge(runtime, run, begun, asked)
   } catch (thrown) {
-    return parts.redactor.value(refused(call, asToolError(call, thrown)))
+    return runtime.redactor.value(refused(begun, asToolError(begun, thrown)))
   }
-  const decision = withUnloaded(parts, run, call)
+  return explainDecided(runtime, run, call)
+}
+
+async function explainDecided(runtime: Runtime, run: RunState, call: DecidedCall): Promise<Explanation> {
+  const decision = withUnloaded(runtime, run, call)
   const { rule, source, reason } = decision
-  const asked = question(parts, run, call)
-  const inTaintedRun = decideTainted(parts, asked, decision)
-  const { doubt } = call.tool!.tool
-  const remembered = call.effect === 'ask' ? tellRemembered(await rememberedAnswer(parts, run, call)) : undefined
-  const risks = risksOf(parts, run, call)
+  const asked = question(runtime, run, call)
+  const inTaintedRun = decideTainted(runtime, asked, decision)
+  const { doubt } = call.tool.tool
+  const remembered = call.effect === 'ask' ? describeGrant(await rememberedAnswer(runtime, run, call)) : undefined
+  const risks = risksOf(runtime, run, call)
   const text = [
     explainDecision(asked, decision),
     ...risks.map((risk) => `  risk: ${escapeLine(risk)}`),
@@ -65,9 +81,9 @@ export async function explainCall(
     ...(remembered
       ? [`  answered before: ${remembered.decision} by ${escapeLine(remembered.by)} (${remembered.grant})`]
       : []),
-    ...(inTaintedRun ? [tellTainted(inTaintedRun)] : []),
+    ...(inTaintedRun ? [describeTainted(inTaintedRun)] : []),
   ].join('\n')
-  const told = {
+  const shared = {
     tool: call.name,
     targets: call.targets,
     decision,
@@ -75,42 +91,42 @@ export async function explainCall(
     ...(remembered && { remembered }),
     ...(inTaintedRun && { inTaintedRun }),
   }
-  if (call.effect === decision.effect) return { ...told, effect: call.effect, rule, source, reason, text }
+  if (call.effect === decision.effect) return { ...shared, effect: call.effect, rule, source, reason, text }
   const tightened = {
     rule: `a decide hook tightened ${decision.effect} to ${call.effect}`,
     source: 'hook',
     reason: 'a decide hook',
   }
-  return { ...told, effect: call.effect, ...tightened, text: `${text}\n${tightened.rule}` }
+  return { ...shared, effect: call.effect, ...tightened, text: `${text}\n${tightened.rule}` }
 }
 
-/** What an approver of the call would be told. */
-function risksOf(parts: Parts, run: RunState, call: Call): string[] {
-  const redactor = parts.redactor.forDecision({ runsCode: call.capabilities.includes('exec') })
-  return callRisks(call, commandViews(parts, run, call, redactor), redactor)
+/** The risks that an approver of the call would see. */
+function risksOf(runtime: Runtime, run: RunState, call: DecidedCall): string[] {
+  const redactor = runtime.redactor.forDecision({ runsCode: call.capabilities.includes('exec') })
+  return callRisks(call, commandViews(runtime, run, call, redactor), redactor)
 }
 
 /** Also what skills would ask for that this run has not loaded. */
-function withUnloaded(parts: Parts, run: RunState, call: Call): Decision {
-  const decision = call.decision!
-  const others = requestsFor(parts.sources.requests(undefined), question(parts, run, call))
+function withUnloaded(runtime: Runtime, run: RunState, call: DecidedCall): Decision {
+  const { decision } = call
+  const others = requestsFor(runtime.sources.requests(undefined), question(runtime, run, call))
   const more = others.filter((line) => !decision.requests.includes(line)).map((line) => `${line} once it is loaded`)
   return more.length === 0 ? decision : { ...decision, requests: [...decision.requests, ...more] }
 }
 
 /** The answer in a run that has read from outside, where it is another one. */
-function decideTainted(parts: Parts, asked: PolicyQuestion, { effect }: Decision): Explanation['inTaintedRun'] {
+function decideTainted(runtime: Runtime, asked: PolicyQuestion, { effect }: Decision): Explanation['inTaintedRun'] {
   if (asked.tainted) return undefined
-  const other = decide(parts.policy, { ...asked, tainted: true })
+  const other = decide(runtime.policy, { ...asked, tainted: true })
   if (other.effect === effect) return undefined
   return { effect: other.effect, rule: other.rule, source: other.source, reason: other.reason }
 }
 
-function tellRemembered(grant: Grant | undefined): Explanation['remembered'] {
+function describeGrant(grant: Grant | undefined): Explanation['remembered'] {
   return grant && { decision: grant.effect, by: grant.by, grant: grant.id }
 }
 
-function tellTainted({ effect, source }: NonNullable<Explanation['inTaintedRun']>): string {
+function describeTainted({ effect, source }: NonNullable<Explanation['inTaintedRun']>): string {
   return `  in a run that has read from outside: ${effect} (${source})`
 }
 

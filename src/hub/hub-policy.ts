@@ -1,17 +1,21 @@
 import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import type { HubOptions, Rule, Sandbox, SourcedRule } from '../core/index.ts'
+import type { HubOptions, Rule, Sandbox, SourcedRule, ToolError } from '../core/index.ts'
 import {
+  checkPolicy,
   compilePolicy,
   DEFAULT_POLICY,
+  doubtNarrowGroup,
   type Policy,
   type PolicyLayers,
   type PolicyWarning,
   type ToolNames,
   type ToolVisibility,
+  unknownVisibilityEntries,
 } from '../policy/index.ts'
 import { type HostPatterns, matchHost, parseHosts } from '../sandbox/network/index.ts'
 import type { RegisteredTool } from './pipeline/registered-tool.ts'
+import type { HubRuntime } from './runtime.ts'
 
 /** The rules of a hub: those that hold now, and what becomes of them with the rules of one principal. */
 export class PolicyHistory {
@@ -101,8 +105,47 @@ export function rememberSight(look: (tool: ToolNames) => ToolVisibility): (tool:
   }
 }
 
+const NOTHING_VISIBLE: PolicyWarning = {
+  level: 'error',
+  message: 'No tool is visible: profile, allow and deny together hide them all.',
+  source: 'tools',
+  hint: 'Widen tools.allow or tools.profile; tool-hub list --hidden says what hides each tool.',
+}
+
+/** Doubts about the policy, the lists of tools and the sandbox of a hub. */
+export function checkHub(runtime: HubRuntime, layers: PolicyLayers): PolicyWarning[] {
+  const { registry, sees, plugins, sources, visibility, sandboxOptions } = runtime
+  const tools = registry.list()
+  const arriving = sources.prefixes()
+  const known = {
+    names: tools.flatMap(({ names }) => names),
+    groups: [...new Set([...tools.flatMap(({ groups }) => groups), ...groupsOfArriving(arriving)])],
+    arriving,
+  }
+  const lists = unknownVisibilityEntries(visibility, known)
+  const narrow = doubtNarrowGroup(visibility.deny ?? [])
+  return [
+    ...plugins.failed.map(({ name, error }) => failureWarning(`plugin ${name}`, error)),
+    ...sources.failed.map(({ name, error }) => failureWarning(`source ${name}`, error)),
+    ...checkPolicy(layers, known),
+    ...checkSandbox(sandboxOptions, layers.owner ?? []),
+    ...lists.map(({ list, level, message }) => ({ level, message, source: `tools.${list}` })),
+    ...(narrow === undefined ? [] : [{ level: 'warning' as const, message: narrow, source: 'tools.deny' }]),
+    ...(arriving.length > 0 || tools.some((tool) => sees(tool).visible) ? [] : [NOTHING_VISIBLE]),
+  ]
+}
+
+function failureWarning(source: string, { message, fix }: ToolError): PolicyWarning {
+  return { level: 'error', message, source, hint: fix.hint }
+}
+
+/** Tools of MCP servers that have not arrived are in their group all the same. */
+function groupsOfArriving(prefixes: readonly string[]): string[] {
+  return prefixes.some((prefix) => prefix.startsWith('mcp/')) ? ['group:mcp'] : []
+}
+
 /** Where the owner's rules and the sandbox contradict each other: a rule allows what a guard refuses. */
-export function checkSandbox(sandbox: Sandbox, rules: readonly SourcedRule[]): PolicyWarning[] {
+function checkSandbox(sandbox: Sandbox, rules: readonly SourcedRule[]): PolicyWarning[] {
   const hosts = parseHosts(sandbox.network ?? [])
   return [...checkRoots(sandbox), ...rules.flatMap((rule) => checkHosts(hosts, rule))]
 }

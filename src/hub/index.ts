@@ -1,5 +1,6 @@
 export type { Explanation } from './explain.ts'
-export { type Approvals, createHub, type Hub, type PrincipalHub, type Questions, type ToolRegistry } from './hub.ts'
+export { createHub, type Hub } from './hub.ts'
+export type { Approvals, PrincipalHub, Questions, ToolRegistry } from './hub-api.ts'
 export { fromCoreToolsConfig, secretsOf } from './hub-options.ts'
 export { policyLayers } from './hub-policy.ts'
 export type { RegisteredTool } from './pipeline/registered-tool.ts'

@@ -27,18 +27,19 @@ export interface FailedPlugin {
  */
 export class PluginSetups {
   readonly #failed: FailedPlugin[] = []
-  #pending: Promise<void> | undefined
+  /** Settles when the plugins added so far are set up; `undefined` if all of them are. Only this class sets it. */
+  pending: Promise<void> | undefined
 
   /** Begins a set-up; one that guards and fails at once is thrown too, so that its owner sees it where it happens. */
   add(plugin: Plugin, host: PluginHost): void {
     const setup = new Setup(plugin, host)
     try {
       const settingUp = plugin.setup?.(setup.api)
-      if (!settingUp && !this.#pending) setup.finish()
+      if (!settingUp && !this.pending) setup.finish()
       else
         this.#wait(
           setup,
-          Promise.all([this.#pending, settingUp]).then(() => setup.finish()),
+          Promise.all([this.pending, settingUp]).then(() => setup.finish()),
         )
     } catch (error) {
       const failure = this.#fail(setup, error)
@@ -59,7 +60,7 @@ export class PluginSetups {
   }
 
   #wait(setup: Setup, settingUp: Promise<void>): void {
-    const before = this.#pending
+    const before = this.pending
     const mine: Promise<void> = settingUp.then(
       () => this.#done(mine),
       async (error) => {
@@ -70,13 +71,13 @@ export class PluginSetups {
         this.#done(mine)
       },
     )
-    this.#pending = mine
+    this.pending = mine
     // Not lost: every call waits for it and ends with its error.
     mine.catch(() => {})
   }
 
   #done(mine: Promise<void>): void {
-    if (this.#pending === mine) this.#pending = undefined
+    if (this.pending === mine) this.pending = undefined
   }
 
   #fail(setup: Setup, cause: unknown): ToolError {
@@ -87,8 +88,6 @@ export class PluginSetups {
     if (!guards) process.emitWarning(error.message, 'ToolHubWarning')
     return error
   }
-
-  readonly ready = (): Promise<void> | undefined => this.#pending
 }
 
 /** The set-up of one plugin: what it has registered so far, and whether it guards. */

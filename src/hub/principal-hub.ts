@@ -1,15 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { type AnyTool, type Principal, rootsOf, ToolError } from '../core/index.ts'
-import { compileVisibility, type Policy } from '../policy/index.ts'
-import type { Assembly } from './create-runtime.ts'
-import { endRun } from './end-run.ts'
-import { Entrance } from './entrance.ts'
-import type { PrincipalHub } from './hub.ts'
+import { compileVisibility, dialectOf, type Policy } from '../policy/index.ts'
+import { explainCall } from './explain.ts'
+import type { PrincipalHub } from './hub-api.ts'
 import { rememberSight } from './hub-policy.ts'
 import type { RegisteredTool } from './pipeline/registered-tool.ts'
-import { type FoundTool, type RefusedTool, Registry, sortByName, ToolTable } from './pipeline/registry.ts'
-import { newRunId, type RunOwner } from './runs.ts'
-import type { Parts } from './runtime.ts'
+import { type FoundTool, type RefusedTool, Registry, sortByName, ToolCatalog, ToolTable } from './pipeline/registry.ts'
+import { callTool, streamTool } from './pipeline.ts'
+import type { RunOwner } from './run-state.ts'
+import { newRunId } from './runs.ts'
+import { endRun, type HubRuntime, type Runtime } from './runtime.ts'
 
 interface Known {
   /** What was said of the principal, to know whether that changed. */
@@ -21,14 +21,14 @@ interface Known {
 const MAX_PRINCIPALS = 10_000
 const NAME = /^[^\p{Cc}\p{Cf}\p{Co}\p{Cs}]{1,200}$/u
 
-/** The hub as principals use it, one for each name: whoever comes again goes on in the same run. */
+/** The hubs of principals, one for each name: a principal that comes again continues in the same run. */
 export class PrincipalHubs {
-  readonly #assembly: Assembly
-  /** Made for the first one, because it reserves its room at once. */
+  readonly #runtime: HubRuntime
+  /** Made for the first one, because it reserves its memory immediately. */
   #known: LRUCache<string, Known> | undefined
 
-  constructor(assembly: Assembly) {
-    this.#assembly = assembly
+  constructor(runtime: HubRuntime) {
+    this.#runtime = runtime
   }
 
   hubOf(principal: Principal): PrincipalHub {
@@ -39,50 +39,44 @@ export class PrincipalHubs {
     this.#known ??= new LRUCache({ max: MAX_PRINCIPALS })
     const known = this.#known.get(name)
     if (known?.said === said) return known.hub
-    const run = known?.run ?? newRunId(this.#assembly.parts.clock)
-    const hub = createPrincipalHub(this.#assembly, principal, run)
+    const run = known?.run ?? newRunId(this.#runtime.clock)
+    const hub = createPrincipalHub(this.#runtime, principal, run)
     this.#known.set(name, { said, run, hub })
     return hub
   }
 
-  /** Should it come again, it goes on in another run. */
+  /** Should it come again, it continues in another run. */
   forget(name: string): void {
     this.#known?.delete(name)
   }
 }
 
-function createPrincipalHub(assembly: Assembly, principal: Principal, run: string): PrincipalHub {
-  const { runs, sources } = assembly
+function createPrincipalHub(hub: HubRuntime, principal: Principal, run: string): PrincipalHub {
+  const { runs, sources, plugins } = hub
   const { name } = principal
   const roots = rootsOf(principal)
-  const owner: RunOwner = { principal: name, ...(roots && { doors: assembly.doorsTo(roots) }) }
-  const tools = new OwnTools(assembly.registry)
-  const parts = partsOf(assembly, principal, owner, tools, run)
-  const entrance = new Entrance({
-    parts,
-    visibility: { ...assembly.visibility, ...principal.visibility },
-    run,
-    caller: name,
-    rehearsal: (id) => runs.rehearsal(id, owner),
-  })
+  const owner: RunOwner = { principal: name, ...(roots && { sandbox: hub.sandboxFor(roots) }) }
+  const tools = new OwnTools(hub.registry)
+  const runtime = runtimeOf(hub, principal, { owner, tools, run, openRun: run })
+  const { registry, catalog, sees } = runtime
   return {
     name,
     run,
-    callDynamic: (tool, input, options) => entrance.call(tool, input, options),
-    stream: (tool, input, options) => entrance.stream(tool, input, options),
-    // Whoever comes from outside does not choose the rules.
-    explain: (tool, input, options) => entrance.explain(tool, input, { ...options, policy: undefined }),
-    list: (options) => entrance.list(options),
-    cards: (options) => entrance.cards(options),
+    callDynamic: (tool, input, options) => callTool(runtime, tool, input, options),
+    stream: (tool, input, options) => streamTool(runtime, tool, input, options),
+    // A principal does not choose the rules.
+    explain: (tool, input, options) => explainCall(runtime, tool, input, { ...options, policy: undefined }),
+    list: (options) => catalog.list(options),
+    cards: (options) => catalog.cards(options),
     artifact: (ref, { run: of = run } = {}) => runs.readArtifact(of, ref, { owner }),
     openArtifact: (ref, { run: of = run } = {}) => runs.findArtifact(of, ref, owner),
     async endRun(id) {
       runs.assertMayEnd(id, owner)
-      await endRun(assembly, id)
+      await endRun(hub, id)
     },
-    onToolsChanged: (listener) => parts.registry.onChange(listener),
+    onToolsChanged: (listener) => registry.onChange(listener),
     async ready(options) {
-      await parts.ready()
+      await (plugins.pending ?? sources.blocking())
       await sources.ready(options)
     },
     connect: (source) => sources.connect(source, tools),
@@ -92,33 +86,40 @@ function createPrincipalHub(assembly: Assembly, principal: Principal, run: strin
           hint: 'Connect a source, or a client with its own tools.',
         })
       },
-      get: (tool) => parts.registry.get(tool),
+      get: (tool) => registry.get(tool),
       list: () =>
-        parts.registry
+        registry
           .list()
-          .filter((entry) => parts.sees(entry).visible)
+          .filter((entry) => sees(entry).visible)
           .map(({ tool }) => tool),
-      listForLLM: (options) => entrance.listForLLM(options),
+      listForLLM: (options) => catalog.listForLLM(options),
     },
   }
 }
 
-/** The road as this one travels it: the same, with fewer tools in sight, more rules, its own limits and folders. */
-function partsOf(
-  assembly: Assembly,
-  principal: Principal,
-  owner: RunOwner,
-  registry: OwnTools,
-  openRun?: string,
-): Parts {
-  const { rules, runs } = assembly
+interface Principality {
+  readonly owner: RunOwner
+  readonly tools: OwnTools
+  readonly run: string
+  /** The run that its budget counts as open; only for the principal itself, not for those it is within. */
+  readonly openRun?: string
+}
+
+/** The runtime of a principal: fewer visible tools, more rules, its own limits and folders. */
+function runtimeOf(hub: HubRuntime, principal: Principal, own: Principality): Runtime {
+  const { rules, runs } = hub
+  const { owner, tools: registry, run, openRun } = own
   const { name, visibility, policy = [], budget, budgetFor: lasts, chargedRuns, rate, within } = principal
-  const parts = within ? partsOf(assembly, within, owner, registry) : assembly.parts
+  const outer: Runtime = within ? runtimeOf(hub, within, { owner, tools: registry, run }) : hub
   const look = rememberSight(compileVisibility(visibility ?? {}))
-  const own = rules.beside(policy)
+  const sees: Runtime['sees'] = (tool) => {
+    const sight = outer.sees(tool)
+    return sight.visible ? look(tool) : sight
+  }
+  const ownPolicy = rules.beside(policy)
   // What the owner's own runs began is part of their session, as what is within another one is of that one's.
   const isWithin = within !== undefined || chargedRuns !== undefined
-  const policyNow = isWithin ? joined(own, () => parts.policy) : own
+  const policyNow = isWithin ? joined(ownPolicy, () => outer.policy) : ownPolicy
   const holder = {
     name,
     limits: budget,
@@ -128,25 +129,29 @@ function partsOf(
     ...(!isWithin && openRun !== undefined && { openRun }),
   }
   return {
-    ...parts,
+    ...outer,
     principal: name,
     rights: principal,
+    run,
+    caller: name,
     registry,
+    catalog: new ToolCatalog(registry, sees, dialectOf({ ...hub.visibility, ...visibility })),
+    sees,
     get policy() {
       return policyNow()
     },
-    sees(tool) {
-      const sight = parts.sees(tool)
-      return sight.visible ? look(tool) : sight
+    limits: {
+      ...outer.limits,
+      budget: outer.limits.budget.forPrincipal(holder),
+      rate: rate ? outer.limits.rate.forPrincipal(name, rate) : outer.limits.rate,
     },
-    budget: parts.budget.forPrincipal(holder),
-    rate: rate ? parts.rate.forPrincipal(name, rate) : parts.rate,
-    run: (id) => runs.open(id, owner),
+    openRun: (id) => runs.open(id, owner),
+    rehearsal: (id) => runs.rehearsal(id, owner),
     readArtifact: (id, ref, options) => runs.readArtifact(id, ref, { ...options, owner }),
   }
 }
 
-/** One policy within another: made anew when one of them is another one. */
+/** One policy within another, compiled again when one of them is replaced. */
 function joined(own: () => Policy, outer: () => Policy): () => Policy {
   let made: { readonly own: Policy; readonly outer: Policy; readonly both: Policy } | undefined
   return () => {

@@ -1,13 +1,15 @@
 import { realpathSync } from 'node:fs'
 import { relative } from 'node:path'
-import { type Clock, type CommandLimits, type Sandbox, type SandboxLevel, ToolError } from '../core/index.ts'
-import { isWithin } from '../lib/index.ts'
 import {
-  createProcessGuard,
+  type Clock,
+  type CommandLimits,
   DEFAULT_COMMAND_LIMITS,
-  type ProcessGuard,
-  probeSandboxOnce,
-} from '../sandbox/exec/index.ts'
+  type Sandbox,
+  type SandboxLevel,
+  ToolError,
+} from '../core/index.ts'
+import { isWithin } from '../lib/index.ts'
+import { createProcessGuard, type ProcessGuard, probeSandboxOnce } from '../sandbox/exec/index.ts'
 import type { NetworkGuard } from '../sandbox/network/index.ts'
 import type { BackgroundProcess } from '../store/index.ts'
 import { realIfThere } from '../system/index.ts'

@@ -64,7 +64,7 @@ export class RunSandbox {
   #protect: readonly string[] | undefined
   #files: FilesGuard | undefined
   #processes: ProcessGuard | undefined
-  #processDoor: typeof import('./process-guard.ts') | undefined
+  #processModule: typeof import('./process-guard.ts') | undefined
   #standIn:
     | { readonly folder: string; readonly results: string; readonly files: FilesGuard; processes?: ProcessGuard }
     | undefined
@@ -94,12 +94,12 @@ export class RunSandbox {
 
   /** Most hubs never run a command, and what does is large: it is loaded when the first one comes. */
   async loadProcessGuard(): Promise<void> {
-    this.#processDoor ??= await loadOpenProcessGuard()
+    this.#processModule ??= await loadOpenProcessGuard()
   }
 
   /** How strongly commands are fenced in, also where there is no root for one to run in; `loadProcessGuard` comes before. */
   sandboxLevel(): Promise<SandboxLevel> {
-    return this.#processDoor!.sandboxLevel(this.#options.sandbox)
+    return this.#processModule!.sandboxLevel(this.#options.sandbox)
   }
 
   /** One guard of commands for all runs when the owner named a root; `loadProcessGuard` comes before. */
@@ -111,7 +111,7 @@ export class RunSandbox {
 
   openProcesses(root: string | undefined): ProcessGuard {
     const { sandbox, commands: limits, clock, lost, ledgerFolder } = this.#options
-    return this.#processDoor!.openProcessGuard(this.#roots(root), {
+    return this.#processModule!.openProcessGuard(this.#roots(root), {
       ...{ sandbox, limits, clock, ledgerFolder },
       hidden: this.#options.hidden.map(realPath),
       protect: this.#protected(),

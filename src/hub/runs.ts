@@ -1,51 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
-import {
-  type Clock,
-  type Durability,
-  type HeadStore,
-  isRunId,
-  type ReadArtifact,
-  type RunCache,
-  type SeenFiles,
-  ToolError,
-} from '../core/index.ts'
+import { type Clock, isRunId, type ReadArtifact, ToolError } from '../core/index.ts'
 import { type ArtifactReader, findArtifactOf, readArtifactOf } from '../records/artifacts/index.ts'
-import { diskError, type RecordedLine, RunRecords } from '../records/log/index.ts'
-import type { ProcessGuard } from '../sandbox/exec/index.ts'
-import type { FilesGuard } from '../sandbox/files/index.ts'
-import { createResponseCache, type ResponseCache } from '../sandbox/network/index.ts'
-import { createRunCache, createSeenFiles } from '../store/index.ts'
 import { descriptorLimit } from '../system/index.ts'
-import { StartQueue } from './pipeline/record.ts'
-import type { SandboxHandles } from './pipeline/targets.ts'
-import { isMarkedTainted, NOBODY, ownerOf, RunMarks } from './run-marks.ts'
 import type { RunSandbox } from './run-sandbox.ts'
+import { assertOwner, OpenRun, ownerOf, Rehearsal, type RunOwner, type RunsOptions } from './run-state.ts'
 import type { RunState } from './runtime.ts'
-import { makeWorkspace, RESULTS_ALIAS } from './workspace.ts'
-
-/** Whose a run is, and what it may touch. */
-export interface RunOwner {
-  readonly principal: string
-  /** Its own folders, where it has some. */
-  readonly doors?: RunSandbox
-}
-
-/** What the runs of one hub have in common. */
-export interface RunsOptions {
-  /** Folder of the records, `false` for none. */
-  readonly folder: string | false
-  readonly durability: Durability
-  readonly clock: Clock
-  readonly doors: RunSandbox
-  /** Where the heads of their records are kept, if anywhere. */
-  readonly heads?: HeadStore
-  /** Hears of every line of their records. */
-  readonly onAppend?: (line: RecordedLine) => void
-}
-
-const RESPONSE_BYTES = 8_000_000
-const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1_000_000 }
 
 /**
  * The open runs of a hub. When there are too many, the one that was idle for longest is closed; its next call opens it
@@ -57,7 +16,7 @@ export class Runs {
   readonly #open = new Map<string, OpenRun>()
   readonly #closing = new Map<string, Promise<void>>()
   /** Those of principals with folders of their own. */
-  readonly #otherDoors = new Set<RunSandbox>()
+  readonly #otherSandboxes = new Set<RunSandbox>()
   readonly #idle: IdleRuns
   #takesMore = true
 
@@ -80,7 +39,7 @@ export class Runs {
     if (closing) return closing.catch(() => {}).then(() => this.open(id, owner))
     if (this.#idle.isFull(this.#open.size)) this.#closeIdle()
     const run = new OpenRun(id, this.#options, owner)
-    if (owner?.doors) this.#otherDoors.add(owner.doors)
+    if (owner?.sandbox) this.#otherSandboxes.add(owner.sandbox)
     this.#open.set(id, run)
     this.#idle.add(run)
     return run
@@ -90,7 +49,7 @@ export class Runs {
   rehearsal(id: string, owner?: RunOwner): RunState {
     const present = this.#open.get(id)
     if (present && (owner === undefined || present.principal === owner.principal)) return present
-    return new Rehearsal(id, owner?.doors ? { ...this.#options, doors: owner.doors } : this.#options)
+    return new Rehearsal(id, owner?.sandbox ? { ...this.#options, sandbox: owner.sandbox } : this.#options)
   }
 
   /** What a run keeps under a reference; looking does not open it. FILE_TOO_LARGE, and nothing read, over `maxBytes`. */
@@ -116,9 +75,8 @@ export class Runs {
   assertMayEnd(id: string, { principal }: RunOwner): void {
     const { folder } = this.#options
     const present = this.#open.get(id)
-    const onDisk = () => (folder === false || !isRunId(id) ? NOBODY : ownerOf(folder, id))
-    const known = present ? present.principal : onDisk()
-    if (known !== NOBODY) assertOwner(id, known, principal)
+    const known = present ?? (folder === false || !isRunId(id) ? undefined : ownerOf(folder, id))
+    if (known) assertOwner(id, known.principal, principal)
   }
 
   isOpen(id: string): boolean {
@@ -147,7 +105,7 @@ export class Runs {
     this.#idle.stop()
     await Promise.all([...this.#open.keys()].map((id) => this.close(id)))
     await Promise.all(this.#closing.values())
-    await Promise.all([this.#options.doors, ...this.#otherDoors].map((doors) => doors.close()))
+    await Promise.all([this.#options.sandbox, ...this.#otherSandboxes].map((sandbox) => sandbox.close()))
   }
 
   /** Where the records are, for one who may look at this run. */
@@ -155,7 +113,7 @@ export class Runs {
     const { folder } = this.#options
     if (folder === false) throw new ToolError('NOT_FOUND', 'This hub keeps no records, so it has no artifacts.')
     const present = this.#open.get(id)
-    if (owner) assertOwner(id, present ? present.principal : ownerOf(folder, id), owner.principal)
+    if (owner) assertOwner(id, (present ?? ownerOf(folder, id))?.principal, owner.principal)
     return folder
   }
 
@@ -177,192 +135,6 @@ export class Runs {
       return
     }
   }
-}
-
-class OpenRun implements RunState, ReleasableRun {
-  readonly id: string
-  /** Whose it is; the hub's own owner's without. */
-  readonly principal: string | undefined
-  readonly records: RunRecords | undefined
-  readonly cache: RunCache
-  readonly starts: StartQueue
-  readonly doors: SandboxHandles
-  readonly seen: SeenFiles = createSeenFiles()
-  readonly responses: ResponseCache
-  inFlight = 0
-  isActive = true
-  isReleased = false
-  readonly #marks: RunMarks | undefined
-  #isTainted: boolean
-  /** The first that did, in this process. */
-  #taintedBy: string | undefined
-  #isTaintedByMany = false
-  readonly #taintListeners = new Set<() => void>()
-  #files: FilesGuard | undefined
-  #artifacts: FilesGuard | undefined
-  #processes: ProcessGuard | undefined
-  #commands: ProcessGuard | undefined
-
-  constructor(id: string, options: RunsOptions, owner: RunOwner | undefined) {
-    const { folder, durability, clock, onAppend, heads } = options
-    const doors = owner?.doors ?? options.doors
-    this.id = id
-    const known = folder === false ? NOBODY : isRunId(id) ? ownerOf(folder, id) : undefined
-    if (owner && known !== NOBODY) assertOwner(id, known, owner.principal)
-    this.principal = owner?.principal ?? (known === NOBODY ? undefined : known)
-    this.records =
-      folder === false
-        ? undefined
-        : RunRecords.open(folder, id, { durability, clock, onAppend, heads, onProblem: warn })
-    this.#marks = this.records && new RunMarks(this.records.folder)
-    if (owner && known === NOBODY) this.#setOwner(owner.principal)
-    this.cache = createRunCache({ ...CACHE_LIMITS, clock })
-    this.starts = new StartQueue(clock)
-    this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
-    this.doors = {
-      files: () => this.#openFiles(doors),
-      artifacts: () => this.#openArtifacts(doors),
-      network: () => doors.network(),
-      process: () => {
-        this.#commands = doors.sharedProcesses() ?? this.#ownProcesses(doors)
-        return this.#commands
-      },
-      sandboxLevel: () => doors.sandboxLevel(),
-    }
-    this.#isTainted = this.#marks?.isTainted ?? false
-  }
-
-  get tainted(): boolean {
-    return this.#isTainted
-  }
-
-  /** Once tainted, always: a mark in the run's folder tells the next process. */
-  taint(callId: string): void {
-    this.#taintedBy ??= callId
-    if (callId !== this.#taintedBy) this.#isTaintedByMany = true
-    const isNew = !this.#isTainted
-    this.#isTainted = true
-    this.#marks?.setTainted()
-    if (isNew) for (const listener of [...this.#taintListeners]) listener()
-  }
-
-  onTaint(listener: () => void): () => void {
-    this.#taintListeners.add(listener)
-    return () => this.#taintListeners.delete(listener)
-  }
-
-  marked(): Promise<void> | undefined {
-    return this.#marks?.synced()
-  }
-
-  taintedBeside(callId: string): boolean {
-    return this.#isTainted && (this.#isTaintedByMany || this.#taintedBy !== callId)
-  }
-
-  /** A run that cannot say whose it is must not be used: it is released, and nobody's as before. */
-  #setOwner(principal: string): void {
-    try {
-      this.#marks?.setOwner(principal)
-    } catch (error) {
-      // It has had no call; what is wrong with the disk is told by the mark.
-      void this.records?.close().catch(() => {})
-      throw diskError(`Run ${this.id} cannot be marked as that of ${principal}`, this.records!.folder, error)
-    }
-  }
-
-  #openArtifacts(doors: RunSandbox): FilesGuard | undefined {
-    if (this.records) this.#artifacts ??= doors.openArtifacts(join(this.records.folder, 'artifacts'))
-    return this.#artifacts
-  }
-
-  #openFiles(doors: RunSandbox): FilesGuard {
-    const { records } = this
-    this.#files ??= doors.sharedFiles(records?.deliverables)
-    if (this.#files) return this.#files
-    const workspace = this.#workspace(doors)
-    this.#files = doors.openFiles(workspace, records && { path: records.deliverables, alias: RESULTS_ALIAS })
-    return this.#files
-  }
-
-  #ownProcesses(doors: RunSandbox): ProcessGuard {
-    this.#processes ??= doors.openProcesses(this.#workspace(doors))
-    return this.#processes
-  }
-
-  #workspace(doors: RunSandbox): string | undefined {
-    const folder = doors.workspaceOf(this.id) ?? this.records?.workspace
-    if (folder !== undefined) makeWorkspace(folder)
-    return folder
-  }
-
-  release(): void {
-    this.isReleased = true
-    this.records?.release()
-  }
-
-  /** Commands end first: how is on record, too. */
-  async close(): Promise<void> {
-    await this.#commands?.endRun(this.id)
-    await this.#processes?.close()
-    this.#files?.close()
-    this.#artifacts?.close()
-    await this.records?.close()
-  }
-}
-
-/** A run that is only talked about: nothing is written, and its workspace is empty. What it has read before counts. */
-class Rehearsal implements RunState {
-  readonly id: string
-  readonly records = undefined
-  readonly cache: RunCache
-  readonly starts: StartQueue
-  readonly doors: SandboxHandles
-  readonly seen: SeenFiles = createSeenFiles()
-  readonly responses: ResponseCache
-  readonly tainted: boolean
-  inFlight = 0
-
-  constructor(id: string, { folder, clock, doors }: RunsOptions) {
-    this.id = id
-    this.cache = createRunCache({ ...CACHE_LIMITS, clock })
-    this.starts = new StartQueue(clock)
-    this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
-    const workspace = doors.workspaceOf(id) ?? (folder === false ? undefined : join(folder, id, 'workspace'))
-    const deliverables = folder === false ? undefined : join(folder, id, 'deliverables')
-    this.tainted = folder !== false && isRunId(id) && isMarkedTainted(join(folder, id))
-    this.doors = {
-      files: () => doors.standInShared(deliverables) ?? doors.standIn(workspace, deliverables),
-      artifacts: () => undefined,
-      network: () => doors.network(),
-      process: () => doors.sharedProcesses() ?? doors.standInProcesses(workspace),
-      sandboxLevel: () => doors.sandboxLevel(),
-    }
-  }
-
-  taint(): void {}
-
-  onTaint(): () => void {
-    return () => {}
-  }
-
-  marked(): undefined {}
-
-  taintedBeside(): boolean {
-    return this.tainted
-  }
-}
-
-/** Says no more of another one's run than of one that does not exist. */
-function assertOwner(id: string, known: string | undefined | typeof NOBODY, principal: string): void {
-  if (known === principal) return
-  throw new ToolError('NOT_FOUND', `There is no run ${JSON.stringify(id)} of ${principal}.`, {
-    hint: 'Leave run out, or use a name that nobody else has used.',
-  })
-}
-
-/** The disk refuses the record: calls with effects say so one by one, the owner hears it once. */
-function warn({ message }: ToolError): void {
-  process.emitWarning(message, { type: 'ToolHubWarning', code: 'RECORDS_UNAVAILABLE' })
 }
 
 /** A new run id: sorts by time, says when. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { type AnyTool, type Capability, defineTool } from '../../core/tool.ts'
 import { compilePolicy } from '../../policy/compile-policy.ts'
-import type { Parts, RunState } from '../runtime.ts'
+import type { RunState, Runtime } from '../runtime.ts'
 import { patternOf } from './approval-request.ts'
-import { Call } from './call.ts'
+import { Call, type ValidCall } from './call.ts'
 import { decideCall } from './decide.ts'
 import { registerable } from './registered-tool.ts'
 
@@ -19,19 +19,18 @@ interface Offered {
 /** The pattern that is offered with the approval of a call on these targets. */
 function offered({ name = 'x.save', capability = 'write:fs', values, input, tool, effect = 'ask' }: Offered) {
   const owner = [{ rule: { [effect]: capability } as never, source: { file: 'policy', index: 0 }, base: '/' }]
-  const parts = {
+  const runtime = {
     policy: compilePolicy({ owner }),
     sources: { requests: () => [] },
     settings: { isSandboxRequired: false },
-  } as unknown as Parts
+  } as unknown as Runtime
   const call = new Call({ id: 'c1', run: 'r', wire: name, caller: 'c', options: {}, input })
   const plain = defineTool({ name, description: 'x', input: {}, capabilities: [capability], execute: () => 1 })
   call.tool = registerable({ ...plain, ...tool } as AnyTool, 'caller')
   call.capabilities = [capability]
   call.targets = values.map((value) => ({ capability, value }))
   const run = { tainted: false } as RunState
-  decideCall(parts, run, call)
-  return patternOf(parts, run, call)
+  return patternOf(runtime, run, decideCall(runtime, run, call as ValidCall))
 }
 
 describe('the pattern of a folder', () => {

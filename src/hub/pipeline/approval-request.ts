@@ -1,22 +1,23 @@
 import { dirname } from 'node:path'
 import { type Grant, isStoredInPart } from '../../approvals/index.ts'
-import type { ApprovalRequest, RecentCall, StoredApproval, ToolResult } from '../../core/index.ts'
+import type { ApprovalRequest, StoredApproval } from '../../core/index.ts'
 import { deepFreeze, hashJson, isPlainObject } from '../../lib/index.ts'
 import { decide, escapeGlob, offerCommandPatterns, patternRule } from '../../policy/index.ts'
-import type { Parts, RunState } from '../runtime.ts'
+import type { RunState, Runtime } from '../runtime.ts'
 import { callRisks, viewsOf } from './approval-views/call-views.ts'
 import { NOT_WHOLE } from './approval-views/diff-views.ts'
-import { type Call, givenIds, untilStopped } from './call.ts'
+import { type Call, type DecidedCall, type FoundCall, givenIds, untilStopped } from './call.ts'
 import { question } from './decide.ts'
+import { recentCalls } from './record.ts'
 import { targetLines } from './targets.ts'
 
 const MAX_NAMED_TARGETS = 5
 
 /** What the approver sees, without secrets. An adopted request keeps its id and its times. */
 export async function createApprovalRequest(
-  parts: Parts,
+  runtime: Runtime,
   run: RunState,
-  call: Call,
+  call: DecidedCall,
   asked: {
     readonly hash: string
     readonly targets: readonly string[]
@@ -25,14 +26,14 @@ export async function createApprovalRequest(
   },
 ): Promise<ApprovalRequest> {
   const { hash, targets, round, adopted } = asked
-  const decision = call.decision!
+  const decision = call.decision
   const { session, purpose } = call.options
-  const now = parts.clock.now()
-  const redactor = parts.redactor.forDecision({ runsCode: call.capabilities.includes('exec') })
+  const now = runtime.clock.now()
+  const redactor = runtime.redactor.forDecision({ runsCode: call.capabilities.includes('exec') })
   // Views only help to decide: the request is made without one that fails.
   const views = await untilStopped(
     call,
-    viewsOf(parts, run, call, redactor).catch(() => []),
+    viewsOf(runtime, run, call, redactor).catch(() => []),
   )
   const risks = callRisks(call, views, redactor)
   const id = round === 1 ? `approval-${call.id}` : `approval-${call.id}-${round}`
@@ -47,18 +48,18 @@ export async function createApprovalRequest(
     rule: decision.rule,
     reason: decision.reason,
     caller: call.caller,
-    ...(parts.principal !== undefined && { principal: parts.principal }),
+    ...(runtime.principal !== undefined && { principal: runtime.principal }),
     ...(purpose !== undefined && { purpose: redactor.text(purpose) }),
-    ...parts.redactor.value(givenIds(call.options)),
+    ...runtime.redactor.value(givenIds(call.options)),
     requests: [...decision.requests],
     labels: run.tainted ? ['untrusted' as const] : [],
     ...(risks.length > 0 && { risks }),
     views,
     history: recentCalls(run),
-    coverage: { ...coverage(parts, call, targets), ...patternCoverage(parts, run, call) },
+    coverage: { ...coverage(runtime, call, targets), ...patternCoverage(runtime, run, call) },
     hash,
     askedAt: new Date(adopted?.askedAt ?? now).toISOString(),
-    expiresAt: new Date(adopted?.expiresAt ?? now + parts.approvals.timeoutMs).toISOString(),
+    expiresAt: new Date(adopted?.expiresAt ?? now + runtime.approvals.timeoutMs).toISOString(),
   }
   const warnings = [redactor.warning(), ...viewWarning(request), ...(await keepWhole(run, call, request))]
   const reason = [decision.reason, ...warnings.filter((warning) => warning !== undefined)].join(' ')
@@ -71,7 +72,7 @@ function viewWarning({ views }: ApprovalRequest): string[] {
 }
 
 /** If only the ends of the arguments are stored, keeps them whole as an artifact of the run. */
-async function keepWhole({ records }: RunState, call: Call, request: ApprovalRequest): Promise<string[]> {
+async function keepWhole({ records }: RunState, call: DecidedCall, request: ApprovalRequest): Promise<string[]> {
   if (!records || !isStoredInPart(request)) return []
   try {
     const options = { name: `${request.id}.json`, mediaType: 'application/json' }
@@ -85,9 +86,12 @@ async function keepWhole({ records }: RunState, call: Call, request: ApprovalReq
 }
 
 /** What the approval of a call is bound to: if any of it changes, the answer no longer holds. */
-export function boundTo(parts: Parts, call: Call): { readonly hash: string; readonly targets: readonly string[] } {
-  const targets = targetLines(parts, call)
-  const { doubt } = call.tool!.tool
+export function boundTo(
+  runtime: Runtime,
+  call: DecidedCall,
+): { readonly hash: string; readonly targets: readonly string[] } {
+  const targets = targetLines(runtime, call)
+  const { doubt } = call.tool.tool
   const sandbox = call.sandbox ?? 'none'
   return { hash: approvalHash({ tool: call.name, input: call.input, targets, sandbox, doubt }), targets }
 }
@@ -112,47 +116,24 @@ export function approvalHash({
 }
 
 /** The target of a command does not include its folder, variables and input: an approval covers this very call only. */
-export function canCoverTargets({ capabilities, tool }: Call): boolean {
-  return !capabilities.includes('exec') && tool!.tool.doubt === undefined
+export function canCoverTargets({ capabilities, tool }: FoundCall): boolean {
+  return !capabilities.includes('exec') && tool.tool.doubt === undefined
 }
 
 /** The pattern for people; one that holds a secret is not offered. */
-function patternCoverage(parts: Parts, run: RunState, call: Call): { readonly pattern?: string } {
-  const shown = patternOf(parts, run, call)?.shown
-  return shown === undefined || parts.redactor.text(shown) !== shown ? {} : { pattern: shown }
+function patternCoverage(runtime: Runtime, run: RunState, call: DecidedCall): { readonly pattern?: string } {
+  const shown = patternOf(runtime, run, call)?.shown
+  return shown === undefined || runtime.redactor.text(shown) !== shown ? {} : { pattern: shown }
 }
 
-function coverage(parts: Parts, call: Call, targets: readonly string[]): ApprovalRequest['coverage'] {
-  const by = parts.principal === undefined ? '' : ` by ${parts.principal}`
+function coverage(runtime: Runtime, call: DecidedCall, targets: readonly string[]): ApprovalRequest['coverage'] {
+  const by = runtime.principal === undefined ? '' : ` by ${runtime.principal}`
   const exact = `this very call of ${call.name}${by}, with the same arguments`
   if (targets.length === 0 || !canCoverTargets(call)) return { exact }
   const others = targets.length - MAX_NAMED_TARGETS
   const named = targets.slice(0, MAX_NAMED_TARGETS).join(', ')
   const on = others > 0 ? `${named} and ${others} more` : named
   return { exact, targets: `every call of ${call.name}${by} on ${on}, whatever else it says` }
-}
-
-const MAX_COUNT = 10
-
-/** In memory only: what a person wants to know who is asked, at nearly no cost for all other calls. */
-const calls = new WeakMap<RunState, RecentCall[]>()
-
-/** Remembers how a call of the run ended. */
-export function noteCall(run: RunState, { callId, tool, status, summary }: ToolResult): void {
-  const known = calls.get(run)
-  const call: RecentCall = { callId, tool, status, summary }
-  if (!known) {
-    calls.set(run, [call])
-    return
-  }
-  known.push(call)
-  // Seldom, and then many at once.
-  if (known.length >= 2 * MAX_COUNT) known.splice(0, known.length - MAX_COUNT)
-}
-
-/** The calls of the run so far, newest first. */
-export function recentCalls(run: RunState): readonly RecentCall[] {
-  return (calls.get(run) ?? []).slice(-MAX_COUNT).reverse()
 }
 
 /** What a remembered answer covers beyond this call. */
@@ -163,25 +144,25 @@ type GrantPattern = NonNullable<Grant['pattern']>
  * a file, or the host of an address. Offered only if, as a rule, it would allow this very call: it never covers a deny, a
  * doubt or an unknown part.
  */
-export function patternOf(parts: Parts, run: RunState, call: Call): GrantPattern | undefined {
-  if (call.tool!.tool.doubt !== undefined || call.decision?.effect !== 'ask') return undefined
+export function patternOf(runtime: Runtime, run: RunState, call: DecidedCall): GrantPattern | undefined {
+  if (call.tool.tool.doubt !== undefined || call.decision.effect !== 'ask') return undefined
   const pattern = call.capabilities.includes('exec')
-    ? commandPattern(parts, run, call)
+    ? commandPattern(runtime, run, call)
     : (serverPattern(call) ?? hostPattern(call) ?? folderPattern(call))
-  return pattern && permits(parts, run, call, pattern) ? pattern : undefined
+  return pattern && permits(runtime, run, call, pattern) ? pattern : undefined
 }
 
 /** Whether the call would run without an approval if the pattern were a rule in addition to the others. */
-export function permits(parts: Parts, run: RunState, call: Call, pattern: GrantPattern): boolean {
-  const policy = parts.policy.withRule(patternRule(call.name, pattern))
-  return decide(policy, question(parts, run, call)).effect === 'allow'
+export function permits(runtime: Runtime, run: RunState, call: DecidedCall, pattern: GrantPattern): boolean {
+  const policy = runtime.policy.withRule(patternRule(call.name, pattern))
+  return decide(policy, question(runtime, run, call)).effect === 'allow'
 }
 
-function commandPattern(parts: Parts, run: RunState, call: Call): GrantPattern | undefined {
+function commandPattern(runtime: Runtime, run: RunState, call: DecidedCall): GrantPattern | undefined {
   const commands = call.targets.filter(({ capability }) => capability === 'exec')
   const [command] = commands
   if (!command || commands.length > 1) return undefined
-  const on = offerCommandPatterns(parts.policy, question(parts, run, call), command.value)
+  const on = offerCommandPatterns(runtime.policy, question(runtime, run, call), command.value)
   return on && { on, shown: on.join(', ') }
 }
 

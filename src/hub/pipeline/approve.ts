@@ -2,12 +2,14 @@ import { approvalReason, type Grant, repeatCallHint } from '../../approvals/inde
 import { type ApprovalReply, type ApprovalRequest, type StoredApproval, ToolError } from '../../core/index.ts'
 import { type BoundInput, takeInput } from '../../limits/index.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../../records/log/index.ts'
-import type { Parts, RunState } from '../runtime.ts'
+import type { RunState, Runtime } from '../runtime.ts'
 import { boundTo, canCoverTargets, createApprovalRequest, patternOf, permits } from './approval-request.ts'
-import { bounded, type Call, emitEvent } from './call.ts'
-import { decideCall, refuse } from './decide.ts'
-import { accepted, rewrite, validate } from './input.ts'
-import { resolveTargets } from './targets.ts'
+import { type DecidedCall, emitEvent, type FoundCall } from './call.ts'
+import { refuse } from './decide.ts'
+import { accepted } from './input.ts'
+
+/** Steps 2 to 5 of the pipeline. */
+type JudgeInput = (runtime: Runtime, run: RunState, call: FoundCall) => Promise<DecidedCall>
 
 /** How often a call makes a request whose answer another call took. */
 const MAX_ROUNDS = 3
@@ -17,13 +19,18 @@ const MAX_ROUNDS = 3
  * Everybody gets a frozen copy, and the hash is checked again afterwards: only the approver can change the arguments while
  * the call waits, and those are judged like any.
  */
-export async function approve(parts: Parts, run: RunState, call: Call): Promise<void> {
-  if (call.tool!.origin === 'owner') {
+export async function approve(
+  runtime: Runtime,
+  run: RunState,
+  call: DecidedCall,
+  judgeInput: JudgeInput,
+): Promise<void> {
+  if (call.tool.origin === 'owner') {
     // The approver would be the caller itself.
     call.approvedBy = call.caller
     return
   }
-  const remembered = await rememberedAnswer(parts, run, call)
+  const remembered = await rememberedAnswer(runtime, run, call)
   if (remembered?.effect === 'deny') {
     throw new ToolError(
       'APPROVAL_DENIED',
@@ -34,49 +41,55 @@ export async function approve(parts: Parts, run: RunState, call: Call): Promise<
     call.approvedBy = `${remembered.by} (grant ${remembered.id})`
     return
   }
-  for (let round = 1; round <= MAX_ROUNDS; round++) if (await askPeople(parts, run, call, round)) return
+  for (let round = 1; round <= MAX_ROUNDS; round++)
+    if (await askPeople(runtime, run, call, { round, judgeInput })) return
   throw new ToolError('CONFLICT', `The answers to ${call.name} were taken by the same call, made elsewhere.`)
 }
 
 /** An earlier answer that also covers this call. */
-export async function rememberedAnswer(parts: Parts, run: RunState, call: Call): Promise<Grant | undefined> {
+export async function rememberedAnswer(runtime: Runtime, run: RunState, call: DecidedCall): Promise<Grant | undefined> {
   const { session = `run:${call.run}` } = call.options
   // A tool in doubt is not the tool that was approved; only an answer to this very doubt counts.
-  const isExact = call.tool!.tool.doubt !== undefined
-  const found = await parts.grants.find({
-    ...boundTo(parts, call),
+  const isExact = call.tool.tool.doubt !== undefined
+  const found = await runtime.grants.find({
+    ...boundTo(runtime, call),
     tool: call.name,
-    principal: parts.principal,
+    principal: runtime.principal,
     session,
     isExact,
-    permits: (pattern) => permits(parts, run, call, pattern),
+    permits: (pattern) => permits(runtime, run, call, pattern),
   })
   // A pattern does not answer a hook that requires a person for this call.
-  const isHooked = found?.covers === 'pattern' && parts.hooks.has('decide')
-  return isHooked && (await parts.hooks.decide(call, 'allow')) !== 'allow' ? undefined : found
+  const isHooked = found?.covers === 'pattern' && runtime.hooks.has('decide')
+  return isHooked && (await runtime.hooks.decide(call, 'allow')) !== 'allow' ? undefined : found
 }
 
 /** Makes one request; false if the answer went to another call. */
-async function askPeople(parts: Parts, run: RunState, call: Call, round: number): Promise<boolean> {
-  const bound = boundTo(parts, call)
-  const adopted = round === 1 ? await adopt(parts, call, bound.hash) : undefined
-  const request = await createApprovalRequest(parts, run, call, { ...bound, round, adopted })
-  const log = logOf(parts, run, call, request)
+async function askPeople(
+  runtime: Runtime,
+  run: RunState,
+  call: DecidedCall,
+  { round, judgeInput }: { readonly round: number; readonly judgeInput: JudgeInput },
+): Promise<boolean> {
+  const bound = boundTo(runtime, call)
+  const adopted = round === 1 ? await adopt(runtime, call, bound.hash) : undefined
+  const request = await createApprovalRequest(runtime, run, call, { ...bound, round, adopted })
+  const log = logOf(runtime, run, call, request)
   log.requested()
   try {
-    const reply = await call.waitFor(answerOf(parts, call, request, adopted))
+    const reply = await call.waitFor(answerOf(runtime, call, request, adopted))
     if (reply === 'lost') return false
-    if (boundTo(parts, call).hash !== request.hash) throw changedWhileWaiting(call.name)
-    await assertStillKnown(parts, call)
+    if (boundTo(runtime, call).hash !== request.hash) throw changedWhileWaiting(call.name)
+    await assertStillKnown(runtime, call)
     call.approvedBy = reply.by ?? 'approver'
     log.answered(reply)
-    await take(parts, run, call, { request, reply, log })
+    await take(runtime, run, call, { request, reply, log, judgeInput })
     return true
   } catch (error) {
     const refusal = refusalOf(error)
     if (refusal) {
       log.answered(refusal)
-      await remember(parts, run, call, request, refusal)
+      await remember(runtime, run, call, request, refusal)
     }
     log.unanswered(error)
     throw withRule(error, call)
@@ -84,7 +97,7 @@ async function askPeople(parts: Parts, run: RunState, call: Call, round: number)
 }
 
 /** People take their time: the answer is of no use to a token that was revoked in the meantime. */
-async function assertStillKnown({ rights, principalNow }: Parts, call: Call): Promise<void> {
+async function assertStillKnown({ rights, principalNow }: Runtime, call: DecidedCall): Promise<void> {
   if (rights === undefined || (await principalNow(rights)) !== undefined) return
   throw new ToolError(
     'FORBIDDEN',
@@ -93,16 +106,16 @@ async function assertStillKnown({ rights, principalNow }: Parts, call: Call): Pr
 }
 
 async function answerOf(
-  parts: Parts,
-  call: Call,
+  runtime: Runtime,
+  call: DecidedCall,
   request: ApprovalRequest,
   adopted: StoredApproval | undefined,
 ): Promise<ApprovalReply | 'lost'> {
-  if (adopted?.answer) return parts.approvals.useAnswer(adopted, request)
+  if (adopted?.answer) return runtime.approvals.useAnswer(adopted, request)
   const check = async ({ input }: ApprovalReply) => {
-    if (input !== undefined) await checkChange(parts, call, input)
+    if (input !== undefined) await checkChange(runtime, call, input)
   }
-  const onRequested = () => emitEvent(parts, call, { type: 'approval-requested', callId: call.id, request })
+  const onRequested = () => emitEvent(runtime, call, { type: 'approval-requested', callId: call.id, request })
   const { approve, onAsk } = call.options
   const options = {
     hash: request.hash,
@@ -112,41 +125,48 @@ async function answerOf(
     onRequested,
   }
   const isLeft = onAsk === 'return'
-  if (!isLeft) return parts.approvals.ask(request, call.signal, options)
-  await parts.approvals.leave(request, options)
+  if (!isLeft) return runtime.approvals.ask(request, call.signal, options)
+  await runtime.approvals.leave(request, options)
   throw left(request)
 }
 
 /** The request of this call that an earlier process left behind; none if the store fails. */
-async function adopt(parts: Parts, call: Call, hash: string): Promise<StoredApproval | undefined> {
+async function adopt(runtime: Runtime, call: DecidedCall, hash: string): Promise<StoredApproval | undefined> {
   try {
     // An answer to one principal does not hold for another.
-    const caller = parts.principal ?? call.caller
-    return await parts.approvals.adopt({ hash, caller }, call.options.onAsk === 'return')
+    const caller = runtime.principal ?? call.caller
+    return await runtime.approvals.adopt({ hash, caller }, call.options.onAsk === 'return')
   } catch {
     // A new request is made, which fails if it needs the store.
     return undefined
   }
 }
 
+interface Taken {
+  readonly request: ApprovalRequest
+  readonly reply: ApprovalReply
+  readonly log: Log
+  readonly judgeInput: JudgeInput
+}
+
 /** Applies the approval, with the approver's changed arguments if there are any; remembers what was approved. */
 async function take(
-  parts: Parts,
+  runtime: Runtime,
   run: RunState,
-  call: Call,
-  { request, reply, log }: { readonly request: ApprovalRequest; readonly reply: ApprovalReply; readonly log: Log },
+  call: DecidedCall,
+  { request, reply, log, judgeInput }: Taken,
 ): Promise<void> {
   if (reply.input !== undefined) {
-    await changeInput(parts, run, call, reply.input)
+    await changeInput(runtime, run, call, reply.input, judgeInput)
     call.notices.push(`${call.approvedBy} changed the arguments before the call ran.`)
   }
-  await remember(parts, run, call, { ...request, ...boundTo(parts, call) }, reply)
+  await remember(runtime, run, call, { ...request, ...boundTo(runtime, call) }, reply)
   log.allowed(reply)
 }
 
 /** If nobody can be asked, names the rule that the owner could add. */
-function withRule(error: unknown, { decision, caller }: Call): unknown {
-  if (!ToolError.is(error) || error.code !== 'APPROVAL_UNAVAILABLE' || decision?.effect !== 'ask') return error
+function withRule(error: unknown, { decision, caller }: DecidedCall): unknown {
+  if (!ToolError.is(error) || error.code !== 'APPROVAL_UNAVAILABLE' || decision.effect !== 'ask') return error
   const { message, details, cause } = error
   if (details?.waits) return error
   const fix = { ...decision.fix, hint: `${whoCouldAnswer(caller)} For all such calls: ${decision.fix.hint}` }
@@ -174,18 +194,18 @@ function left(request: ApprovalRequest): ToolError {
 
 /** Remembers an answer; it holds for this call even if it cannot be stored for later ones. */
 async function remember(
-  parts: Parts,
+  runtime: Runtime,
   run: RunState,
-  call: Call,
+  call: DecidedCall,
   request: ApprovalRequest,
   reply: ApprovalReply,
 ): Promise<void> {
   try {
     const isMore = reply.covers === 'targets' && !canCoverTargets(call)
     // Changed arguments may have another pattern, which the approver has not seen.
-    const offered = reply.covers === 'pattern' ? patternOf(parts, run, call) : undefined
+    const offered = reply.covers === 'pattern' ? patternOf(runtime, run, call) : undefined
     const pattern = offered?.shown === request.coverage.pattern ? offered : undefined
-    await parts.grants.remember({ ...request, pattern }, isMore ? { ...reply, covers: 'exact' } : reply)
+    await runtime.grants.remember({ ...request, pattern }, isMore ? { ...reply, covers: 'exact' } : reply)
   } catch (error) {
     call.notices.push(`The answer was not remembered: ${(error as Error).message}`)
   }
@@ -194,9 +214,9 @@ async function remember(
 type Log = ReturnType<typeof logOf>
 
 /** Records and emits what becomes of one request. */
-function logOf(parts: Parts, run: RunState, call: Call, request: ApprovalRequest) {
+function logOf(runtime: Runtime, run: RunState, call: DecidedCall, request: ApprovalRequest) {
   const of = { callId: call.id, tool: request.tool, approval: request.id }
-  const record = (event: ApprovalRequested | ApprovalAnswered) => run.records?.append(parts.redactor.value(event))
+  const record = (event: ApprovalRequested | ApprovalAnswered) => run.records?.append(runtime.redactor.value(event))
   let answer: ApprovalReply | undefined
   return {
     requested() {
@@ -207,7 +227,7 @@ function logOf(parts: Parts, run: RunState, call: Call, request: ApprovalRequest
     answered(reply: ApprovalReply) {
       answer = reply
       const { decision, by = 'approver', via, input } = reply
-      emitEvent(parts, call, {
+      emitEvent(runtime, call, {
         type: 'approval-answered',
         callId: call.id,
         approval: request.id,
@@ -246,33 +266,32 @@ function unansweredAs(error: unknown): 'deny' | 'timeout' | 'aborted' | 'unavail
 }
 
 /**
- * Gives a call the arguments that its approver wants instead. They go the same steps as any: hooks, schema, targets,
- * policy. What policy would only ask about, the approver has answered; what it denies stays denied.
+ * Gives a call the arguments that its approver wants instead. They go through the same steps as any: hooks, schema, targets,
+ * policy. Where policy would only ask, the approver has answered; what it denies stays denied.
  */
-async function changeInput(parts: Parts, run: RunState, call: Call, input: unknown): Promise<void> {
-  const { value, bytes } = bareInput(parts, input)
+async function changeInput(
+  runtime: Runtime,
+  run: RunState,
+  call: FoundCall,
+  input: unknown,
+  judgeInput: JudgeInput,
+): Promise<void> {
+  const { value, bytes } = bareInput(runtime, input)
   call.replaceInput(value)
   call.inputBytes = bytes
-  if (parts.hooks.has('before')) await rewrite(parts, call)
-  const validating = validate(parts, call)
-  if (validating) await bounded(parts, call, validating)
-  const resolving = resolveTargets(parts, run, call)
-  if (resolving) await bounded(parts, call, resolving)
-  decideCall(parts, run, call)
-  if (parts.hooks.has('decide')) call.effect = await parts.hooks.decide(call, call.effect)
-  refuse(call)
+  refuse(await judgeInput(runtime, run, call))
 }
 
-/** Says what is wrong with such arguments while the approver can still correct them. Changes nothing. */
-export async function checkChange(parts: Parts, call: Call, input: unknown): Promise<void> {
-  accepted(call, await call.tool!.input.validate(bareInput(parts, input).value))
+/** Throws what is wrong with such arguments while the approver can still correct them. Changes nothing. */
+export async function checkChange(runtime: Runtime, call: FoundCall, input: unknown): Promise<void> {
+  accepted(call, await call.tool.input.validate(bareInput(runtime, input).value))
 }
 
 /** What was shown had its secrets marked out; a mark that comes back would stand where the secret was. */
-function bareInput(parts: Parts, input: unknown): BoundInput {
-  const { inputDepth: maxDepth, inputBytes: maxBytes, inputEntries: maxEntries } = parts.settings
+function bareInput(runtime: Runtime, input: unknown): BoundInput {
+  const { inputDepth: maxDepth, inputBytes: maxBytes, inputEntries: maxEntries } = runtime.settings
   const taken = takeInput(input, { maxDepth, maxBytes, maxEntries })
-  if (!parts.redactor.isMark(JSON.stringify(taken.value) ?? '')) return taken
+  if (!runtime.redactor.isMark(JSON.stringify(taken.value) ?? '')) return taken
   throw new ToolError('INPUT_SCHEMA_INVALID', 'The changed arguments hold a redaction mark in the place of a secret.', {
     hint: 'Approve the call as it is, or write the marked part anew.',
   })

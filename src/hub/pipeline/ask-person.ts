@@ -9,8 +9,9 @@ import {
   ToolError,
 } from '../../core/index.ts'
 import { hashJson } from '../../lib/index.ts'
-import type { Parts } from '../runtime.ts'
-import { type Call, emitEvent } from './call.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Call } from './call.ts'
+import { emitEvent } from './call.ts'
 
 const DEFAULT_WAIT_MS = 300_000
 /** How often a question is asked whose answer another call took. */
@@ -19,35 +20,35 @@ const MAX_ROUNDS = 3
 let asked = 0
 
 /** Asks the person a tool's question; uses the default answer if none comes in time. */
-export async function askPerson(question: Question, call: Call, parts: Parts): Promise<Answer> {
+export async function askPerson(question: Question, call: Call, runtime: Runtime): Promise<Answer> {
   for (let round = 1; round <= MAX_ROUNDS; round++) {
-    const answer = await askOnce(question, call, parts, round)
+    const answer = await askOnce(question, call, runtime, round)
     if (answer) return answer
   }
   throw new ToolError('CONFLICT', `The answers to ${call.name} were taken by the same call, made elsewhere.`)
 }
 
 /** Asks once; `undefined` if the answer went to the same question of another call. */
-async function askOnce(question: Question, call: Call, parts: Parts, round: number): Promise<Answer | undefined> {
+async function askOnce(question: Question, call: Call, runtime: Runtime, round: number): Promise<Answer | undefined> {
   call.signal.throwIfAborted()
   const hash = hashJson(['question', call.name, call.argsHash, questionOf(question)])
-  const adopted = round === 1 ? await adopt(parts, call, hash) : undefined
-  const request = requestOf(question, call, parts, adopted)
+  const adopted = round === 1 ? await adopt(runtime, call, hash) : undefined
+  const request = requestOf(question, call, runtime, adopted)
   const done = new AbortController()
-  const { onQuestion = parts.onQuestion } = call.options
+  const { onQuestion = runtime.onQuestion } = call.options
   const signal = AbortSignal.any([call.signal, done.signal])
   const respond = async () => {
     const reply = await onQuestion!(question, { callId: call.id, signal })
     return reply instanceof AttributedReply ? reply : new AttributedReply(reply)
   }
   const over = (whose: { readonly by?: string; readonly via?: string } = {}) =>
-    emitEvent(parts, call, { type: 'question-answered', callId: call.id, question: request.id, ...whose })
+    emitEvent(runtime, call, { type: 'question-answered', callId: call.id, question: request.id, ...whose })
   try {
-    const onRequested = () => emitEvent(parts, call, { type: 'question-asked', callId: call.id, request })
+    const onRequested = () => emitEvent(runtime, call, { type: 'question-asked', callId: call.id, request })
     const options = { hash, responders: onQuestion ? [respond] : [], onRequested, isAdopted: adopted !== undefined }
     const reply = adopted?.answer
-      ? await parts.questions.useAnswer(adopted, request)
-      : await call.waitFor(parts.questions.ask(request, call.signal, options))
+      ? await runtime.questions.useAnswer(adopted, request)
+      : await call.waitFor(runtime.questions.ask(request, call.signal, options))
     if (reply === 'lost') return undefined
     const { by = 'person', via } = reply
     over({ by, ...(via !== undefined && { via }) })
@@ -63,26 +64,31 @@ async function askOnce(question: Question, call: Call, parts: Parts, round: numb
 }
 
 /** The question of this call that an earlier process left behind; none if the store fails. */
-async function adopt(parts: Parts, call: Call, hash: string): Promise<StoredApproval | undefined> {
+async function adopt(runtime: Runtime, call: Call, hash: string): Promise<StoredApproval | undefined> {
   try {
-    return await parts.questions.adopt({ hash, caller: parts.principal ?? call.caller })
+    return await runtime.questions.adopt({ hash, caller: runtime.principal ?? call.caller })
   } catch {
     // The question is asked again.
     return undefined
   }
 }
 
-function requestOf(question: Question, call: Call, parts: Parts, adopted: StoredApproval | undefined): QuestionRequest {
+function requestOf(
+  question: Question,
+  call: Call,
+  runtime: Runtime,
+  adopted: StoredApproval | undefined,
+): QuestionRequest {
   const { timeoutMs = DEFAULT_WAIT_MS } = question
-  const now = parts.clock.now()
+  const now = runtime.clock.now()
   return {
     id: adopted?.id ?? `question-${call.id}-${++asked}`,
     callId: call.id,
     run: call.run,
     tool: call.name,
     caller: call.caller,
-    ...(parts.principal !== undefined && { principal: parts.principal }),
-    ...parts.redactor.value(questionOf(question)),
+    ...(runtime.principal !== undefined && { principal: runtime.principal }),
+    ...runtime.redactor.value(questionOf(question)),
     askedAt: new Date(adopted?.askedAt ?? now).toISOString(),
     expiresAt: new Date(adopted?.expiresAt ?? now + timeoutMs).toISOString(),
   }

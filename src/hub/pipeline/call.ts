@@ -17,7 +17,7 @@ import type { NewKey, Reservation } from '../../limits/index.ts'
 import type { Decision } from '../../policy/index.ts'
 import type { CallSpan } from '../../records/telemetry/index.ts'
 import type { CommandReading } from '../../shell/index.ts'
-import type { Parts, RunState } from '../runtime.ts'
+import type { RunState, Runtime } from '../runtime.ts'
 import type { TimeLimit } from './execute.ts'
 import type { RegisteredDialect, RegisteredTool } from './registered-tool.ts'
 
@@ -35,7 +35,10 @@ const OVER = Object.freeze(
   }),
 )
 
-/** One call on its way down the road: what the steps learn, in the order they learn it. */
+/**
+ * One call in the pipeline: what the steps learn, in the order they learn it. A step takes the type of the stage before it and
+ * returns the next: `FoundCall`, `ValidCall`, `DecidedCall`.
+ */
 export class Call {
   readonly id: string
   readonly run: string
@@ -62,9 +65,9 @@ export class Call {
   readonly commands: JudgedCommand[] = []
   /** What its commands would run, by the value of the target. */
   readonly readings = new Map<string, CommandReading>()
-  /** How strongly its commands are fenced in, where it runs any. */
+  /** The isolation level of its commands, if it runs any. */
   sandbox: SandboxLevel | undefined
-  /** A file that it would replace without that the run has read it. */
+  /** A file that it would replace and that the run has not read. */
   unread: string | undefined
   /** Those of its tool's that this call uses. */
   capabilities: readonly Capability[] = []
@@ -77,7 +80,7 @@ export class Call {
   recorded = false
   /** Its start is on record, so its end need not repeat the facts. */
   started = false
-  /** A door was asked to change something; its intent is on record. */
+  /** The sandbox was asked to change something; the intent is on record. */
   hasChanged = false
   /** When `execute` was first entered; from then on the call may have had effects. */
   executedMark: number | undefined
@@ -99,7 +102,7 @@ export class Call {
   /** What ended the call, before it became a result. */
   failure: ToolError | undefined
 
-  /** What the call holds and gives back at its end. */
+  /** What the call holds until its end. */
   reservation: Reservation | undefined
   release: (() => void) | undefined
   /** The one call that a paused tool's circuit breaker lets through to try. */
@@ -107,10 +110,10 @@ export class Call {
   key: NewKey<ToolResult> | undefined
   span: CallSpan | undefined
 
-  /** Told once when the call is stopped; the step that waits sets it. */
+  /** Called once when the call is stopped; the step that waits sets it. */
   onAbort: ((reason: ToolError) => void) | undefined
 
-  /** Tells whoever waits for the call's end. */
+  /** Called when the call has ended and is on record. */
   onEnded: (() => void) | undefined
 
   /** How many people are waited for now, and since when. */
@@ -155,7 +158,7 @@ export class Call {
     return this.#abortReason
   }
 
-  /** Whoever works for it has to end; the same as `signal.aborted`, for nothing. */
+  /** The same as `signal.aborted`, without creating the signal. */
   get isStopped(): boolean {
     return this.ended || this.#abortReason !== undefined
   }
@@ -164,7 +167,7 @@ export class Call {
   abort(reason: ToolError): void {
     if (this.#abortReason !== undefined || this.ended) return
     this.#abortReason = reason
-    this.#tellStop(reason)
+    this.#emitStop(reason)
     this.onAbort?.(reason)
   }
 
@@ -192,7 +195,7 @@ export class Call {
     this.timeLimit?.resume()
   }
 
-  /** Hears when the call is stopped or over, also when it already is; gives back how to end that. Cheaper than a signal. */
+  /** Calls the listener when the call is stopped or over, also if it already is. Returns a function that removes it. Cheaper than a signal. */
   onStop(listener: (reason: ToolError) => void): () => void {
     if (this.isStopped) listener(this.#abortReason ?? OVER)
     this.#stopListeners ??= new Set()
@@ -200,17 +203,17 @@ export class Call {
     return () => this.#stopListeners?.delete(listener)
   }
 
-  #tellStop(reason: ToolError): void {
+  #emitStop(reason: ToolError): void {
     this.#controller?.abort(reason)
     const listeners = this.#stopListeners
     this.#stopListeners = undefined
     for (const listener of listeners ?? []) listener(reason)
   }
 
-  /** The result is out: whoever still holds the context may do nothing more with it. */
+  /** The result is out: a context that was kept can do nothing more. */
   end(): void {
     this.ended = true
-    this.#tellStop(OVER)
+    this.#emitStop(OVER)
   }
 
   /** Resolves when the call is over and on record. */
@@ -267,6 +270,15 @@ export class Call {
   }
 }
 
+/** A call whose tool was found (step 1). */
+export type FoundCall = Call & { readonly tool: RegisteredTool }
+
+/** A call whose input has passed the schema of its tool (step 3). */
+export type ValidCall = FoundCall & { readonly isValid: true }
+
+/** A call that policy has decided on (step 5). */
+export type DecidedCall = ValidCall & { readonly decision: Decision }
+
 type GivenIds = Pick<CallOptions, 'requestId' | 'taskId' | 'goalId'>
 
 /** Ids that the caller gave for its own purposes; those that it did not give are absent. */
@@ -278,7 +290,7 @@ export function givenIds({ requestId, taskId, goalId }: CallOptions): GivenIds {
   }
 }
 
-/** What a call read is somebody else's text: the run, and whoever gets the result, know it from now on. */
+/** Marks the run as tainted and the result as untrusted: the call has read text from outside. */
 export function markUntrusted(run: RunState, call: Call): void {
   run.taint(call.id)
   labelCall(call)
@@ -304,19 +316,24 @@ export function untilStopped<T>(call: Call, work: Promise<T>): Promise<T> {
   })
 }
 
-/** Waits for what surrounds a tool (a schema that asks somebody, a plugin's set-up): not past an abort, and not for ever. */
-export function bounded<T>({ clock, settings }: Parts, call: Call, work: Promise<T>): Promise<T> {
+/** Waits for what a call needs before its tool runs: not past an abort, and not longer than a tool may take. */
+export function withinTimeout<T>(
+  { clock, settings }: Runtime,
+  call: Call,
+  work: Promise<T>,
+  awaited: string,
+): Promise<T> {
   const { timeoutMs } = settings
   const cancel = clock.after(timeoutMs, () => {
-    call.abort(new ToolError('TIMEOUT', `What surrounds ${call.name} did not answer within ${timeoutMs} ms.`))
+    call.abort(new ToolError('TIMEOUT', `Timed out after ${timeoutMs} ms while ${call.name} waited for ${awaited}.`))
   })
   return untilStopped(call, work).finally(cancel)
 }
 
-/** Tells the one who streams this call, and everybody who watches the hub. */
-export function emitEvent(parts: Parts, call: Call, event: CallEvent): void {
+/** Emits an event to the stream of the call and to everyone who watches the hub. */
+export function emitEvent(runtime: Runtime, call: Call, event: CallEvent): void {
   if (call.emit) notify(call.emit, event)
-  parts.publish(event)
+  runtime.publish(event)
 }
 
 /** A listener that throws must not take the call down with it: its error goes to the process as its own. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Parts } from '../runtime.ts'
-import { bounded, Call, emitEvent, untilStopped } from './call.ts'
+import type { Runtime } from '../runtime.ts'
+import { Call, emitEvent, untilStopped, withinTimeout } from './call.ts'
 import { StartQueue } from './record.ts'
 
 const newCall = (id = '1') => new Call({ id, run: 'r', wire: 'w', caller: 'c', options: {}, input: {} })
@@ -29,10 +29,10 @@ describe('work that a call waits for', () => {
 
   it('is given up after the time limit of the hub', async () => {
     const clock = fakeClock()
-    const parts = { clock, settings: { timeoutMs: 500 } } as unknown as Parts
+    const runtime = { clock, settings: { timeoutMs: 500 } } as unknown as Runtime
     const call = newCall()
     let end: unknown
-    const waiting = bounded(parts, call, never()).catch((error) => {
+    const waiting = withinTimeout(runtime, call, never(), 'its schema').catch((error) => {
       end = error
     })
     await clock.advance(499)
@@ -41,7 +41,7 @@ describe('work that a call waits for', () => {
     await waiting
     expect(end).toMatchObject({ code: 'TIMEOUT', message: expect.stringContaining('500 ms') })
     expect(call.abortReason).toBe(end)
-    expect(await bounded(parts, newCall(), Promise.resolve('done'))).toBe('done')
+    expect(await withinTimeout(runtime, newCall(), Promise.resolve('done'), 'its schema')).toBe('done')
     expect(clock.waiting).toBe(0)
   })
 })
@@ -82,9 +82,9 @@ describe('the start of a call without effects', () => {
 describe('what happens in a call', () => {
   it('is told to the one who streams it and to all who watch, whether or not the former throws', async () => {
     const told: unknown[] = []
-    const parts = { publish: (event: unknown) => told.push(event) } as unknown as Parts
+    const runtime = { publish: (event: unknown) => told.push(event) } as unknown as Runtime
     const event = { type: 'call-started', callId: '1', tool: 'w' } as const
-    emitEvent(parts, newCall(), event)
+    emitEvent(runtime, newCall(), event)
     const emit = () => {
       told.push('streamed')
       throw new Error('listener')
@@ -98,7 +98,7 @@ describe('what happens in a call', () => {
         resolve(error.message)
       })
     })
-    emitEvent(parts, new Call({ id: '1', run: 'r', wire: 'w', caller: 'c', options: {}, input: {}, emit }), event)
+    emitEvent(runtime, new Call({ id: '1', run: 'r', wire: 'w', caller: 'c', options: {}, input: {}, emit }), event)
     expect(told).toEqual([event, 'streamed', event])
     expect(await thrown).toBe('listener')
   })

@@ -4,8 +4,8 @@ import { type AnyTool, defineTool } from '../../core/tool.ts'
 import { compilePolicy } from '../../policy/compile-policy.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import { Call, markUntrusted } from './call.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import { Call, type DecidedCall, markUntrusted } from './call.ts'
 import { featureCall, keepArtifact } from './context.ts'
 import { HookChain } from './hooks.ts'
 import { registerable } from './registered-tool.ts'
@@ -23,7 +23,7 @@ function world({ rules = [], options = {}, rights, keepsRecords = true }: Option
   const owner = rules.map((rule, index) => ({ rule, source: { file: 'policy', index }, base: '/' }))
   const [lines, kept]: [unknown[], unknown[]] = [[], []]
   const clock = fakeClock()
-  const parts = {
+  const runtime = {
     principal: 'token:ci',
     rights,
     redactor: createRedactor({ values: [SECRET] }),
@@ -31,7 +31,7 @@ function world({ rules = [], options = {}, rights, keepsRecords = true }: Option
     hooks: new HookChain(clock),
     settings: { durability: 'behind', isSandboxRequired: false },
     readArtifact: async (...args: unknown[]) => args,
-  } as unknown as Parts
+  } as unknown as Runtime
   const records = {
     append: (line: unknown) => lines.push(line),
     putArtifact: async (...args: unknown[]) => kept.push(args) && { ref: `artifact:${kept.length}` },
@@ -56,7 +56,15 @@ function world({ rules = [], options = {}, rights, keepsRecords = true }: Option
   call.tool = registerable(plain as AnyTool, 'caller')
   call.targets = [{ capability: 'memory', value: 'note' }]
   const enter = (async (...args: unknown[]) => args) as never
-  return { parts, run, call, lines, kept, tainters, ability: () => featureCall(parts, run, call, enter) }
+  return {
+    runtime,
+    run,
+    call,
+    lines,
+    kept,
+    tainters,
+    ability: () => featureCall(runtime, run, call as DecidedCall, enter),
+  }
 }
 
 describe('a call as a feature sees it', () => {
@@ -150,7 +158,7 @@ describe('a call as a feature sees it', () => {
   })
 
   it('keeps artifacts without secrets, as long as it is not over', async () => {
-    const { ability, call, kept, parts, run } = world()
+    const { ability, call, kept, runtime, run } = world()
     expect(await ability().artifact(`text ${SECRET}`, { name: 'a.txt' })).toEqual({ ref: 'artifact:1' })
     const bytes = new Uint8Array([1])
     await ability().artifact(bytes)
@@ -160,7 +168,7 @@ describe('a call as a feature sees it', () => {
     ])
     expect(call.artifacts).toEqual([{ ref: 'artifact:1' }, { ref: 'artifact:2' }])
     call.end()
-    await expect(keepArtifact(parts, run, call, 'late')).rejects.toMatchObject({ code: 'ABORTED' })
+    await expect(keepArtifact(runtime, run, call, 'late')).rejects.toMatchObject({ code: 'ABORTED' })
     await expect(world({ keepsRecords: false }).ability().artifact('x')).rejects.toMatchObject({
       code: 'RECORDS_UNAVAILABLE',
       message: 'This hub keeps no records, so there is no place for an artifact.',

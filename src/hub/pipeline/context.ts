@@ -5,59 +5,67 @@ import {
   type BaseContext,
   CAPABILITY_OF_FEATURE,
   type Capability,
-  type Commands,
   type Content,
   type Evidence,
   FEATURES,
   type FeatureCall,
   type FeatureName,
-  type GuardedFetch,
   type Question,
   type Rights,
   ToolError,
   type ToolResult,
 } from '../../core/index.ts'
-import type { Parts, RunState } from '../runtime.ts'
+import type { RunState, Runtime } from '../runtime.ts'
 import { askPerson } from './ask-person.ts'
-import { type Call, emitEvent, markUntrusted } from './call.ts'
+import { type Call, type DecidedCall, emitEvent, markUntrusted } from './call.ts'
+import { decideNow, holdToDecision, isNamed } from './decide.ts'
 import { execHandle } from './exec-handle.ts'
-import { decideNow, filesHandle, holdToDecision, networkHandle } from './handles.ts'
+import { filesHandle, networkHandle } from './handles.ts'
 import { recordIntent } from './record.ts'
 import { blocks, outputLimit } from './settle.ts'
 
-/** How a nested `ctx.call` enters the road again. */
-export type Enter = (tool: string | AnyTool, input: unknown, parent: Call) => Promise<ToolResult>
+/** How a tool calls another tool: the pipeline again, with the call that makes it as the parent. */
+export type CallNested = (runtime: Runtime, tool: string | AnyTool, input: unknown, parent: Call) => Promise<ToolResult>
 
 /**
- * Builds what `execute` gets: the handles of the declared capabilities and nothing else.
- * The getters keep a call that looks at nothing from paying for anything.
+ * Builds what `execute` gets: the handles of the declared capabilities and nothing else. A handle is created when the tool
+ * first reads it.
  */
-export function buildContext(parts: Parts, run: RunState, call: Call, enter: Enter): BaseContext {
-  return new (contextClass(call.tool!.capabilities))(parts, run, call, enter)
+export function buildContext(runtime: Runtime, run: RunState, call: DecidedCall, callNested: CallNested): BaseContext {
+  return new (contextClass(call.tool.capabilities))(runtime, run, call, callNested)
 }
 
-/** For the classes below and nobody else: whoever could ask a context for its call could open any door. */
-let ofCall: (context: CallContext) => [Parts, RunState, Call, Enter]
+type CreateHandle = (runtime: Runtime, run: RunState, call: DecidedCall, callNested: CallNested) => unknown
+
+/** Only for the getters below: a tool that could ask a context for its call would get past the sandbox. */
+let handleOf: (context: CallContext, name: string, create: CreateHandle) => unknown
 
 class CallContext implements BaseContext {
   static {
-    ofCall = (context) => [context.#parts, context.#run, context.#call, context.#enter]
+    handleOf = (context, name, create) => {
+      context.#handles ??= new Map()
+      const handles = context.#handles
+      if (!handles.has(name))
+        handles.set(name, create(context.#runtime, context.#run, context.#call, context.#callNested))
+      return handles.get(name)
+    }
   }
 
   readonly callId: string
   readonly run: string
-  readonly #parts: Parts
+  readonly #runtime: Runtime
   readonly #run: RunState
-  readonly #call: Call
-  readonly #enter: Enter
+  readonly #call: DecidedCall
+  readonly #callNested: CallNested
+  #handles: Map<string, unknown> | undefined
 
-  constructor(parts: Parts, run: RunState, call: Call, enter: Enter) {
+  constructor(runtime: Runtime, run: RunState, call: DecidedCall, callNested: CallNested) {
     this.callId = call.id
     this.run = call.run
-    this.#parts = parts
+    this.#runtime = runtime
     this.#run = run
     this.#call = call
-    this.#enter = enter
+    this.#callNested = callNested
   }
 
   get signal(): AbortSignal {
@@ -69,21 +77,21 @@ class CallContext implements BaseContext {
   }
 
   get maxOutputChars(): number {
-    return outputLimit(this.#parts, this.#call)
+    return outputLimit(this.#runtime, this.#call)
   }
 
   get constraints() {
-    return this.#call.decision?.constraints ?? {}
+    return this.#call.decision.constraints
   }
 
   now(): number {
-    return this.#parts.clock.now()
+    return this.#runtime.clock.now()
   }
 
   progress(update: Content): void {
     if (this.#call.ended) return
-    const content = this.#parts.redactor.value(blocks(update))
-    emitEvent(this.#parts, this.#call, { type: 'call-progressed', callId: this.callId, content })
+    const content = this.#runtime.redactor.value(blocks(update))
+    emitEvent(this.#runtime, this.#call, { type: 'call-progressed', callId: this.callId, content })
   }
 
   evidence(evidence: Evidence): void {
@@ -94,7 +102,7 @@ class CallContext implements BaseContext {
 
   notice(text: string): void {
     this.#assertOpen()
-    this.#call.notices.push(this.#parts.redactor.text(String(text)))
+    this.#call.notices.push(this.#runtime.redactor.text(String(text)))
   }
 
   truncated(notice: string): void {
@@ -103,25 +111,25 @@ class CallContext implements BaseContext {
   }
 
   async artifact(content: string | Uint8Array, options?: { readonly name?: string; readonly mediaType?: string }) {
-    return keepArtifact(this.#parts, this.#run, this.#call, content, options)
+    return keepArtifact(this.#runtime, this.#run, this.#call, content, options)
   }
 
   pending(message: string): void {
     this.#assertOpen()
     const { id: callId, name: tool } = this.#call
-    const told = this.#parts.redactor.text(String(message))
-    this.#run.records?.append({ type: 'call-pending', callId, tool, message: told })
-    emitEvent(this.#parts, this.#call, { type: 'call-pending', callId, tool, message: told })
+    const redacted = this.#runtime.redactor.text(String(message))
+    this.#run.records?.append({ type: 'call-pending', callId, tool, message: redacted })
+    emitEvent(this.#runtime, this.#call, { type: 'call-pending', callId, tool, message: redacted })
   }
 
   async ask(question: Question): Promise<Answer> {
     this.#assertOpen()
-    return askPerson(question, this.#call, this.#parts)
+    return askPerson(question, this.#call, this.#runtime)
   }
 
   async call(tool: string | AnyTool, input: unknown): Promise<ToolResult> {
     this.#assertOpen()
-    return this.#enter(tool, input, this.#call)
+    return this.#callNested(this.#runtime, tool, input, this.#call)
   }
 
   /** A tool that kept its context has no more rights once the call is over; its file and network handles know by the signal. */
@@ -130,95 +138,62 @@ class CallContext implements BaseContext {
   }
 }
 
-type ContextClass = typeof CallContext
+interface Handle {
+  readonly name: string
+  readonly create: CreateHandle
+}
 
-/** What adds the handle of each capability. Those of files share one. */
-const HANDLES: ReadonlyMap<Capability, (Base: ContextClass) => ContextClass> = new Map<
-  Capability,
-  (Base: ContextClass) => ContextClass
->([
-  ['read:fs', withFiles],
-  ['write:fs', withFiles],
-  ['network', withNetwork],
-  ['exec', withExec],
-  ...FEATURES.map((name) => [CAPABILITY_OF_FEATURE[name], (Base: ContextClass) => withAbility(name, Base)] as const),
+const FILES: Handle = { name: 'fs', create: filesHandle }
+
+const HANDLES: ReadonlyMap<Capability, Handle> = new Map<Capability, Handle>([
+  ['read:fs', FILES],
+  ['write:fs', FILES],
+  ['network', { name: 'fetch', create: networkHandle }],
+  ['exec', { name: 'exec', create: execHandle }],
+  ...FEATURES.map((name) => [CAPABILITY_OF_FEATURE[name], { name, create: featureHandle(name) }] as const),
 ])
 
-/** One class for each set of handles, made for the first tool that has it: to define them call by call would cost more than most calls. */
+type ContextClass = typeof CallContext
+
+/** One class for each set of handles, because defining them call by call would cost more than most calls. */
 const CLASSES = new WeakMap<ReadonlySet<Capability>, ContextClass>()
 const BY_HANDLES = new Map<string, ContextClass>()
 
 function contextClass(capabilities: ReadonlySet<Capability>): ContextClass {
   const known = CLASSES.get(capabilities)
   if (known) return known
-  const adding = new Set([...HANDLES].flatMap(([capability, add]) => (capabilities.has(capability) ? [add] : [])))
-  const key = [...HANDLES.keys()].filter((capability) => capabilities.has(capability)).join(' ')
-  const made = BY_HANDLES.get(key) ?? [...adding].reduce((Base, add) => frozen(add(Base)), CallContext)
-  BY_HANDLES.set(key, made)
-  CLASSES.set(capabilities, made)
-  return made
+  const handles = new Set(
+    [...HANDLES].flatMap(([capability, handle]) => (capabilities.has(capability) ? [handle] : [])),
+  )
+  const key = [...handles].map(({ name }) => name).join(' ')
+  const contextClass = BY_HANDLES.get(key) ?? defineContext(handles)
+  BY_HANDLES.set(key, contextClass)
+  CLASSES.set(capabilities, contextClass)
+  return contextClass
 }
 
-/** One for all calls: a tool must not be able to change what others get. */
-function frozen(Class: ContextClass): ContextClass {
-  Object.freeze(Class.prototype)
-  return Class
+function defineContext(handles: Iterable<Handle>): ContextClass {
+  class ToolContext extends CallContext {}
+  for (const { name, create } of handles) {
+    Object.defineProperty(ToolContext.prototype, name, {
+      get(this: CallContext) {
+        return handleOf(this, name, create)
+      },
+    })
+  }
+  // Calls share it: a tool must not be able to change what others get.
+  Object.freeze(ToolContext.prototype)
+  return ToolContext
 }
 
-function withFiles(Base: ContextClass): ContextClass {
-  return class extends Base {
-    #fs: ReturnType<typeof filesHandle> | undefined
+Object.freeze(CallContext.prototype)
 
-    get fs() {
-      const [parts, run, call] = ofCall(this)
-      this.#fs ??= filesHandle(parts, run, call)
-      return this.#fs
-    }
+function featureHandle(name: FeatureName): CreateHandle {
+  return (runtime, run, call, callNested) => {
+    const nested = (tool: string, input: unknown) => callNested(runtime, tool, input, call)
+    return runtime.features.handle(name, featureCall(runtime, run, call, nested))
   }
 }
-
-function withNetwork(Base: ContextClass): ContextClass {
-  return class extends Base {
-    #fetch: GuardedFetch | undefined
-
-    get fetch() {
-      const [parts, run, call] = ofCall(this)
-      this.#fetch ??= networkHandle(parts, run, call)
-      return this.#fetch
-    }
-  }
-}
-
-function withExec(Base: ContextClass): ContextClass {
-  return class extends Base {
-    #exec: Commands | undefined
-
-    get exec() {
-      const [parts, run, call] = ofCall(this)
-      this.#exec ??= execHandle(parts, run, call)
-      return this.#exec
-    }
-  }
-}
-
-function withAbility(name: FeatureName, Base: ContextClass): ContextClass {
-  const Extended = class extends Base {}
-  const handles = new WeakMap<CallContext, unknown>()
-  Object.defineProperty(Extended.prototype, name, {
-    get(this: CallContext) {
-      if (!handles.has(this)) handles.set(this, abilityHandle(name, ...ofCall(this)))
-      return handles.get(this)
-    },
-  })
-  return Extended
-}
-
-function abilityHandle(name: FeatureName, parts: Parts, run: RunState, call: Call, enter: Enter): unknown {
-  const nested = (tool: string, input: unknown) => enter(tool, input, call)
-  return parts.abilities.handle(name, featureCall(parts, run, call, nested))
-}
-
-frozen(CallContext)
 
 function isEvidence(evidence: Evidence): boolean {
   const { type, ref, summary } = evidence ?? {}
@@ -227,7 +202,7 @@ function isEvidence(evidence: Evidence): boolean {
 
 /** Keeps something large with the run, redacted, and among the artifacts of the call's result. */
 export async function keepArtifact(
-  { redactor }: Parts,
+  { redactor }: Runtime,
   { records }: RunState,
   call: Call,
   content: string | Uint8Array,
@@ -246,57 +221,56 @@ export async function keepArtifact(
 
 const MAX_URL_LENGTH = 2_000
 
-/** How a nested call of an ability enters the road. */
-type EnterNested = (tool: string, input: unknown) => Promise<ToolResult>
+/** How a feature calls a tool for its call. */
+type CallForFeature = (tool: string, input: unknown) => Promise<ToolResult>
 
-/** One call as an ability sees it: held to what was decided, on record before anything changes. */
-export function featureCall(parts: Parts, run: RunState, call: Call, enter: EnterNested): FeatureCall {
+/** One call as a feature sees it: held to what was decided, on record before anything changes. */
+export function featureCall(runtime: Runtime, run: RunState, call: DecidedCall, callTool: CallForFeature): FeatureCall {
   return {
     callId: call.id,
     run: call.run,
     tool: call.name,
     session: call.options.session ?? call.run,
     caller: call.caller,
-    principal: parts.principal,
-    rights: rightsOf(parts, call),
+    principal: runtime.principal,
+    rights: rightsOf(runtime, call),
     get isTainted() {
       return run.tainted
     },
     isApproved: call.approvedBy !== undefined,
     signal: () => call.signal,
     onStop: (listener) => call.onStop(listener),
-    permits: (capability, value) => holdToDecision(parts, run, call, capability, value),
-    allows: (capability, value) => allows(parts, run, call, capability, value),
-    beforeEffect: () => recordIntent(parts, run, call),
+    permits: (capability, value) => holdToDecision(runtime, run, call, capability, value),
+    allows: (capability, value) => allows(runtime, run, call, capability, value),
+    beforeEffect: () => recordIntent(runtime, run, call),
     markUntrusted: () => markUntrusted(run, call),
     recordConnection(url, outcome) {
       const connected = { callId: call.id, tool: call.name, url: url.slice(0, MAX_URL_LENGTH), outcome }
-      run.records?.append(parts.redactor.value({ type: 'command-connected', ...connected }))
+      run.records?.append(runtime.redactor.value({ type: 'command-connected', ...connected }))
     },
     notice(text) {
-      if (!call.ended) call.notices.push(parts.redactor.text(text))
+      if (!call.ended) call.notices.push(runtime.redactor.text(text))
     },
-    artifact: (content, options) => keepArtifact(parts, run, call, content, options),
-    readArtifact: (ref, options) => parts.readArtifact(call.run, ref, options),
-    call: enter,
+    artifact: (content, options) => keepArtifact(runtime, run, call, content, options),
+    readArtifact: (ref, options) => runtime.readArtifact(call.run, ref, options),
+    call: callTool,
   }
 }
 
-function rightsOf({ rights: principal }: Parts, { caller, options }: Call): Rights {
+function rightsOf({ rights: principal }: Runtime, { caller, options }: Call): Rights {
   const { callerKind, grants } = options
   return { caller, ...(principal && { principal }), ...(callerKind && { callerKind }), ...(grants && { grants }) }
 }
 
-/** Asked where nobody can be: only what is allowed outright is. */
+/** Decides where nobody can be asked: only what is allowed outright. */
 function allows(
-  parts: Parts,
+  runtime: Runtime,
   run: RunState,
-  call: Call,
+  call: DecidedCall,
   capability: Capability,
   value: string,
 ): ReturnType<FeatureCall['allows']> {
-  const isNamed = call.targets.some((target) => target.capability === capability && target.value === value)
-  if (isNamed) return { ok: true }
-  const { effect, rule } = decideNow(parts, { tainted: run.taintedBeside(call.id) }, call, capability, value)
+  if (isNamed(call, capability, value)) return { ok: true }
+  const { effect, rule } = decideNow(runtime, { tainted: run.taintedBeside(call.id) }, call, capability, value)
   return effect === 'allow' ? { ok: true } : { ok: false, why: `not allowed by ${rule}`, effect }
 }

@@ -6,10 +6,10 @@ import { compilePolicy } from '../../policy/compile-policy.ts'
 import type { FilesGuard } from '../../sandbox/files/index.ts'
 import type { NetworkGuard } from '../../sandbox/network/index.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import { Call } from './call.ts'
-import { decideCall, question, refuse } from './decide.ts'
-import { decideNow, filesHandle, holdToDecision, networkHandle } from './handles.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import { Call, type DecidedCall } from './call.ts'
+import { decideCall, decideNow, holdToDecision, question, refuse } from './decide.ts'
+import { filesHandle, networkHandle } from './handles.ts'
 import { HookChain } from './hooks.ts'
 import { type Origin, registerable } from './registered-tool.ts'
 
@@ -32,7 +32,7 @@ const CAPABILITIES: Capability[] = ['memory', 'read:fs', 'write:fs', 'danger:des
 function world({ rules = [], tool = {}, options = {}, origin = 'caller', requests = [], ...more }: Options = {}) {
   const owner = rules.map((rule, index) => ({ rule, source: { file: 'policy', index }, base: '/' }))
   const clock = fakeClock()
-  const parts = {
+  const runtime = {
     clock,
     principal: more.principal,
     policy: compilePolicy({ owner }),
@@ -40,21 +40,22 @@ function world({ rules = [], tool = {}, options = {}, origin = 'caller', request
     sources: { requests: () => requests },
     settings: { isSandboxRequired: more.isSandboxRequired ?? false, durability: 'behind', undoBytes: 5 },
     untrusted: { has: (path: string) => path === '/outside' },
-  } as unknown as Parts
+  } as unknown as Runtime
   const given: unknown[] = []
   const guard = { handle: (told: unknown) => given.push(told) && { told } }
   const tainted: string[] = []
   const run = {
     tainted: false,
     taint: (id: string) => tainted.push(id),
-    doors: { files: () => guard, network: () => guard, artifacts: () => undefined },
+    sandbox: { files: () => guard, network: () => guard, artifacts: () => undefined },
   } as unknown as RunState
   const call = new Call({ id: 'c1', run: 'r', wire: 'x.y', caller: 'c', options, input: {} })
   const plain = defineTool({ name: 'x.y', description: 'x', input: {}, capabilities: CAPABILITIES, execute: () => 1 })
   call.tool = registerable({ ...plain, ...tool } as AnyTool, origin)
   call.capabilities = ['memory']
   call.targets = [{ capability: 'memory', value: 'note' }]
-  return { parts, run, call, given, tainted }
+  call.decision = { constraints: {} } as never
+  return { runtime, run, call: call as DecidedCall, given, tainted }
 }
 
 const thrownBy = (work: () => unknown): ToolError | undefined => {
@@ -68,8 +69,8 @@ const thrownBy = (work: () => unknown): ToolError | undefined => {
 
 describe('the decision on a call', () => {
   const decided = (options: Options) => {
-    const { parts, run, call } = world(options)
-    decideCall(parts, run, call)
+    const { runtime, run, call } = world(options)
+    decideCall(runtime, run, call)
     return call
   }
 
@@ -111,9 +112,9 @@ describe('the decision on a call', () => {
 
   it('knows the caller, its grants, the sandbox and whether something is from outside', () => {
     const asked = (options: Options, sandbox?: 'none' | 'full', tainted = false) => {
-      const { parts, call } = world(options)
+      const { runtime, call } = world(options)
       call.sandbox = sandbox
-      const { caller, grants, isUnsandboxed, tainted: isTainted } = question(parts, { tainted }, call)
+      const { caller, grants, isUnsandboxed, tainted: isTainted } = question(runtime, { tainted }, call)
       return { caller, grants, isUnsandboxed, isTainted }
     }
     const plain = { caller: 'direct', grants: undefined, isUnsandboxed: false, isTainted: false }
@@ -133,8 +134,8 @@ describe('the decision on a call', () => {
 
 describe('a call that is denied', () => {
   const refused = (options: Options, change: (call: Call) => void = () => {}) => {
-    const { parts, run, call } = world(options)
-    decideCall(parts, run, call)
+    const { runtime, run, call } = world(options)
+    decideCall(runtime, run, call)
     change(call)
     return thrownBy(() => refuse(call))
   }
@@ -159,11 +160,11 @@ describe('a call that is denied', () => {
 
   it('because of a file that was not read is told to read it, where that alone would help', () => {
     const unread = (capabilities: readonly Capability[], rules: Rule[]) => {
-      const { parts, run, call } = world({ rules })
+      const { runtime, run, call } = world({ rules })
       call.capabilities = capabilities
       call.targets = capabilities.map((capability) => ({ capability, value: '/a' }))
       call.unread = 'a'
-      decideCall(parts, run, call)
+      decideCall(runtime, run, call)
       return thrownBy(() => refuse(call))
     }
     const destroying = unread(['danger:destructive'], [{ deny: 'danger:destructive' }])
@@ -177,13 +178,13 @@ describe('a call that is denied', () => {
 
 describe('at the moment of use', () => {
   const held = (capability: Capability, value: string, options: Options, approvedBy?: string) => {
-    const { parts, run, call } = world(options)
+    const { runtime, run, call } = world(options)
     call.approvedBy = approvedBy
     call.targets = [
       { capability: 'read:fs', value: '/named' },
       { capability: 'exec', value: 'make' },
     ]
-    return thrownBy(() => holdToDecision(parts, run, call, capability, value))
+    return thrownBy(() => holdToDecision(runtime, run, call, capability, value))
   }
 
   it.each<[string, Capability, string, Rule[], string | undefined, boolean]>([
@@ -214,26 +215,26 @@ describe('at the moment of use', () => {
   })
 
   it('a decide hook that was not asked has not said yes', () => {
-    const { parts, run, call } = world({ rules: [{ allow: 'read:fs' }] })
-    parts.hooks.add({ match: 'other', decide: () => {} })
-    holdToDecision(parts, run, call, 'read:fs', '/a')
-    parts.hooks.add({ decide: () => {} })
-    expect(() => holdToDecision(parts, run, call, 'read:fs', '/a')).toThrow(/: a decide hook was not asked\.$/)
-    holdToDecision(parts, run, call, 'memory', 'note')
+    const { runtime, run, call } = world({ rules: [{ allow: 'read:fs' }] })
+    runtime.hooks.add({ match: 'other', decide: () => {} })
+    holdToDecision(runtime, run, call, 'read:fs', '/a')
+    runtime.hooks.add({ decide: () => {} })
+    expect(() => holdToDecision(runtime, run, call, 'read:fs', '/a')).toThrow(/: a decide hook was not asked\.$/)
+    holdToDecision(runtime, run, call, 'memory', 'note')
   })
 
   it('only the thing in question is judged', () => {
-    const { parts, run, call } = world({ rules: [{ allow: 'read:fs' }, { deny: 'memory' }] })
-    expect(decideNow(parts, run, call, 'read:fs', '/a').effect).toBe('allow')
+    const { runtime, run, call } = world({ rules: [{ allow: 'read:fs' }, { deny: 'memory' }] })
+    expect(decideNow(runtime, run, call, 'read:fs', '/a').effect).toBe('allow')
   })
 })
 
 describe('the handles of a call', () => {
   it('of files are for what its tool declares', () => {
     const told = (capabilities: readonly Capability[], options: Options = {}) => {
-      const { parts, run, call, given } = world({ ...options, tool: { capabilities } })
+      const { runtime, run, call, given } = world({ ...options, tool: { capabilities } })
       call.capabilities = capabilities
-      filesHandle(parts, run, call)
+      filesHandle(runtime, run, call)
       return given[0] as FilesTold
     }
     const may = ({ canRead, canWrite, canOverwrite, canRestore, isOwner }: FilesTold) =>
@@ -248,8 +249,8 @@ describe('the handles of a call', () => {
   it('of files hold each use to its own capability', () => {
     const uses = (origin: Origin) => {
       const rules: Rule[] = [{ allow: 'read:fs' }, { allow: 'write:fs' }, { deny: 'danger:destructive' }]
-      const { parts, run, call, given, tainted } = world({ rules, origin })
-      filesHandle(parts, run, call)
+      const { runtime, run, call, given, tainted } = world({ rules, origin })
+      filesHandle(runtime, run, call)
       const [told] = given as [FilesTold]
       told.notice('Look.')
       told.onUntrusted()
@@ -267,9 +268,9 @@ describe('the handles of a call', () => {
 
   it('of the network are held to the decision, and what answers is from outside', async () => {
     const rules: Rule[] = [{ allow: 'network' }, { deny: 'send' }]
-    const { parts, run, call, given, tainted } = world({ rules, options: { idempotencyKey: 'k' } })
+    const { runtime, run, call, given, tainted } = world({ rules, options: { idempotencyKey: 'k' } })
     call.decision = { constraints: { maxBytes: 7, retries: 2 } } as never
-    networkHandle(parts, run, call)
+    networkHandle(runtime, run, call)
     const [told] = given as [NetworkTold]
     expect([told.maxBytes, told.postRetries, told.idempotencyKey, told.signal()]).toEqual([7, 2, 'k', call.signal])
     told.permits('https://a.example/', 'network')

@@ -1,25 +1,26 @@
-import { type SkillRequest, ToolError } from '../../core/index.ts'
+import { type Capability, type SkillRequest, ToolError } from '../../core/index.ts'
 import { withStop } from '../../lib/index.ts'
 import { type Decision, decide, type PolicyQuestion, requestsFor } from '../../policy/index.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import type { Call } from './call.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import type { Call, DecidedCall, FoundCall, ValidCall } from './call.ts'
 
-/** Step 5: the caller's kind and the policy; hooks may tighten it after. */
-export function decideCall(parts: Parts, run: RunState, call: Call): void {
-  const { tool, callers } = call.tool!
+/** Step 5: the caller's kind and the policy; hooks may tighten the decision afterwards. */
+export function decideCall(runtime: Runtime, run: Taint, call: ValidCall): DecidedCall {
+  const { tool, callers } = call.tool
   const { callerKind = 'direct' } = call.options
   if (!callers.includes(callerKind)) {
     throw new ToolError('POLICY_DENIED', `${tool.name} may not be called by a ${callerKind}.`, {
       hint: `Its callers: ${callers.join(', ')}.`,
     })
   }
-  const asked = question(parts, run, call)
-  const decision = withRequests(decide(parts.policy, asked), asked, parts.sources.requests(call.run))
+  const asked = question(runtime, run, call)
+  const decision = withRequests(decide(runtime.policy, asked), asked, runtime.sources.requests(call.run))
   call.decision = tool.doubt === undefined ? decision : doubted(decision, tool.doubt)
   call.effect = call.decision.effect
+  return call as DecidedCall
 }
 
-/** What the skills that this run has loaded ask for, beside what the owner wrote down. */
+/** Adds what the skills that this run has loaded ask for. */
 function withRequests(decision: Decision, asked: PolicyQuestion, requests: readonly SkillRequest[]): Decision {
   if (requests.length === 0) return decision
   return { ...decision, requests: [...new Set([...decision.requests, ...requestsFor(requests, asked)])] }
@@ -41,8 +42,8 @@ function doubted(decision: Decision, doubt: string): Decision {
 }
 
 /** What policy is asked about a call. */
-export function question({ settings }: Parts, run: Pick<RunState, 'tainted'>, call: Call): PolicyQuestion {
-  const { tool, ruleNames: names, groups } = call.tool!
+export function question({ settings }: Runtime, run: Taint, call: FoundCall): PolicyQuestion {
+  const { tool, ruleNames: names, groups } = call.tool
   const { callerKind: caller = 'direct', grants, untrusted } = call.options
   const { capabilities, targets, readings } = call
   const tainted = run.tainted || untrusted === true
@@ -50,10 +51,10 @@ export function question({ settings }: Parts, run: Pick<RunState, 'tainted'>, ca
   return { tool: tool.name, names, groups, capabilities, targets, readings, isUnsandboxed, caller, tainted, grants }
 }
 
-/** Ends a denied call with the rule that denied it and what would change that. */
-export function refuse(call: Call): void {
+/** Throws POLICY_DENIED if the call is denied, with the rule and what would change it. */
+export function refuse(call: DecidedCall): void {
   if (call.effect !== 'deny') return
-  const { effect, rule, reason, fix } = call.decision!
+  const { effect, rule, reason, fix } = call.decision
   if (effect === 'deny') {
     const unread = unreadThatDenies(call)
     const about = unread === undefined ? '' : ` ${JSON.stringify(unread)} exists, and this run has not read it.`
@@ -70,7 +71,62 @@ export function refuse(call: Call): void {
 }
 
 /** A file that is there and that nobody has looked at, where that alone is what denies: reading it first would help. */
-function unreadThatDenies({ unread, decision }: Call): string | undefined {
-  const denied = decision!.demands.filter(({ effect }) => effect === 'deny')
+function unreadThatDenies({ unread, decision }: DecidedCall): string | undefined {
+  const denied = decision.demands.filter(({ effect }) => effect === 'deny')
   return denied.every(({ capability }) => capability === 'danger:destructive') ? unread : undefined
+}
+
+/** All that a decision looks at of a run. */
+type Taint = Pick<RunState, 'tainted'>
+
+/** At the moment of use: a target that was not judged before the call is judged now, and nobody can be asked any more. */
+export function holdToDecision(
+  runtime: Runtime,
+  run: Taint,
+  call: DecidedCall,
+  capability: Capability,
+  value: string,
+): void {
+  if (isNamed(call, capability, value)) return
+  const { effect, rule, fix } = decideNow(runtime, run, call, capability, value)
+  // The person who would be asked has said yes already, to all that is below; or is the one who calls.
+  const isYes = effect === 'allow' || (effect === 'ask' && (isApproved(call, capability, value) || isOwners(call)))
+  if (!isYes) throw unnamed(call, `${capability} ${value}`, `${rule} does not allow it unasked`, fix.key)
+  // A decide hook cannot be asked here, where nothing may wait; without its yes there is none.
+  if (runtime.hooks.looksAt('decide', call))
+    throw unnamed(call, `${capability} ${value}`, 'a decide hook was not asked')
+}
+
+/** The decision on one thing at the moment of use. */
+export function decideNow(
+  runtime: Runtime,
+  run: Taint,
+  call: DecidedCall,
+  capability: Capability,
+  value: string,
+): Decision {
+  const asked = { ...question(runtime, run, call), capabilities: [capability], targets: [{ capability, value }] }
+  return decide(runtime.policy, asked)
+}
+
+function isApproved({ approvedBy, targets }: Call, capability: Capability, value: string): boolean {
+  // A command has nothing below it.
+  if (approvedBy === undefined || capability === 'exec') return false
+  return targets.some((target) => target.capability === capability && value.startsWith(`${target.value}/`))
+}
+
+function unnamed(call: Call, target: string, why: string, key?: string): ToolError {
+  return new ToolError('POLICY_DENIED', `${call.name} reached for ${target}, which it had not named: ${why}.`, {
+    fix: { key, hint: 'Have the tool name the target in targets(), so that it is judged before the call.' },
+  })
+}
+
+/** The owner's own calls, such as undo. */
+export function isOwners({ tool }: FoundCall): boolean {
+  return tool.origin === 'owner'
+}
+
+/** Whether the call has named the target, so that it was part of the decision. */
+export function isNamed({ targets }: Call, capability: Capability, value: string): boolean {
+  return targets.some((target) => target.capability === capability && target.value === value)
 }

@@ -5,8 +5,8 @@ import { compilePolicy } from '../../policy/compile-policy.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
 import type { CommandCall } from '../../sandbox/exec/index.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import { Call } from './call.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import { Call, type DecidedCall } from './call.ts'
 import { execHandle } from './exec-handle.ts'
 import { HookChain } from './hooks.ts'
 import { registerable } from './registered-tool.ts'
@@ -28,18 +28,18 @@ function world({
       throw new Error('no disk')
     },
   }
-  const parts = {
+  const runtime = {
     clock,
-    processes,
+    commands: { processes },
     hooks: new HookChain(clock),
     redactor: createRedactor({ values: [SECRET] }),
     policy: compilePolicy({
       owner: rules.map((rule, index) => ({ rule, source: { file: 'policy', index }, base: '/' })),
     }),
     settings: { isSandboxRequired: false, durability: 'behind' },
-  } as unknown as Parts
+  } as unknown as Runtime
   let command: CommandCall | undefined
-  const door = {
+  const guard = {
     endCall: (id: string) => ended.push(id),
     handle: (call: CommandCall) => {
       command = call
@@ -54,7 +54,7 @@ function world({
     finish: async () => ({ ref: 'artifact:1' }),
   }
   const run = {
-    doors: { process: () => door },
+    sandbox: { process: () => guard },
     records: hasRecords ? { append: (line: never) => lines.push(line), openArtifact: () => file } : undefined,
     inFlight: 1,
     tainted: false,
@@ -65,7 +65,8 @@ function world({
   const tool = defineTool({ name: 'x.run', description: 'x', input: {}, capabilities, execute: () => 1 })
   call.tool = registerable(tool as AnyTool, 'caller')
   call.commands.push({ value: 'ls', cwd: '/w', env: ['A', 'B'] })
-  expect(execHandle(parts, run, call)).toBe('handle')
+  call.decision = { constraints: {} } as never
+  expect(execHandle(runtime, run, call as DecidedCall)).toBe('handle')
   return { command: command!, call, run, lines, ended, added, removed, tainted, clock }
 }
 

@@ -1,24 +1,24 @@
 import { type Commands, ToolError } from '../../core/index.ts'
 import type { CommandCall, CommandNetwork, CommandReach, OutputFile } from '../../sandbox/exec/index.ts'
 import type { SetAside } from '../../sandbox/protected/index.ts'
-import { isWithin, timeBefore, type UntrustedFiles } from '../../store/index.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import { type Call, type JudgedCommand, labelCall, markUntrusted } from './call.ts'
-import { decideNow, holdToDecision } from './handles.ts'
+import { isAtOrBelow, timeBefore, type UntrustedFiles } from '../../store/index.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import { type Call, type DecidedCall, type JudgedCommand, labelCall, markUntrusted } from './call.ts'
+import { decideNow, holdToDecision } from './decide.ts'
 import { recordIntent } from './record.ts'
 
 const MAX_REFUSALS = 200
 const MAX_NOTICES = 5
 
 /** The commands of one call: what policy decided on, on record before it starts, with all it connects to. */
-export function execHandle(parts: Parts, run: RunState, call: Call): Commands {
-  const door = run.doors.process()
+export function execHandle(runtime: Runtime, run: RunState, call: DecidedCall): Commands {
+  const guard = run.sandbox.process()
   // What a tool leaves running when it returns would run on unseen; what it put into the background does.
-  call.onStop(() => void door.endCall(call.id))
-  return door.handle(commandCall(parts, run, call))
+  call.onStop(() => void guard.endCall(call.id))
+  return guard.handle(commandCall(runtime, run, call))
 }
 
-function commandCall(parts: Parts, run: RunState, call: Call): CommandCall {
+function commandCall(runtime: Runtime, run: RunState, call: DecidedCall): CommandCall {
   const { records } = run
   const { id: callId, name: tool } = call
   const background = new Set<string>()
@@ -26,27 +26,27 @@ function commandCall(parts: Parts, run: RunState, call: Call): CommandCall {
     callId,
     run: call.run,
     signal: () => call.signal,
-    maxMs: call.decision?.constraints.timeoutMs,
-    beforeStart: () => recordIntent(parts, run, call),
+    maxMs: call.decision.constraints.timeoutMs,
+    beforeStart: () => recordIntent(runtime, run, call),
     permits: (value, at) => {
-      if (!isJudged(call, value, at)) holdToDecision(parts, run, call, 'exec', notJudged(value))
+      if (!isJudged(call, value, at)) holdToDecision(runtime, run, call, 'exec', notJudged(value))
     },
-    onReach: (reach) => parts.commandTaint.enter(run, call, reach),
-    redact: () => parts.redactor.stream(),
+    onReach: (reach) => runtime.commands.taint.enter(run, call, reach),
+    redact: () => runtime.redactor.stream(),
     keepOutput: records && (() => shownInResult(records.openArtifact(), call)),
-    connect: call.tool!.capabilities.has('network') ? networkOf(parts, run, call) : undefined,
-    onSetAside: (moved) => tellSetAside(call, moved),
+    connect: call.tool.capabilities.has('network') ? networkOf(runtime, run, call) : undefined,
+    onSetAside: (moved) => noticeSetAside(call, moved),
     async onBackground(id, line) {
-      const command = parts.redactor.text(line)
+      const command = runtime.redactor.text(line)
       // A run with a command in the background is not idle.
       run.inFlight++
       background.add(id)
-      await parts.processes.add({
+      await runtime.commands.processes.add({
         id,
         run: call.run,
         callId,
         command,
-        startedAt: new Date(parts.clock.now()).toISOString(),
+        startedAt: new Date(runtime.clock.now()).toISOString(),
       })
       records?.append({ type: 'process-started', callId, tool, process: id, command })
     },
@@ -55,7 +55,7 @@ function commandCall(parts: Parts, run: RunState, call: Call): CommandCall {
       run.inFlight--
       records?.append({ type: 'process-ended', callId, tool, process: id, ...how })
       // What cannot be removed is told once more by the next hub, which does no harm.
-      parts.processes.remove(id).catch(() => {})
+      runtime.commands.processes.remove(id).catch(() => {})
     },
   }
 }
@@ -73,7 +73,7 @@ function notJudged(value: string): string {
 }
 
 /** Nobody hears a call that is over: then the owner does. */
-function tellSetAside(call: Call, { path, movedTo, problem }: SetAside): void {
+function noticeSetAside(call: Call, { path, movedTo, problem }: SetAside): void {
   const outcome = problem === undefined ? `it is ${movedTo} now` : `it could not be renamed (${problem}): look at it`
   const text = `A command made ${path}, which is protected; ${outcome}.`
   if (call.ended) process.emitWarning(text, 'ToolHubWarning')
@@ -81,14 +81,14 @@ function tellSetAside(call: Call, { path, movedTo, problem }: SetAside): void {
 }
 
 /** Every host that a command reaches, or tries to, is judged as a request of the call's own and is on record under it. */
-function networkOf(parts: Parts, run: RunState, call: Call): CommandNetwork {
+function networkOf(runtime: Runtime, run: RunState, call: DecidedCall): CommandNetwork {
   let refusals = 0
   return {
     permits(url) {
       for (const capability of ['network', 'send'] as const) {
         // A command is one thing: its own first answer must not forbid it the second question.
         const taint = { tainted: run.taintedBeside(call.id) }
-        const { effect, rule, fix } = decideNow(parts, taint, call, capability, url)
+        const { effect, rule, fix } = decideNow(runtime, taint, call, capability, url)
         if (effect !== 'allow') throw new ToolError('POLICY_DENIED', `${url} is not allowed by ${rule}.`, { fix })
       }
     },
@@ -200,8 +200,8 @@ export class CommandTaint {
 }
 
 function canSee({ sees, hidden }: CommandReach, path: string): boolean {
-  const isInside = (folder: string) => isWithin(path, folder)
-  return sees.some((folder) => isInside(folder) || isWithin(folder, path)) && !hidden.some(isInside)
+  const isInside = (folder: string) => isAtOrBelow(path, folder)
+  return sees.some((folder) => isInside(folder) || isAtOrBelow(folder, path)) && !hidden.some(isInside)
 }
 
 function taint({ run, call }: Tracked, what: string): void {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
 import { type AnyTool, defineTool, type Retry } from '../../core/tool.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { Call } from './call.ts'
-import { type Execution, execute } from './execute.ts'
+import { Call, type FoundCall } from './call.ts'
+import { type Execution, runTool } from './execute.ts'
 import { registerable } from './registered-tool.ts'
 
 const late = () => new ToolError('TIMEOUT', 'too late')
@@ -45,7 +45,7 @@ function start(run: (call: Call) => unknown, { retry, abort, timeoutMs = 100 }: 
     onLate: (outcome) => heard.push(outcome),
   }
   const state: { end?: unknown } = {}
-  const running = (async () => execute(call, execution))().then(
+  const running = (async () => runTool(call as FoundCall, execution))().then(
     (value) => {
       state.end = { value }
     },

@@ -1,8 +1,12 @@
 import { type BaseContext, type Clock, type Retry, ToolError, toolFailure } from '../../core/index.ts'
 import { retryDelayMs } from '../../limits/index.ts'
-import type { Call } from './call.ts'
+import { startSpan } from '../../records/telemetry/index.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import { type Call, type DecidedCall, emitEvent, type FoundCall, markUntrusted } from './call.ts'
+import { buildContext, type CallNested } from './context.ts'
+import { recordLate, recordPending } from './record.ts'
 
-/** What step 8 needs beside the call. */
+/** What running a tool needs in addition to the call. */
 export interface Execution {
   readonly clock: Clock
   readonly context: BaseContext
@@ -11,28 +15,80 @@ export interface Execution {
   readonly outOfTime: () => ToolError
   /** How long a stopped tool may take to tidy up before it is left behind. */
   readonly graceMs: number
-  /** The tool did not come back at once. */
+  /** The tool returned a promise. */
   readonly onPending: () => void
   /** The tool ended after it was left behind. */
   readonly onLate: (outcome: { readonly ok: boolean; readonly error?: unknown }) => void
 }
 
-/** Step 8: runs the tool within one time limit, again where it says that is safe. Settles exactly once. */
-export function execute(call: Call, execution: Execution): unknown {
-  const { retry } = call.tool!.tool
+/** Step 8: runs the tool with its context. A promise only if the tool returns one. */
+export function execute(runtime: Runtime, run: RunState, call: DecidedCall, callNested: CallNested): unknown {
+  const { name: tool, description } = call.tool.tool
+  emitEvent(runtime, call, { type: 'call-started', callId: call.id, tool })
+  call.span = startSpan({ tool, callId: call.id, description })
+  const execution: Execution = {
+    clock: runtime.clock,
+    context: buildContext(runtime, run, call, callNested),
+    ...timeLimitOf(runtime, call),
+    graceMs: runtime.settings.graceMs,
+    onPending: () => recordPending(runtime, run, call),
+    onLate: (outcome) => recordLate(runtime, run, call, outcome),
+  }
+  const isFromOutside = call.capabilities.includes('network') || call.capabilities.includes('remote')
+  return isFromOutside ? runAndLabel(run, call, execution) : runTool(call, execution)
+}
+
+/** Whatever a tool with the network or through somebody else has done, what it returns came from outside. */
+async function runAndLabel(run: RunState, call: FoundCall, execution: Execution): Promise<unknown> {
+  try {
+    return await runTool(call, execution)
+  } finally {
+    markUntrusted(run, call)
+  }
+}
+
+/** The shortest limit of the tool (or its dialect, or the hub), its rule, the caller and the budget, and the error when it is reached. */
+function timeLimitOf(runtime: Runtime, call: DecidedCall): Pick<Execution, 'timeoutMs' | 'outOfTime'> {
+  const { wallMs = Number.POSITIVE_INFINITY, wallKey } = call.reservation ?? {}
+  const timeoutMs = Math.min(
+    call.dialect?.dialect.timeoutMs ?? call.tool.tool.timeoutMs ?? runtime.settings.timeoutMs,
+    call.decision.constraints.timeoutMs ?? Number.POSITIVE_INFINITY,
+    call.options.timeoutMs ?? Number.POSITIVE_INFINITY,
+  )
+  if (wallMs < timeoutMs) return { timeoutMs: wallMs, outOfTime: () => outOfBudget(call, wallMs, wallKey) }
+  return { timeoutMs, outOfTime: () => outOfTime(call, timeoutMs) }
+}
+
+function outOfTime(call: Call, timeoutMs: number): ToolError {
+  return new ToolError('TIMEOUT', `${call.name} did not finish within ${Math.ceil(timeoutMs)} ms.`, {
+    fix: { key: 'limits.timeout', hint: 'Ask for less, or have the owner raise limits.timeout.' },
+  })
+}
+
+function outOfBudget(call: Call, wallMs: number, key = 'limits.run.time'): ToolError {
+  return new ToolError(
+    'BUDGET_EXCEEDED',
+    `${call.name} used up the ${Math.ceil(wallMs)} ms that were left of the time budget (${key}).`,
+    { fix: { key, hint: `Finish with what there is, or have the owner raise ${key}.` } },
+  )
+}
+
+/** Runs the tool within one time limit, again where it says that is safe. Settles exactly once. */
+export function runTool(call: FoundCall, execution: Execution): unknown {
+  const { retry } = call.tool.tool
   const limit = new TimeLimit(execution.clock, execution.timeoutMs)
   call.timeLimit = limit
   return retry ? attemptAgain(call, execution, limit, retry) : attempt(call, execution, limit)
 }
 
-/** What the tool gives back, or a promise of it that the time limit and the caller can end. */
-function attempt(call: Call, execution: Execution, limit: TimeLimit): unknown {
+/** What the tool returns, or a promise of it that the time limit and the caller can end. */
+function attempt(call: FoundCall, execution: Execution, limit: TimeLimit): unknown {
   if (call.abortReason) throw call.abortReason
   call.attempts++
   call.executedMark ??= performance.now()
   let outcome: unknown
   try {
-    outcome = call.tool!.tool.execute(call.input, execution.context)
+    outcome = call.tool.tool.execute(call.input, execution.context)
   } catch (thrown) {
     throw failureOf(call, thrown)
   }
@@ -41,7 +97,7 @@ function attempt(call: Call, execution: Execution, limit: TimeLimit): unknown {
   return settleWithin(outcome, call, execution, limit)
 }
 
-async function attemptAgain(call: Call, execution: Execution, limit: TimeLimit, retry: Retry): Promise<unknown> {
+async function attemptAgain(call: FoundCall, execution: Execution, limit: TimeLimit, retry: Retry): Promise<unknown> {
   for (;;) {
     try {
       return await attempt(call, execution, limit)
@@ -56,16 +112,16 @@ async function attemptAgain(call: Call, execution: Execution, limit: TimeLimit, 
 /** Waits for the tool, for the end of its time or for an abort; a stopped tool gets the grace, then it is left behind. */
 function settleWithin(
   work: PromiseLike<unknown>,
-  call: Call,
+  call: FoundCall,
   execution: Execution,
   limit: TimeLimit,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => new Waiting(call, execution, limit, resolve, reject).start(work))
 }
 
-/** A tool that is waited for. One object instead of a handful of closures: thousands may wait at once. */
+/** A tool that is waited for. One object instead of several closures: thousands may wait concurrently. */
 class Waiting {
-  readonly #call: Call
+  readonly #call: FoundCall
   readonly #execution: Execution
   readonly #limit: TimeLimit
   readonly #resolve: (value: unknown) => void
@@ -74,7 +130,7 @@ class Waiting {
   #isDone = false
 
   constructor(
-    call: Call,
+    call: FoundCall,
     execution: Execution,
     limit: TimeLimit,
     resolve: (value: unknown) => void,
@@ -152,9 +208,9 @@ function pause(ms: number, call: Call, { clock, outOfTime }: Execution, limit: T
   })
 }
 
-/** An error that a built-in tool did not mean to throw is a defect of ours; one of another tool is told to the model. */
-function failureOf(call: Call, thrown: unknown): unknown {
-  return call.tool!.origin === 'builtin' ? thrown : toolFailure(call.name, thrown)
+/** An unexpected error of a built-in tool is our defect; the message of another tool's error reaches the model. */
+function failureOf(call: FoundCall, thrown: unknown): unknown {
+  return call.tool.origin === 'builtin' ? thrown : toolFailure(call.name, thrown)
 }
 
 function isRetryable(error: unknown): boolean {

@@ -1,6 +1,5 @@
 import {
   artifactHash,
-  type Capability,
   type Change,
   type GuardedFetch,
   type Journal,
@@ -8,40 +7,36 @@ import {
   ToolError,
   type WriteFiles,
 } from '../../core/index.ts'
-import { type Decision, decide } from '../../policy/index.ts'
 import { createRunJournal } from '../../records/undo/index.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import { type Call, markUntrusted } from './call.ts'
-import { question } from './decide.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import { type DecidedCall, markUntrusted } from './call.ts'
+import { decideNow, holdToDecision, isOwners } from './decide.ts'
 import { beginChange, recordIntent, refuseEffects } from './record.ts'
-
-/** All that a decision looks at of a run. */
-type Taint = Pick<RunState, 'tainted'>
 
 /** What each use of a file needs; replacing one destroys what was there. */
 const CAPABILITY_OF = { read: 'read:fs', write: 'write:fs', overwrite: 'danger:destructive' } as const
 
 /** The files of one call: what its tool declared, held to what was decided, on record before anything changes. */
-export function filesHandle(parts: Parts, run: RunState, call: Call): Partial<ReadFiles & WriteFiles> {
-  const { capabilities } = call.tool!
+export function filesHandle(runtime: Runtime, run: RunState, call: DecidedCall): Partial<ReadFiles & WriteFiles> {
+  const { capabilities } = call.tool
   // What the owner's own call replaces or removes is kept by its journal, all of it: nothing is destroyed.
   const canRestore = isOwners(call)
   const needs = canRestore ? { ...CAPABILITY_OF, overwrite: 'write:fs' as const } : CAPABILITY_OF
-  const files = run.doors.files().handle({
+  const files = run.sandbox.files().handle({
     signal: () => call.signal,
     isStopped: () => call.isStopped,
-    isOwner: parts.principal === undefined,
+    isOwner: runtime.principal === undefined,
     canRead: capabilities.has('read:fs'),
     canWrite: capabilities.has('write:fs'),
     canOverwrite: capabilities.has('danger:destructive') || canRestore,
     canRestore,
-    maxBytes: call.decision?.constraints.maxBytes,
-    permits: (path, use) => holdToDecision(parts, run, call, needs[use], path),
-    mayRead: (path) => decideNow(parts, run, call, 'read:fs', path).effect === 'allow',
+    maxBytes: call.decision.constraints.maxBytes,
+    permits: (path, use) => holdToDecision(runtime, run, call, needs[use], path),
+    mayRead: (path) => decideNow(runtime, run, call, 'read:fs', path).effect === 'allow',
     seen: run.seen,
-    journal: capabilities.has('write:fs') ? journalOf(parts, run, call) : undefined,
+    journal: capabilities.has('write:fs') ? journalOf(runtime, run, call) : undefined,
     notice: (text) => call.notices.push(text),
-    isUntrusted: (path) => parts.untrusted.has(path),
+    isUntrusted: (path) => runtime.untrusted.has(path),
     onUntrusted: () => markUntrusted(run, call),
   })
   const statesNoFile = capabilities.has('read:fs') && !call.capabilities.includes('read:fs')
@@ -49,80 +44,46 @@ export function filesHandle(parts: Parts, run: RunState, call: Call): Partial<Re
 }
 
 /** The network of one call; a request that sends something is on record before its first byte goes out. */
-export function networkHandle(parts: Parts, run: RunState, call: Call): GuardedFetch {
-  return run.doors.network().handle({
+export function networkHandle(runtime: Runtime, run: RunState, call: DecidedCall): GuardedFetch {
+  return run.sandbox.network().handle({
     signal: () => call.signal,
     onStop: (listener) => call.onStop(listener),
-    maxBytes: call.decision?.constraints.maxBytes,
-    permits: (url, capability) => holdToDecision(parts, run, call, capability, url),
-    beforeSend: () => recordIntent(parts, run, call),
+    maxBytes: call.decision.constraints.maxBytes,
+    permits: (url, capability) => holdToDecision(runtime, run, call, capability, url),
+    beforeSend: () => recordIntent(runtime, run, call),
     onAnswer: () => markUntrusted(run, call),
     onRetry: () => call.attempts++,
     cache: run.responses,
     idempotencyKey: call.options.idempotencyKey,
-    postRetries: call.decision?.constraints.retries,
+    postRetries: call.decision.constraints.retries,
   })
 }
 
-function journalOf(parts: Parts, run: RunState, call: Call): Journal | undefined {
+function journalOf(runtime: Runtime, run: RunState, call: DecidedCall): Journal | undefined {
   const { records } = run
   if (!records) return undefined
-  const { undoBytes, durability } = parts.settings
+  const { undoBytes, durability } = runtime.settings
   const maxBytes = isOwners(call) ? Number.POSITIVE_INFINITY : undoBytes
   const journal = createRunJournal(records, { callId: call.id, tool: call.name, maxBytes, durability })
   return {
     keepFile: (source, state) => journal.keepFile(source, state),
     placeForTree: (bytes) => journal.placeForTree(bytes),
     async intend(change) {
-      beginChange(parts, run, call)
+      beginChange(runtime, run, call)
       await journal.intend(change).catch(refuseEffects)
-      noteOrigin(parts, call, change)
+      noteOrigin(runtime, call, change)
     },
   }
 }
 
 /** What a call writes that holds content from outside is from outside, too, also for later runs; and wherever it is moved. */
-function noteOrigin({ untrusted }: Parts, call: Call, change: Change): void {
+function noteOrigin({ untrusted }: Runtime, call: DecidedCall, change: Change): void {
   // A label on a folder would cover whatever is put there later.
   if (change.op === 'make-folder' || change.op === 'remove-folder') return
   if (change.op === 'move') untrusted.moved(change.path, change.to)
   // Also what it replaces or removes: undo brings it back with another time.
   const isUntrusted = call.isUntrusted || untrusted.holds(change.path)
   if (isUntrusted) untrusted.add(change.op === 'move' ? change.to : change.path)
-}
-
-/** At the moment of use: a target that was not judged before the call is judged now, and nobody can be asked any more. */
-export function holdToDecision(parts: Parts, run: Taint, call: Call, capability: Capability, value: string): void {
-  if (call.targets.some((target) => target.capability === capability && target.value === value)) return
-  const { effect, rule, fix } = decideNow(parts, run, call, capability, value)
-  // The person who would be asked has said yes already, to all that is below; or is the one who calls.
-  const isYes = effect === 'allow' || (effect === 'ask' && (isApproved(call, capability, value) || isOwners(call)))
-  if (!isYes) throw unnamed(call, `${capability} ${value}`, `${rule} does not allow it unasked`, fix.key)
-  // A decide hook cannot be asked here, where nothing may wait; without its yes there is none.
-  if (parts.hooks.looksAt('decide', call)) throw unnamed(call, `${capability} ${value}`, 'a decide hook was not asked')
-}
-
-/** The decision on one thing at the moment of use. */
-export function decideNow(parts: Parts, run: Taint, call: Call, capability: Capability, value: string): Decision {
-  const asked = { ...question(parts, run, call), capabilities: [capability], targets: [{ capability, value }] }
-  return decide(parts.policy, asked)
-}
-
-function isApproved({ approvedBy, targets }: Call, capability: Capability, value: string): boolean {
-  // A command has nothing below it.
-  if (approvedBy === undefined || capability === 'exec') return false
-  return targets.some((target) => target.capability === capability && value.startsWith(`${target.value}/`))
-}
-
-/** The owner's own calls, such as undo. */
-function isOwners({ tool }: Call): boolean {
-  return tool!.origin === 'owner'
-}
-
-function unnamed(call: Call, target: string, why: string, key?: string): ToolError {
-  return new ToolError('POLICY_DENIED', `${call.name} reached for ${target}, which it had not named: ${why}.`, {
-    fix: { key, hint: 'Have the tool name the target in targets(), so that it is judged before the call.' },
-  })
 }
 
 const READS = ['readText', 'readFile', 'readBytes', 'readLines', 'stat', 'sha256', 'search'] as const
@@ -134,15 +95,15 @@ type Read = (path: string, options?: unknown) => Promise<unknown>
  * them again, since the run got their content before; artifacts of other runs are not there. Whether the content comes from
  * outside is known of the run, not of each artifact: what is read in a tainted run is labelled.
  */
-function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, call: Call): T {
+function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, call: DecidedCall): T {
   const openArtifacts = () =>
-    run.doors.artifacts()?.handle({
+    run.sandbox.artifacts()?.handle({
       signal: () => call.signal,
       isStopped: () => call.isStopped,
       canRead: true,
       canWrite: false,
       canOverwrite: false,
-      maxBytes: call.decision?.constraints.maxBytes,
+      maxBytes: call.decision.constraints.maxBytes,
       mayRead: () => true,
       isUntrusted: () => run.tainted,
       onUntrusted: () => markUntrusted(run, call),

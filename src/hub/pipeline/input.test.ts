@@ -3,25 +3,25 @@ import { z } from 'zod'
 import { type AnyTool, type Capability, defineTool } from '../../core/tool.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Parts } from '../runtime.ts'
+import type { Runtime } from '../runtime.ts'
 import { checkChange } from './approve.ts'
-import { Call } from './call.ts'
+import { Call, type FoundCall } from './call.ts'
 import { HookChain } from './hooks.ts'
-import { bound, rewrite, validate } from './input.ts'
+import { boundInput, rewrite, validate } from './input.ts'
 import { registerable } from './registered-tool.ts'
 
 const SETTINGS = { inputDepth: 3, inputBytes: 100, inputEntries: 4 }
 
 function world(input: unknown, { capabilities = [] as Capability[], schema = z.looseObject({}) as z.ZodType } = {}) {
-  const parts = {
+  const runtime = {
     settings: SETTINGS,
     redactor: createRedactor({}),
     hooks: new HookChain(fakeClock()),
-  } as unknown as Parts
+  } as unknown as Runtime
   const call = new Call({ id: 'c1', run: 'r', wire: 'jot', caller: 'c', options: {}, input })
   const tool = defineTool({ name: 'x.y', description: 'x', input: schema, capabilities, execute: () => 1 })
   call.tool = registerable(tool as AnyTool, 'caller')
-  return { parts, call }
+  return { runtime, call: call as FoundCall }
 }
 
 describe('the arguments of a call', () => {
@@ -31,36 +31,36 @@ describe('the arguments of a call', () => {
     ['too many', { a: 1, b: 1, c: 1, d: 1, e: 1 }, false],
     ['too large', { a: 'x'.repeat(200) }, false],
   ])('that are %s', async (_, input, isFine) => {
-    const { parts, call } = world(input)
-    const change = () => checkChange(parts, call, input)
+    const { runtime, call } = world(input)
+    const change = () => checkChange(runtime, call, input)
     if (isFine) {
-      bound(parts, call)
+      boundInput(runtime, call)
       expect(call.input).toEqual(input)
       expect(call.input).not.toBe(input)
       expect(call.inputBytes).toBeGreaterThan(0)
       await change()
     } else {
-      expect(() => bound(parts, call)).toThrow()
+      expect(() => boundInput(runtime, call)).toThrow()
       await expect(change()).rejects.toThrow()
     }
   })
 
   it('are bounded again after hooks have changed them', async () => {
-    const { parts, call } = world({ a: 1 })
-    parts.hooks.add({ before: () => ({ input: { a: 'x'.repeat(200) } }) })
-    await expect(rewrite(parts, call)).rejects.toThrow()
+    const { runtime, call } = world({ a: 1 })
+    runtime.hooks.add({ before: () => ({ input: { a: 'x'.repeat(200) } }) })
+    await expect(rewrite(runtime, call)).rejects.toThrow()
   })
 
   it('are what the schema makes of them, at once or later', async () => {
     const filled = world({}, { schema: z.strictObject({ n: z.number().default(7) }) })
-    expect(validate(filled.parts, filled.call)).toBeUndefined()
+    expect(validate(filled.runtime, filled.call)).toBe(filled.call)
     expect([filled.call.input, filled.call.isValid]).toEqual([{ n: 7 }, true])
     const slow = z.strictObject({ n: z.number().refine(async (n) => n > 0) })
     const late = world({ n: 1 }, { schema: slow })
-    await validate(late.parts, late.call)
+    await validate(late.runtime, late.call)
     expect(late.call.isValid).toBe(true)
     const wrong = world({ n: -1 }, { schema: slow })
-    await expect(validate(wrong.parts, wrong.call)).rejects.toMatchObject({
+    await expect(validate(wrong.runtime, wrong.call)).rejects.toMatchObject({
       code: 'INPUT_SCHEMA_INVALID',
       message: expect.stringMatching(/^Invalid arguments for jot: /),
     })
@@ -70,7 +70,7 @@ describe('the arguments of a call', () => {
   it('may not write a redaction mark into a file', () => {
     const input = { text: 'key=[redacted:token]' }
     const writing = world(input, { capabilities: ['write:fs'] })
-    expect(() => validate(writing.parts, writing.call)).toThrow(
+    expect(() => validate(writing.runtime, writing.call)).toThrow(
       expect.objectContaining({
         code: 'INPUT_SCHEMA_INVALID',
         message: 'The arguments hold a redaction mark; writing it would destroy the secret it stands for.',
@@ -78,20 +78,20 @@ describe('the arguments of a call', () => {
       }),
     )
     const reading = world(input, { capabilities: ['read:fs'] })
-    validate(reading.parts, reading.call)
+    validate(reading.runtime, reading.call)
     const plain = world({ text: 'plain' }, { capabilities: ['write:fs'] })
-    validate(plain.parts, plain.call)
+    validate(plain.runtime, plain.call)
     expect([reading.call.isValid, plain.call.isValid]).toEqual([true, true])
   })
 
   it('that an approver wants instead may hold no mark at all', async () => {
-    const { parts, call } = world({}, { capabilities: [] })
-    await expect(checkChange(parts, call, { text: '[redacted:token]' })).rejects.toMatchObject({
+    const { runtime, call } = world({}, { capabilities: [] })
+    await expect(checkChange(runtime, call, { text: '[redacted:token]' })).rejects.toMatchObject({
       code: 'INPUT_SCHEMA_INVALID',
       message: 'The changed arguments hold a redaction mark in the place of a secret.',
       fix: { hint: 'Approve the call as it is, or write the marked part anew.' },
     })
-    await expect(checkChange(parts, call, 7)).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
+    await expect(checkChange(runtime, call, 7)).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
     expect(call.input).toEqual({})
   })
 })

@@ -1,28 +1,43 @@
-import { ToolError } from '../../core/index.ts'
+import { type Awaitable, type Dialect, ToolError } from '../../core/index.ts'
 import { describeIssues, type SchemaResult } from '../../core/schema/index.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import { takeInput } from '../../limits/index.ts'
-import type { Parts } from '../runtime.ts'
-import type { Call } from './call.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Call, FoundCall, ValidCall } from './call.ts'
+import type { RegisteredDialect } from './registered-tool.ts'
 
-/** From here on nobody outside holds the input: what was judged is what runs. */
-export function bound(parts: Parts, call: Call): void {
-  const { inputDepth: maxDepth, inputBytes: maxBytes, inputEntries: maxEntries } = parts.settings
+/** Copies the input within its bounds. From here on nobody outside holds it: what was judged is what runs. */
+export function boundInput(runtime: Runtime, call: Call): void {
+  const { inputDepth: maxDepth, inputBytes: maxBytes, inputEntries: maxEntries } = runtime.settings
   const { value, bytes } = takeInput(call.input, { maxDepth, maxBytes, maxEntries })
   call.input = value
   call.inputBytes = bytes
 }
 
-/** Step 2: the owner's hooks may make it another input. */
-export async function rewrite(parts: Parts, call: Call): Promise<void> {
-  await parts.hooks.before(call)
-  bound(parts, call)
+/** The arguments of a dialect become the canonical ones; policy and records see only those. */
+export async function translate(
+  runtime: Runtime,
+  call: FoundCall,
+  { dialect, input }: RegisteredDialect,
+): Promise<void> {
+  if (dialect.checkSpelling && isPlainObject(call.input)) dialect.checkSpelling(call.input)
+  if (dialect.argumentAliases) call.input = renameArguments(call, dialect.argumentAliases)
+  if (input) call.input = accepted(call, await input.validate(call.input))
+  if (dialect.toInput) call.input = dialect.toInput(call.input)
+  boundInput(runtime, call)
 }
 
-/** Step 3: what the tool's schema makes of the input. A promise only where the schema gives one. */
-export function validate(parts: Parts, call: Call): Promise<void> | undefined {
-  const checking = call.tool!.input.validate(call.input)
-  if (checking instanceof Promise) return checking.then((result) => accept(parts, call, result))
-  accept(parts, call, checking)
+/** Step 2: the owner's hooks may make it another input. */
+export async function rewrite(runtime: Runtime, call: FoundCall): Promise<void> {
+  await runtime.hooks.before(call)
+  boundInput(runtime, call)
+}
+
+/** Step 3: what the tool's schema makes of the input. A promise only if the schema returns one. */
+export function validate(runtime: Runtime, call: FoundCall): Awaitable<ValidCall> {
+  const checking = call.tool.input.validate(call.input)
+  if (checking instanceof Promise) return checking.then((result) => accept(runtime, call, result))
+  return accept(runtime, call, checking)
 }
 
 /** The value that passed a schema, or what is wrong with it. */
@@ -31,12 +46,27 @@ export function accepted(call: Call, result: SchemaResult): unknown {
   throw new ToolError('INPUT_SCHEMA_INVALID', describeIssues(result.issues, `Invalid arguments for ${call.wire}`))
 }
 
-function accept(parts: Parts, call: Call, result: SchemaResult): void {
+function accept(runtime: Runtime, call: FoundCall, result: SchemaResult): ValidCall {
   call.input = accepted(call, result)
   call.isValid = true
-  if (!call.tool!.capabilities.has('write:fs') || !parts.redactor.isMark(JSON.stringify(call.input))) return
+  const isMarked = call.tool.capabilities.has('write:fs') && runtime.redactor.isMark(JSON.stringify(call.input))
+  if (!isMarked) return call as ValidCall
   const message = 'The arguments hold a redaction mark; writing it would destroy the secret it stands for.'
   throw new ToolError('INPUT_SCHEMA_INVALID', message, {
     hint: 'Leave the marked part as it is, with an edit that does not touch it.',
   })
+}
+
+/** Models of other families spell the same argument differently. Throws if one is given twice. */
+function renameArguments(call: Call, aliases: NonNullable<Dialect['argumentAliases']>): unknown {
+  const { input } = call
+  if (!isPlainObject(input)) return input
+  const renamed: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(input)) {
+    const name = Object.hasOwn(aliases, key) ? aliases[key]! : key
+    if (Object.hasOwn(renamed, name))
+      throw new ToolError('INPUT_SCHEMA_INVALID', `Invalid arguments for ${call.wire}: ${name} is given twice.`)
+    renamed[name] = value
+  }
+  return renamed
 }

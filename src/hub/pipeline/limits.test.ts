@@ -3,15 +3,15 @@ import { type ErrorCode, ToolError } from '../../core/errors.ts'
 import type { ToolResult } from '../../core/result.ts'
 import type { RateStore } from '../../core/store.ts'
 import { type AnyTool, type Capability, defineTool } from '../../core/tool.ts'
-import { Breakers, LoopDetector } from '../../limits/failures.ts'
 import { BudgetLedger } from '../../limits/budget.ts'
+import { Breakers, LoopDetector } from '../../limits/failures.ts'
 import { Idempotency } from '../../limits/idempotency.ts'
 import { RateLimiter } from '../../limits/throughput.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Parts } from '../runtime.ts'
-import { Call } from './call.ts'
-import { claimKey, giveBack, keyOf, takeLimits } from './limits.ts'
+import type { Runtime } from '../runtime.ts'
+import { Call, type DecidedCall } from './call.ts'
+import { claimKey, keyOf, releaseLimits, takeLimits } from './limits.ts'
 import { registerable } from './registered-tool.ts'
 import type { Settled } from './settle.ts'
 
@@ -20,16 +20,18 @@ function world({ principal, isSlow = false }: { readonly principal?: string; rea
   const clock = fakeClock()
   const { rates, budgets, keys } = createMemoryStore()
   const slowRates: RateStore = { ...rates, take: async (...args) => rates.take(...args) }
-  const parts = {
+  const runtime = {
     principal,
     clock,
-    breakers: new Breakers({ failures: 2, coolDownMs: 1_000 }, clock),
-    loops: new LoopDetector({ warnAt: 2, stopAt: 3 }),
-    rate: new RateLimiter({ all: { perSecond: 1, burst: 4 } }, isSlow ? slowRates : rates, clock),
-    budget: new BudgetLedger({ run: { cost: 10 } }, budgets, clock),
-    idempotency: new Idempotency<ToolResult>(keys, clock),
-  } as unknown as Parts
-  return { clock, parts }
+    limits: {
+      breakers: new Breakers({ failures: 2, coolDownMs: 1_000 }, clock),
+      loops: new LoopDetector({ warnAt: 2, stopAt: 3 }),
+      rate: new RateLimiter({ all: { perSecond: 1, burst: 4 } }, isSlow ? slowRates : rates, clock),
+      budget: new BudgetLedger({ run: { cost: 10 } }, budgets, clock),
+      idempotency: new Idempotency<ToolResult>(keys, clock),
+    },
+  } as unknown as Runtime
+  return { clock, runtime }
 }
 
 let calls = 0
@@ -44,10 +46,10 @@ function callOf({
   const tool = defineTool({ name: 'x.y', description: 'x', input: {}, capabilities, costUnits: 3, execute: () => 1 })
   call.tool = registerable(tool as AnyTool, 'caller')
   call.isValid = true
-  return call
+  return call as DecidedCall
 }
 
-const executed = (call: Call) => {
+const executed = (call: DecidedCall) => {
   call.executedMark = performance.now()
   call.reservation ??= { notices: [], wallMs: 0, settle: () => [], release: () => {} }
   return call
@@ -98,12 +100,17 @@ describe('the key of a call', () => {
 
 describe('a call with a key', () => {
   /** What a second call with the same key gets after the first one ended so; `undefined` if it is to be executed. */
-  async function again(first: Call, settled: Settled, second: Call = callOf({ key: 'k' }), principal?: string) {
-    const { parts } = world({ principal })
-    expect(await claimKey(parts, first)).toBeUndefined()
+  async function again(
+    first: DecidedCall,
+    settled: Settled,
+    second: DecidedCall = callOf({ key: 'k' }),
+    principal?: string,
+  ) {
+    const { runtime } = world({ principal })
+    expect(await claimKey(runtime, first)).toBeUndefined()
     await first.key!.begin()
-    await giveBack(parts, first, settled)
-    return claimKey(parts, second)
+    await releaseLimits(runtime, first, settled)
+    return claimKey(runtime, second)
   }
 
   it('is new once, and its result is that of the same call, made again, under the id of that', async () => {
@@ -115,7 +122,7 @@ describe('a call with a key', () => {
       bytes: 0,
     })
     expect(second.key).toBeUndefined()
-    expect(claimKey(world().parts, callOf())).toBeUndefined()
+    expect(claimKey(world().runtime, callOf())).toBeUndefined()
   })
 
   it('gives a failure again only where it may have had an effect', async () => {
@@ -134,25 +141,25 @@ describe('a call with a key', () => {
   })
 
   it('waits for the same call that is under way, and is executed itself when that was not', async () => {
-    const { parts } = world()
+    const { runtime } = world()
     for (const [first, isKnown] of [
       [executed(callOf({ key: 'k' })), true],
       [callOf({ key: 'l' }), false],
     ] as const) {
-      await claimKey(parts, first)
+      await claimKey(runtime, first)
       const second = callOf({ key: keyOf(first) })
-      const waiting = claimKey(parts, second)!
-      await giveBack(parts, first, ended())
+      const waiting = claimKey(runtime, second)!
+      await releaseLimits(runtime, first, ended())
       expect((await waiting) !== undefined).toBe(isKnown)
       expect(second.key !== undefined).toBe(!isKnown)
     }
   })
 
   it('is not waited for past an abort', async () => {
-    const { parts } = world()
-    await claimKey(parts, callOf({ key: 'k' }))
+    const { runtime } = world()
+    await claimKey(runtime, callOf({ key: 'k' }))
     const second = callOf({ key: 'k' })
-    const waiting = claimKey(parts, second)
+    const waiting = claimKey(runtime, second)
     await new Promise(setImmediate)
     second.abort(new ToolError('ABORTED', 'stopped'))
     await expect(waiting).rejects.toThrow('stopped')
@@ -161,11 +168,11 @@ describe('a call with a key', () => {
 
 describe('a call that takes its limits', () => {
   it.each([false, true])('is counted with its cost and its size, where the store is slow: %s', async (isSlow) => {
-    const { parts } = world({ isSlow })
+    const { runtime } = world({ isSlow })
     const take = async (inputBytes = 0) => {
       const call = callOf()
       call.inputBytes = inputBytes
-      await takeLimits(parts, call)
+      await takeLimits(runtime, call)
       return call
     }
     const first = await take()
@@ -179,49 +186,49 @@ describe('a call that takes its limits', () => {
   })
 
   it('counts large arguments as more calls', async () => {
-    const { parts } = world()
+    const { runtime } = world()
     const call = callOf()
     call.inputBytes = 400_000
-    await takeLimits(parts, call)
-    expect(() => takeLimits(parts, callOf())).toThrow(expect.objectContaining({ code: 'RATE_LIMITED' }))
+    await takeLimits(runtime, call)
+    expect(() => takeLimits(runtime, callOf())).toThrow(expect.objectContaining({ code: 'RATE_LIMITED' }))
   })
 
   it('that never runs gives its cost back', async () => {
-    const { clock, parts } = world()
+    const { clock, runtime } = world()
     for (let n = 0; n < 8; n++) {
       await clock.advance(1_000)
       const call = callOf()
-      await takeLimits(parts, call)
-      await giveBack(parts, call, ended('ABORTED'))
+      await takeLimits(runtime, call)
+      await releaseLimits(runtime, call, ended('ABORTED'))
     }
   })
 
   it('costs nothing where its tool says no cost', async () => {
-    const { clock, parts } = world()
+    const { clock, runtime } = world()
     for (let n = 0; n < 12; n++) {
       await clock.advance(1_000)
       const call = callOf()
       call.tool = registerable({ ...call.tool!.tool, costUnits: undefined } as AnyTool, 'caller')
-      await takeLimits(parts, call)
+      await takeLimits(runtime, call)
     }
   })
 
   it('is refused while its tool is paused, before anything is counted', async () => {
-    const { parts } = world()
-    for (let n = 0; n < 2; n++) parts.breakers.record('x.y', 'failed', false)
-    for (let n = 0; n < 6; n++) expect(() => takeLimits(parts, callOf())).toThrow(/paused/)
+    const { runtime } = world()
+    for (let n = 0; n < 2; n++) runtime.limits.breakers.record('x.y', 'failed', false)
+    for (let n = 0; n < 6; n++) expect(() => takeLimits(runtime, callOf())).toThrow(/paused/)
   })
 })
 
 describe('a call that is over', () => {
   it('frees its place', async () => {
-    const { parts } = world()
+    const { runtime } = world()
     let isFree = false
     const call = callOf()
     call.release = () => {
       isFree = true
     }
-    await giveBack(parts, call, ended())
+    await releaseLimits(runtime, call, ended())
     expect(isFree).toBe(true)
   })
 
@@ -232,49 +239,49 @@ describe('a call that is over', () => {
     ['NOT_FOUND', undefined, false],
     [undefined, 'fine', false],
   ])('with %s and data %j: pauses its tool after two: %s', async (code, data, isPaused) => {
-    const { parts } = world()
-    for (let n = 0; n < 2; n++) await giveBack(parts, executed(callOf()), ended(code, data))
-    if (isPaused) expect(() => parts.breakers.refusePaused('x.y')).toThrow(/paused/)
-    else parts.breakers.refusePaused('x.y')
+    const { runtime } = world()
+    for (let n = 0; n < 2; n++) await releaseLimits(runtime, executed(callOf()), ended(code, data))
+    if (isPaused) expect(() => runtime.limits.breakers.refusePaused('x.y')).toThrow(/paused/)
+    else runtime.limits.breakers.refusePaused('x.y')
   })
 
   it('and was to try a paused tool lets another one try when it never ran', async () => {
-    const { clock, parts } = world()
-    for (let n = 0; n < 2; n++) parts.breakers.record('x.y', 'failed', false)
+    const { clock, runtime } = world()
+    for (let n = 0; n < 2; n++) runtime.limits.breakers.record('x.y', 'failed', false)
     await clock.advance(1_000)
     const probe = callOf()
-    probe.isProbe = parts.breakers.check('x.y')
+    probe.isProbe = runtime.limits.breakers.check('x.y')
     expect(probe.isProbe).toBe(true)
-    await giveBack(parts, callOf(), ended('CIRCUIT_OPEN'))
-    expect(() => parts.breakers.refusePaused('x.y')).toThrow(/another call is trying/)
-    await giveBack(parts, probe, ended('ABORTED'))
-    parts.breakers.refusePaused('x.y')
+    await releaseLimits(runtime, callOf(), ended('CIRCUIT_OPEN'))
+    expect(() => runtime.limits.breakers.refusePaused('x.y')).toThrow(/another call is trying/)
+    await releaseLimits(runtime, probe, ended('ABORTED'))
+    runtime.limits.breakers.refusePaused('x.y')
   })
 
   it('after the pause of its tool began does not end it', async () => {
-    const { parts } = world()
+    const { runtime } = world()
     const early = executed(callOf())
-    for (let n = 0; n < 2; n++) parts.breakers.record('x.y', 'failed', false)
-    await giveBack(parts, early, ended())
-    expect(() => parts.breakers.refusePaused('x.y')).toThrow(/paused/)
+    for (let n = 0; n < 2; n++) runtime.limits.breakers.record('x.y', 'failed', false)
+    await releaseLimits(runtime, early, ended())
+    expect(() => runtime.limits.breakers.refusePaused('x.y')).toThrow(/paused/)
   })
 
   it('warns of a loop, which the next call is refused for; one that never ran does not count', async () => {
-    const { parts } = world()
-    const fail = async (call: Call) => giveBack(parts, call, ended('NOT_FOUND'))
+    const { runtime } = world()
+    const fail = async (call: Call) => releaseLimits(runtime, call, ended('NOT_FOUND'))
     expect(await fail(callOf())).toEqual([])
     expect(await fail(executed(callOf()))).toEqual([])
     expect(await fail(executed(callOf()))).toEqual([expect.stringContaining('x.y failed the same way 2 times')])
     await fail(executed(callOf()))
-    expect(() => takeLimits(parts, callOf())).toThrow(expect.objectContaining({ code: 'LOOP_DETECTED' }))
-    await giveBack(parts, executed(callOf()), ended())
-    await takeLimits(parts, callOf())
+    expect(() => takeLimits(runtime, callOf())).toThrow(expect.objectContaining({ code: 'LOOP_DETECTED' }))
+    await releaseLimits(runtime, executed(callOf()), ended())
+    await takeLimits(runtime, callOf())
   })
 
   it('counts another failure of the same call as another one', async () => {
-    const { parts } = world()
-    await giveBack(parts, executed(callOf()), ended('NOT_FOUND'))
-    expect(await giveBack(parts, executed(callOf()), ended('CONFLICT'))).toEqual([])
+    const { runtime } = world()
+    await releaseLimits(runtime, executed(callOf()), ended('NOT_FOUND'))
+    expect(await releaseLimits(runtime, executed(callOf()), ended('CONFLICT'))).toEqual([])
   })
 
   it.each(['at once', 'late'])('tells when the store fails %s, for its key and for its budget', async (when) => {
@@ -283,18 +290,18 @@ describe('a call that is over', () => {
       throw new Error(`no ${what}`)
     }
     const text = (what: string) => `What this call used could not be written down: no ${what}`
-    const { parts } = world()
+    const { runtime } = world()
     const call = callOf()
     call.key = { begin: () => {}, finish: broken('key') }
     call.reservation = { notices: [], wallMs: 0, settle: broken('settled'), release: broken('released') } as never
-    expect(await giveBack(parts, call, ended())).toEqual([text('key'), text('released')])
-    expect(await giveBack(parts, executed(call), ended())).toEqual([text('key'), text('settled')])
+    expect(await releaseLimits(runtime, call, ended())).toEqual([text('key'), text('released')])
+    expect(await releaseLimits(runtime, executed(call), ended())).toEqual([text('key'), text('settled')])
     call.key = undefined
-    expect(await giveBack(parts, call, ended())).toEqual([text('settled')])
+    expect(await releaseLimits(runtime, call, ended())).toEqual([text('settled')])
   })
 
   it('gives the loop as its last notice, and counts no time that a person took', async () => {
-    const { parts } = world()
+    const { runtime } = world()
     const spent: { wallMs: number; bytes: number }[] = []
     const notices = async (call: Call) => {
       const settle = (used: { wallMs: number; bytes: number }) => {
@@ -302,7 +309,7 @@ describe('a call that is over', () => {
         return ['three quarters are used']
       }
       call.reservation = { notices: [], wallMs: 0, settle, release: () => {} } as never
-      return giveBack(parts, call, ended('NOT_FOUND'))
+      return releaseLimits(runtime, call, ended('NOT_FOUND'))
     }
     const first = executed(callOf())
     first.executedMark = performance.now() - 60_000

@@ -7,13 +7,13 @@ import { hashJson, sha256 } from '../../lib/hash.ts'
 import { Breakers, LoopDetector } from '../../limits/failures.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import { recentCalls } from './approval-request.ts'
+import type { RunState, Runtime } from '../runtime.ts'
 import { Call } from './call.ts'
 import { HookChain } from './hooks.ts'
 import {
   beginChange,
   endAnyway,
+  recentCalls,
   recordEnd,
   recordIntent,
   recordLate,
@@ -41,17 +41,16 @@ function world({ durability = 'safe', hooks, principal, problem, synced, written
   const chain = new HookChain(clock)
   if (hooks) chain.add(hooks)
   const [lines, steps, told, measured]: [Record<string, unknown>[], string[], CallEvent[], unknown[]] = [[], [], [], []]
-  const parts = {
+  const runtime = {
     principal,
     clock,
     hooks: chain,
     redactor: createRedactor({ values: [SECRET] }),
-    breakers: new Breakers({}, clock),
-    loops: new LoopDetector(),
+    limits: { breakers: new Breakers({}, clock), loops: new LoopDetector() },
     metrics: { record: (call: unknown) => measured.push(call) },
     publish: (event: CallEvent) => told.push(event),
     settings: { durability },
-  } as unknown as Parts
+  } as unknown as Runtime
   const records = {
     problem,
     append: (line: Record<string, unknown>) => {
@@ -69,7 +68,7 @@ function world({ durability = 'safe', hooks, principal, problem, synced, written
   }
   const starts = new StartQueue(clock)
   const run = { records: keepsRecords ? records : undefined, starts, inFlight: 3 } as unknown as RunState
-  return { parts, run, clock, lines, steps, told, measured }
+  return { runtime, run, clock, lines, steps, told, measured }
 }
 
 function callOf(
@@ -101,7 +100,7 @@ function resultOf(more: Record<string, unknown> = {}): ToolResult {
 
 describe('the end of a call on record', () => {
   it('says who asked for what, and what became of it', async () => {
-    const { parts, run, lines, told, measured } = world({ principal: 'token:ci' })
+    const { runtime, run, lines, told, measured } = world({ principal: 'token:ci' })
     const given = { session: `s ${SECRET}`, purpose: `p ${SECRET}`, requestId: 'q', taskId: 't', goalId: 'g' }
     const call = callOf({ ...given, callerKind: 'script', idempotencyKey: 'k' }, { wire: 'jot', parent: callOf() })
     call.targets = [{ capability: 'memory', value: 'note' }]
@@ -121,7 +120,7 @@ describe('the end of a call on record', () => {
       notices: ['Look.'],
     }
     const result = resultOf({ meta, artifacts: [{ ref: 'artifact:1' }] })
-    const end = await recordEnd(parts, run, call, { result, bytes: 7, text: 'abc' })
+    const end = await recordEnd(runtime, run, call, { result, bytes: 7, text: 'abc' })
     const hidden = expect.stringMatching(/^[sp] \[redacted:[a-z-]+\]$/)
     expect(lines).toEqual([
       {
@@ -168,24 +167,24 @@ describe('the end of a call on record', () => {
   })
 
   it('says nothing of what there was not', async () => {
-    const { parts, run, lines } = world()
-    await recordEnd(parts, run, callOf(), { result: resultOf(), bytes: 0 })
+    const { runtime, run, lines } = world()
+    await recordEnd(runtime, run, callOf(), { result: resultOf(), bytes: 0 })
     expect(Object.keys(lines[0]!).join(' ')).toBe(
       'type callId tool caller argsHash args status durationMs bytes summary evidence',
     )
   })
 
   it('does not repeat what its start has said', async () => {
-    const { parts, run, lines } = world()
+    const { runtime, run, lines } = world()
     const call = callOf()
-    beginChange(parts, run, call)
-    await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+    beginChange(runtime, run, call)
+    await recordEnd(runtime, run, call, { result: resultOf(), bytes: 0 })
     expect(lines[0]).toMatchObject({ type: 'call-started', callId: 'c1', tool: 'x.y', caller: 'c' })
     expect(lines[1]).not.toHaveProperty('caller')
   })
 
   it('has the size of arguments that are too large to be kept, and none that are not valid', async () => {
-    const { parts, run, lines } = world()
+    const { runtime, run, lines } = world()
     for (const [inputBytes, isValid] of [
       [2_048, true],
       [2_049, true],
@@ -194,31 +193,31 @@ describe('the end of a call on record', () => {
     ] as const) {
       const call = callOf()
       Object.assign(call, { inputBytes, isValid })
-      await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+      await recordEnd(runtime, run, call, { result: resultOf(), bytes: 0 })
     }
     const kept = lines.map(({ args, argsBytes, argsHash }) => [args !== undefined, argsBytes, argsHash !== undefined])
     expect(kept.map(String)).toEqual(['true,,true', 'false,2049,true', 'false,,false', 'false,,false'])
   })
 
   it('has the key that the caller gave, also of a call that is not valid, or the one that is made', async () => {
-    const { parts, run, lines } = world()
+    const { runtime, run, lines } = world()
     const invalid = callOf({ idempotencyKey: 'k', requestId: 'q', taskId: 't' })
     invalid.isValid = false
     const unkeyed = callOf({ requestId: 'q', taskId: 't' })
     unkeyed.isValid = false
     for (const call of [invalid, callOf({ requestId: 'q', taskId: 't' }), unkeyed])
-      await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+      await recordEnd(runtime, run, call, { result: resultOf(), bytes: 0 })
     expect(lines.map(({ keyHash }) => keyHash)).toEqual([sha256('k'), expect.any(String), undefined])
     expect(lines[1]!.keyHash).not.toBe(sha256('k'))
   })
 
   it('has the stack and the details of a failure without secrets', async () => {
-    const { parts, run, lines } = world()
+    const { runtime, run, lines } = world()
     const failed = async (failure: ToolError | undefined) => {
       const call = callOf()
       call.failure = failure
       const error = { code: 'INTERNAL', message: 'No.', retryable: false, fix: { hint: 'x' } }
-      await recordEnd(parts, run, call, { result: resultOf({ ok: false, status: 'error', error }), bytes: 0 })
+      await recordEnd(runtime, run, call, { result: resultOf({ ok: false, status: 'error', error }), bytes: 0 })
       return lines.at(-1)!.error
     }
     const cause = new Error(`oops ${SECRET}`)
@@ -243,10 +242,10 @@ describe('the end of a call on record', () => {
 
   it('is made safe against the loss of power where something was changed, else against the end of the process', async () => {
     const stepsOf = async (change: Partial<Call>, options: Options = {}) => {
-      const { parts, run, steps } = world(options)
+      const { runtime, run, steps } = world(options)
       const call = Object.assign(callOf(), change)
       if (call.executed) call.reservation = { settle: () => [], notices: [], wallMs: 0, release: () => {} } as never
-      await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+      await recordEnd(runtime, run, call, { result: resultOf(), bytes: 0 })
       return steps
     }
     const changed = { executedMark: performance.now(), hasChanged: true }
@@ -259,47 +258,47 @@ describe('the end of a call on record', () => {
   it('that is not on disk is told in the result, after what was told before', async () => {
     const full = () => Promise.reject(new Error('the disk is full'))
     for (const hasChanged of [true, false]) {
-      const { parts, run } = world({ synced: full, written: full })
+      const { runtime, run } = world({ synced: full, written: full })
       const call = Object.assign(callOf(), { hasChanged, executedMark: performance.now() })
       call.reservation = { settle: () => ['Three quarters.'], notices: [], wallMs: 0, release: () => {} } as never
-      const { meta } = await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+      const { meta } = await recordEnd(runtime, run, call, { result: resultOf(), bytes: 0 })
       expect(meta.notices).toEqual(['Three quarters.', 'The record of this call is not on disk yet: the disk is full'])
     }
-    const { parts, run } = world()
-    expect((await recordEnd(parts, run, callOf(), { result: resultOf(), bytes: 0 })).meta.notices).toBeUndefined()
+    const { runtime, run } = world()
+    expect((await recordEnd(runtime, run, callOf(), { result: resultOf(), bytes: 0 })).meta.notices).toBeUndefined()
   })
 
   it('is shown to hooks, whose failure is on record', async () => {
     const broken = () => {
       throw new Error('no')
     }
-    const { parts, run, lines } = world({ hooks: { settled: broken } })
-    expect((await recordEnd(parts, run, callOf(), { result: resultOf(), bytes: 0 })).ok).toBe(true)
+    const { runtime, run, lines } = world({ hooks: { settled: broken } })
+    expect((await recordEnd(runtime, run, callOf(), { result: resultOf(), bytes: 0 })).ok).toBe(true)
     const message = 'A settled hook failed, so x.y is blocked.'
     expect(lines[1]).toEqual({ type: 'hook-failed', callId: 'c1', tool: 'x.y', message })
     const unknown = callOf()
     unknown.tool = undefined
-    await recordEnd(parts, run, unknown, { result: resultOf(), bytes: 0 })
+    await recordEnd(runtime, run, unknown, { result: resultOf(), bytes: 0 })
     expect(lines).toHaveLength(3)
   })
 
   it('is counted and told also without a run, without records and for a tool that is not there', async () => {
-    const { parts, run, told, measured } = world({ keepsRecords: false })
+    const { runtime, run, told, measured } = world({ keepsRecords: false })
     const unknown = callOf()
     unknown.tool = undefined
-    for (const place of [undefined, run]) await recordEnd(parts, place, unknown, { result: resultOf(), bytes: 0 })
+    for (const place of [undefined, run]) await recordEnd(runtime, place, unknown, { result: resultOf(), bytes: 0 })
     expect(told).toHaveLength(2)
     expect(measured).toMatchObject([{ tool: 'unknown' }, { tool: 'unknown' }])
     expect(unknown.recorded).toBe(false)
   })
 
   it('is closed in its trace, and never has less than no time', async () => {
-    const { parts, run, measured } = world()
+    const { runtime, run, measured } = world()
     const ends: unknown[] = []
     const call = Object.assign(callOf(), { span: { end: (how: unknown) => ends.push(how) }, waitedMs: 99 })
-    await recordEnd(parts, run, call, { result: resultOf(), bytes: 0 })
+    await recordEnd(runtime, run, call, { result: resultOf(), bytes: 0 })
     const error = { code: 'CONFLICT', message: 'No.' }
-    await recordEnd(parts, run, call, { result: resultOf({ ok: false, error }), bytes: 0 })
+    await recordEnd(runtime, run, call, { result: resultOf({ ok: false, error }), bytes: 0 })
     expect(ends).toEqual([{ ok: true }, { ok: false, code: 'CONFLICT' }])
     expect(measured[0]).toMatchObject({ durationMs: 0 })
   })
@@ -307,21 +306,21 @@ describe('the end of a call on record', () => {
 
 describe('the start of a call', () => {
   it('is on record and on disk before it changes something, once', async () => {
-    const { parts, run, steps } = world()
+    const { runtime, run, steps } = world()
     const call = callOf()
-    await recordIntent(parts, run, call)
-    await recordIntent(parts, run, call)
+    await recordIntent(runtime, run, call)
+    await recordIntent(runtime, run, call)
     expect(steps).toEqual(['call-started', 'synced', 'synced'])
     expect([call.hasChanged, call.started]).toEqual([true, true])
   })
 
   it('need not be on disk where the owner says so, nor be recorded where nothing is', async () => {
     const behind = world({ durability: 'behind' })
-    await recordIntent(behind.parts, behind.run, callOf())
+    await recordIntent(behind.runtime, behind.run, callOf())
     expect(behind.steps).toEqual(['call-started'])
     const unrecorded = world({ keepsRecords: false })
     const call = callOf()
-    await recordIntent(unrecorded.parts, unrecorded.run, call)
+    await recordIntent(unrecorded.runtime, unrecorded.run, call)
     expect([call.hasChanged, call.started]).toEqual([true, false])
   })
 
@@ -333,34 +332,34 @@ describe('the start of a call', () => {
       cause: problem,
     }
     for (const options of [{ problem }, { synced: () => Promise.reject(problem) }]) {
-      const { parts, run } = world(options)
-      await expect(recordIntent(parts, run, callOf())).rejects.toMatchObject(refused)
+      const { runtime, run } = world(options)
+      await expect(recordIntent(runtime, run, callOf())).rejects.toMatchObject(refused)
     }
     expect(() => refuseEffects(problem)).toThrow(expect.objectContaining(refused))
-    const { parts, run, lines } = world({ problem })
-    expect(() => beginChange(parts, run, callOf())).toThrow(/The disk is full/)
+    const { runtime, run, lines } = world({ problem })
+    expect(() => beginChange(runtime, run, callOf())).toThrow(/The disk is full/)
     expect(lines).toEqual([])
   })
 
   it('of one without effects waits a moment, unless it is recorded already or nothing is', async () => {
-    const { parts, run, clock, lines } = world()
+    const { runtime, run, clock, lines } = world()
     const known = callOf()
     known.started = true
-    recordPending(parts, run, known)
+    recordPending(runtime, run, known)
     expect(clock.waiting).toBe(0)
-    recordPending(parts, run, callOf())
+    recordPending(runtime, run, callOf())
     await clock.advance(50)
     expect(lines).toMatchObject([{ type: 'call-started' }])
     const unrecorded = world({ keepsRecords: false })
-    recordPending(unrecorded.parts, unrecorded.run, callOf())
+    recordPending(unrecorded.runtime, unrecorded.run, callOf())
     expect(unrecorded.clock.waiting).toBe(0)
   })
 })
 
 it('a tool that was left behind has its end on record, too', () => {
-  const { parts, run, lines } = world()
-  recordLate(parts, run, callOf(), { ok: true })
-  recordLate(parts, run, callOf(), { ok: false, error: new Error(`no ${SECRET}`) })
+  const { runtime, run, lines } = world()
+  recordLate(runtime, run, callOf(), { ok: true })
+  recordLate(runtime, run, callOf(), { ok: false, error: new Error(`no ${SECRET}`) })
   const late = { type: 'call-late', callId: 'c1', tool: 'x.y', durationMs: expect.any(Number) }
   expect(lines).toEqual([
     { ...late, ok: true },

@@ -2,6 +2,7 @@ import {
   type Clock,
   type FilesLevel,
   messageOf,
+  type RecentCall,
   ToolError,
   type ToolResult,
   withNoticeLines,
@@ -9,49 +10,48 @@ import {
 import { sha256 } from '../../lib/index.ts'
 import { type CallEnded, type CallFacts, MAX_ARGS_CHARS, type RunRecords } from '../../records/log/index.ts'
 import { fileAccess } from '../../sandbox/files/index.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import { noteCall } from './approval-request.ts'
+import type { RunState, Runtime } from '../runtime.ts'
 import { type Call, emitEvent, givenIds } from './call.ts'
-import { giveBack, keyOf } from './limits.ts'
+import { keyOf, releaseLimits } from './limits.ts'
 import type { Settled } from './settle.ts'
 import { targetLines } from './targets.ts'
 
-/** A tool without effects goes on for a while. Should it come back soon, its end alone is recorded, with all the facts. */
-export function recordPending(parts: Parts, run: RunState, call: Call): void {
-  if (run.records && !call.started) run.starts.add(call, (open) => recordStart(parts, run, open))
+/** A tool without effects returned a promise. If it settles soon, only its end is recorded, with all the facts. */
+export function recordPending(runtime: Runtime, run: RunState, call: Call): void {
+  if (run.records && !call.started) run.starts.add(call, (open) => recordStart(runtime, run, open))
 }
 
-function recordStart(parts: Parts, run: RunState, call: Call): void {
+function recordStart(runtime: Runtime, run: RunState, call: Call): void {
   call.started = true
-  run.records?.append({ type: 'call-started', callId: call.id, tool: call.name, ...facts(parts, call) })
+  run.records?.append({ type: 'call-started', callId: call.id, tool: call.name, ...facts(runtime, call) })
 }
 
 /** Before a tool changes anything, its intent is on record and on the disk itself. */
-export async function recordIntent(parts: Parts, run: RunState, call: Call): Promise<void> {
-  beginChange(parts, run, call)
-  if (!run.records || parts.settings.durability === 'behind') return
+export async function recordIntent(runtime: Runtime, run: RunState, call: Call): Promise<void> {
+  beginChange(runtime, run, call)
+  if (!run.records || runtime.settings.durability === 'behind') return
   await run.records.synced().catch(refuseEffects)
 }
 
-/** A door is about to change something for this call: says so on record, or refuses when nothing can be recorded. */
-export function beginChange(parts: Parts, run: RunState, call: Call): void {
+/** Records the start of a call that is about to change something. Throws if nothing can be recorded. */
+export function beginChange(runtime: Runtime, run: RunState, call: Call): void {
   if (run.records?.problem) refuseEffects(run.records.problem)
   call.hasChanged = true
-  if (run.records && !call.started) recordStart(parts, run, call)
+  if (run.records && !call.started) recordStart(runtime, run, call)
 }
 
-/** The one end of a call: what it held is given back, its record is safe, and everybody is told. */
+/** The one end of a call: releases what it held, records the end and emits `call-ended`. */
 export async function recordEnd(
-  parts: Parts,
+  runtime: Runtime,
   run: RunState | undefined,
   call: Call,
   settled: Settled,
 ): Promise<ToolResult> {
-  const giving = giveBack(parts, call, settled)
-  const notices = giving instanceof Promise ? await giving : giving
+  const releasing = releaseLimits(runtime, call, settled)
+  const notices = releasing instanceof Promise ? await releasing : releasing
   let result = notices.length > 0 ? withNotices(settled.result, notices) : settled.result
   const { status, meta } = result
-  parts.metrics.record({
+  runtime.metrics.record({
     tool: call.tool?.tool.name ?? 'unknown',
     status,
     durationMs: Math.max(0, meta.durationMs - call.waitedMs),
@@ -60,25 +60,25 @@ export async function recordEnd(
   call.span?.end({ ok: result.ok, code: result.error?.code })
   const records = run?.records
   if (records) {
-    records.append(endOf(parts, call, { ...settled, result }))
+    records.append(endOf(runtime, call, { ...settled, result }))
     call.recorded = true
-    const writing = secure(parts, records, run.inFlight, call)
+    const writing = secure(runtime, records, run.inFlight, call)
     const unsafe = writing && (await writing)
     if (unsafe) result = withNotices(result, [unsafe])
   }
   if (result.meta.notices) result = withNoticeLines(result)
-  if (call.tool && parts.hooks.has('settled')) {
+  if (call.tool && runtime.hooks.has('settled')) {
     const { id: callId, name: tool } = call
-    await parts.hooks.settled(call, result, ({ message }) =>
+    await runtime.hooks.settled(call, result, ({ message }) =>
       records?.append({ type: 'hook-failed', callId, tool, message }),
     )
   }
   if (run) noteCall(run, result)
-  emitEvent(parts, call, { type: 'call-ended', callId: call.id, result })
+  emitEvent(runtime, call, { type: 'call-ended', callId: call.id, result })
   return result
 }
 
-/** Should telling the end itself fail, the call ends all the same, once, and that is on record. */
+/** The end of a call whose end could not be recorded or emitted: once, and on record. */
 export function endAnyway(run: RunState | undefined, call: Call, defect: unknown): ToolResult {
   const message = `The end of call ${call.id} could not be told.`
   const error = { code: 'INTERNAL' as const, message, stack: stackOf(defect) }
@@ -107,9 +107,9 @@ export function endAnyway(run: RunState | undefined, call: Call, defect: unknown
   }
 }
 
-/** A tool that was left behind came to its end after all. */
+/** A tool that was abandoned has ended after all. */
 export function recordLate(
-  parts: Parts,
+  runtime: Runtime,
   run: RunState,
   call: Call,
   outcome: { readonly ok: boolean; readonly error?: unknown },
@@ -117,21 +117,21 @@ export function recordLate(
   const durationMs = Math.round(performance.now() - call.startedMark)
   const error = outcome.ok
     ? undefined
-    : { code: 'INTERNAL' as const, message: parts.redactor.text(messageOf(outcome.error)) }
+    : { code: 'INTERNAL' as const, message: runtime.redactor.text(messageOf(outcome.error)) }
   run.records?.append({ type: 'call-late', callId: call.id, tool: call.name, ok: outcome.ok, durationMs, error })
 }
 
 /**
- * What an end must be safe against before it is told: kill -9, or with effects also the loss of power. The effect has
- * happened and its result must not be lost, so a disk that refuses is only told; the line is kept and tried again.
+ * What an end must survive before it is returned: kill -9, or with effects also the loss of power. The effect has happened
+ * and its result must not be lost, so a disk that refuses is only a notice; the line is kept and tried again.
  */
 function secure(
-  parts: Parts,
+  runtime: Runtime,
   records: RunRecords,
   inFlight: number,
   call: Call,
 ): Promise<string | undefined> | undefined {
-  const needsDisk = call.executed && call.hasChanged && parts.settings.durability !== 'behind'
+  const needsDisk = call.executed && call.hasChanged && runtime.settings.durability !== 'behind'
   return (needsDisk ? records.synced() : records.written(inFlight))?.then(
     () => undefined,
     (problem: Error) => `The record of this call is not on disk yet: ${problem.message}`,
@@ -139,13 +139,13 @@ function secure(
 }
 
 /** Absent facts are left undefined, which JSON leaves out: one shape of object for all calls is quickest. */
-function endOf(parts: Parts, call: Call, { result, text, bytes }: Settled): CallEnded {
+function endOf(runtime: Runtime, call: Call, { result, text, bytes }: Settled): CallEnded {
   const { status, error, meta, summary, evidence, artifacts } = result
   return {
     type: 'call-ended',
     callId: call.id,
     tool: call.name,
-    ...(call.started ? undefined : facts(parts, call)),
+    ...(call.started ? undefined : facts(runtime, call)),
     status,
     durationMs: meta.durationMs,
     waitedMs: call.waitedMs > 0 ? Math.round(call.waitedMs) : undefined,
@@ -160,29 +160,29 @@ function endOf(parts: Parts, call: Call, { result, text, bytes }: Settled): Call
     labels: meta.labels,
     abandoned: meta.abandoned,
     notices: meta.notices,
-    error: error && { code: error.code, message: error.message, ...defect(parts, call) },
+    error: error && { code: error.code, message: error.message, ...defect(runtime, call) },
   }
 }
 
 /** Who asks for what, and which rule decided. */
-function facts(parts: Parts, call: Call): CallFacts {
+function facts(runtime: Runtime, call: Call): CallFacts {
   const { session, purpose, callerKind, dryRun } = call.options
   const key = call.isValid ? keyOf(call) : call.options.idempotencyKey
   const isLarge = call.inputBytes > MAX_ARGS_CHARS
   return {
-    caller: parts.redactor.text(call.caller),
-    principal: parts.principal,
+    caller: runtime.redactor.text(call.caller),
+    principal: runtime.principal,
     wire: call.wire === call.name ? undefined : call.wire,
     via: callerKind,
-    session: session && parts.redactor.text(session),
+    session: session && runtime.redactor.text(session),
     parent: call.parent?.id,
-    purpose: purpose && parts.redactor.text(purpose),
-    ...parts.redactor.value(givenIds(call.options)),
+    purpose: purpose && runtime.redactor.text(purpose),
+    ...runtime.redactor.value(givenIds(call.options)),
     argsHash: call.argsHash || undefined,
     // Large arguments are not kept, so they are not walked for secrets either: their size and their hash are.
-    args: call.isValid && !isLarge ? parts.redactor.value(call.input) : undefined,
+    args: call.isValid && !isLarge ? runtime.redactor.value(call.input) : undefined,
     argsBytes: call.isValid && isLarge ? call.inputBytes : undefined,
-    targets: call.targets.length > 0 ? targetLines(parts, call) : undefined,
+    targets: call.targets.length > 0 ? targetLines(runtime, call) : undefined,
     keyHash: key === undefined ? undefined : sha256(key),
     effect: call.decision && call.effect,
     rule: call.decision?.rule,
@@ -199,7 +199,7 @@ function weakerFiles({ capabilities }: Call): FilesLevel | undefined {
 }
 
 /** Of a defect the audit keeps the stack; models and callers never see it. Secrets are kept by nobody. */
-function defect({ redactor }: Parts, { failure }: Call): { readonly stack?: string; readonly details?: unknown } {
+function defect({ redactor }: Runtime, { failure }: Call): { readonly stack?: string; readonly details?: unknown } {
   const { cause, details } = failure ?? {}
   return {
     ...(cause !== undefined && { stack: redactor.text(stackOf(cause)) }),
@@ -211,7 +211,7 @@ function stackOf(cause: unknown): string {
   try {
     return cause instanceof Error && typeof cause.stack === 'string' ? cause.stack : messageOf(cause)
   } catch {
-    // Whatever it is, it does not want to be looked at.
+    // Its getters throw.
     return messageOf(cause)
   }
 }
@@ -251,4 +251,27 @@ export class StartQueue {
   #recordOpen(record: (call: Call) => void): void {
     for (const call of this.#waiting.splice(0)) if (!call.ended && !call.started) record(call)
   }
+}
+
+const MAX_RECENT_CALLS = 10
+
+/** For approvers. Only in memory, at nearly no cost for other calls. */
+const recent = new WeakMap<RunState, RecentCall[]>()
+
+/** Remembers how a call of the run ended. */
+export function noteCall(run: RunState, { callId, tool, status, summary }: ToolResult): void {
+  const known = recent.get(run)
+  const call: RecentCall = { callId, tool, status, summary }
+  if (!known) {
+    recent.set(run, [call])
+    return
+  }
+  known.push(call)
+  // Seldom, and then many together.
+  if (known.length >= 2 * MAX_RECENT_CALLS) known.splice(0, known.length - MAX_RECENT_CALLS)
+}
+
+/** The calls of the run so far, newest first. */
+export function recentCalls(run: RunState): readonly RecentCall[] {
+  return (recent.get(run) ?? []).slice(-MAX_RECENT_CALLS).reverse()
 }

@@ -108,11 +108,11 @@ describe('a tool that is registered', () => {
 
 describe('what follows from the capabilities of a tool', () => {
   const derived = (capabilities: readonly Capability[], origin: Origin) => {
-    const { hasEffects, recordsFirst, usesAbility } = registerable(toolOf({ capabilities }), origin)
-    return { hasEffects, recordsFirst, usesAbility }
+    const { hasEffects, recordsFirst, usesFeature } = registerable(toolOf({ capabilities }), origin)
+    return { hasEffects, recordsFirst, usesFeature }
   }
-  const [effects, first, ability] = [{ hasEffects: true }, { recordsFirst: true }, { usesAbility: true }]
-  const none = { hasEffects: false, recordsFirst: false, usesAbility: false }
+  const [effects, first, ability] = [{ hasEffects: true }, { recordsFirst: true }, { usesFeature: true }]
+  const none = { hasEffects: false, recordsFirst: false, usesFeature: false }
 
   it.each<[Origin, Capability[], Partial<typeof none>]>([
     ['caller', [], {}],

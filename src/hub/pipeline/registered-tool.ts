@@ -16,7 +16,7 @@ import {
 import { type CompiledSchema, compileSchema } from '../../core/schema/index.ts'
 import { groupsOf } from '../../policy/index.ts'
 
-const ABILITY_CAPABILITIES: ReadonlySet<Capability> = new Set(Object.values(CAPABILITY_OF_FEATURE))
+const FEATURE_CAPABILITIES: ReadonlySet<Capability> = new Set(Object.values(CAPABILITY_OF_FEATURE))
 
 /** Who brought a tool; a later origin replaces an earlier one of the same name. Those of the owner no agent sees. */
 export type Origin = 'builtin' | 'plugin' | 'caller' | 'owner'
@@ -40,10 +40,10 @@ export interface RegisteredTool {
   readonly floor?: readonly Capability[]
   /** May change something outside: its repetition is not free. */
   readonly hasEffects: boolean
-  /** May do so without a door that tells: its intent is on record before it runs. */
+  /** May do so past the sandbox: its intent is recorded before it runs. */
   readonly recordsFirst: boolean
-  /** Uses more than files, the network and commands: that is made ready first. */
-  readonly usesAbility: boolean
+  /** Uses a feature, which is created before the tool runs. */
+  readonly usesFeature: boolean
   readonly callers: readonly CallerKind[]
   readonly input: CompiledSchema
   readonly output: CompiledSchema | undefined
@@ -115,13 +115,13 @@ export function replacing(entry: RegisteredTool, present: RegisteredTool): Regis
 function rightsOf(capabilities: ReadonlySet<Capability>, origin: Origin) {
   const all = [...capabilities]
   const hasEffects = all.some((capability) => capability !== 'read:fs')
-  // Built-in tools act through their handles alone, which tell; any other one may use `node:fs` or a client of its own.
+  // Built-in tools act through their handles alone, which record what they change; any other one may use `node:fs` or a client of its own.
   const isOurs = origin === 'builtin' || origin === 'owner'
   return {
     capabilities,
     capabilityList: all,
     hasEffects,
-    usesAbility: all.some((capability) => ABILITY_CAPABILITIES.has(capability)),
+    usesFeature: all.some((capability) => FEATURE_CAPABILITIES.has(capability)),
     recordsFirst: isOurs ? all.some((capability) => !isGuarded(capability, capabilities)) : hasEffects,
   }
 }
@@ -143,7 +143,7 @@ function ruleNames(names: readonly string[], capabilities: ReadonlySet<string>):
   return names.filter((name) => !capabilities.has(name))
 }
 
-/** Destroying files is a change to files; destroying anything else has no door that tells. */
+/** Destroying files is a change to files; the sandbox does not see anything else that is destroyed. */
 function isGuarded(capability: Capability, all: ReadonlySet<Capability>): boolean {
   return GUARDED.has(capability) || (capability === 'danger:destructive' && all.has('write:fs'))
 }

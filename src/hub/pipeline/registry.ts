@@ -19,7 +19,7 @@ export interface WireTool {
   readonly parameters: Record<string, unknown>
 }
 
-/** A tool with everything that a door to the outside may show of it, under the name of one dialect. */
+/** A tool with everything that a transport may show of it, under the name of one dialect. */
 export interface ToolCard extends WireTool {
   /** Canonical. */
   readonly tool: string
@@ -71,7 +71,7 @@ export abstract class ToolTable {
       .map((entry) => wireForm(entry, dialect))
   }
 
-  /** The same with all that a door to the outside may show. */
+  /** The same with everything that a transport may show. */
   cards({ dialect, only = () => true }: Choice = {}): ToolCard[] {
     return this.list()
       .filter(only)
@@ -268,7 +268,7 @@ export function wireForm(entry: RegisteredTool, kind: string | undefined): WireT
   return { name: entry.wire, description: entry.tool.description, parameters: entry.input.jsonSchema() }
 }
 
-/** The same with all that a door to the outside may show. */
+/** The same with everything that a transport may show. */
 export function cardOf(entry: RegisteredTool, kind: string | undefined): ToolCard {
   const wire = wireForm(entry, kind)
   const { name: tool, title } = entry.tool
@@ -314,4 +314,41 @@ export function listTools(registry: ToolTable, sees: (tool: RegisteredTool) => T
     const { kind, group, capabilityList: capabilities } = entry
     return { name, ...(title && { title }), description, kind, group, capabilities, ...sees(entry) }
   })
+}
+
+const MAX_DIALECTS = 16
+
+/** The tools of a registry as one caller sees them. */
+export class ToolCatalog {
+  readonly #registry: ToolTable
+  readonly #sees: (tool: RegisteredTool) => ToolVisibility
+  readonly #dialect: string | undefined
+  /** By dialect, until a tool changes. */
+  readonly #cards = new Map<string | undefined, { readonly version: number; readonly cards: readonly ToolCard[] }>()
+
+  /** `dialect` is the one of listings that name none. */
+  constructor(registry: ToolTable, sees: (tool: RegisteredTool) => ToolVisibility, dialect: string | undefined) {
+    this.#registry = registry
+    this.#sees = sees
+    this.#dialect = dialect
+  }
+
+  list({ hidden = false }: { readonly hidden?: boolean } = {}): ToolListing[] {
+    return listTools(this.#registry, this.#sees).filter(({ visible }) => visible || hidden)
+  }
+
+  cards({ dialect = this.#dialect }: { readonly dialect?: string } = {}): readonly ToolCard[] {
+    const { version } = this.#registry
+    const known = this.#cards.get(dialect)
+    if (known?.version === version) return known.cards
+    const cards = Object.freeze(this.#registry.cards({ dialect, only: (tool) => this.#sees(tool).visible }))
+    // Names of dialects come from outside.
+    if (this.#cards.size >= MAX_DIALECTS) this.#cards.clear()
+    this.#cards.set(dialect, { version, cards })
+    return cards
+  }
+
+  listForLLM({ dialect = this.#dialect }: { readonly dialect?: string } = {}): WireTool[] {
+    return this.#registry.listForLLM({ dialect, only: (tool) => this.#sees(tool).visible })
+  }
 }

@@ -6,7 +6,7 @@ import { fromHandlerTool } from '../../core/plugin.ts'
 import type { ContentBlock, Evidence } from '../../core/result.ts'
 import { jsonResult } from '../../core/result-formats.ts'
 import { type AnyTool, defineTool } from '../../core/tool.ts'
-import { Call } from './call.ts'
+import { Call, type FoundCall } from './call.ts'
 import { registerable } from './registered-tool.ts'
 import { oneLine, summarize } from './settle.ts'
 
@@ -74,7 +74,7 @@ describe('one line', () => {
   call.tool = registerable(tool as AnyTool, 'caller')
   const text = (text: string) => ({ type: 'text', text }) as const
   const lineOf = (data: unknown, content: readonly ContentBlock[], evidence: readonly Evidence[] = []) =>
-    summarize(call, { data, content, evidence })
+    summarize(call as FoundCall, { data, content, evidence })
 
   it('is cut at 200 characters and at the end of the first line', () => {
     expect(oneLine('x'.repeat(200))).toBe('x'.repeat(200))

@@ -5,8 +5,8 @@ import { DOUBT_DETAILS } from '../../core/index.ts'
 import { type AnyTool, defineTool, type Hooks } from '../../core/tool.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import { Call } from './call.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import { Call, type DecidedCall } from './call.ts'
 import { HookChain } from './hooks.ts'
 import { registerable } from './registered-tool.ts'
 import { asToolError, fail, failWithData, rehearsed, type Settled, succeed } from './settle.ts'
@@ -27,7 +27,12 @@ function world({ tool = {}, options = {}, hooks, outputChars, keepsRecords = tru
   const chain = new HookChain(clock)
   if (hooks) chain.add(hooks)
   const settings = { outputChars, timeoutMs: 1_000 }
-  const parts = { redactor: createRedactor({ values: [SECRET] }), hooks: chain, clock, settings } as unknown as Parts
+  const runtime = {
+    redactor: createRedactor({ values: [SECRET] }),
+    hooks: chain,
+    clock,
+    settings,
+  } as unknown as Runtime
   const kept: { content: string; options: unknown }[] = []
   const records = {
     putArtifact: async (content: string, options: unknown) => {
@@ -39,12 +44,12 @@ function world({ tool = {}, options = {}, hooks, outputChars, keepsRecords = tru
   const call = new Call({ id: 'c1', run: 'r', wire: 'x.give', caller: 'c', options, input: {} })
   const plain = defineTool({ name: 'x.give', description: 'Gives.', input: {}, execute: () => 1 })
   call.tool = registerable({ ...plain, ...tool } as AnyTool, 'caller')
-  return { parts, run, call, kept, clock }
+  return { runtime, run, call: call as DecidedCall, kept, clock }
 }
 
 async function give(value: unknown, options?: Options) {
-  const { parts, run, call, kept } = world(options)
-  return { ...(await succeed(parts, run, call, value)), call, kept }
+  const { runtime, run, call, kept } = world(options)
+  return { ...(await succeed(runtime, run, call, value)), call, kept }
 }
 
 const failureOf = (value: unknown, options?: Options) => give(value, options).catch((error: ToolError) => error)
@@ -125,9 +130,9 @@ describe('what a tool gives', () => {
       dialects: { coding: { name: 'give', toModel: () => [{ type: 'text', text: 'dialect' }] } },
     }
     expect(textOf(await give(1, { tool, outputChars: 500 }))[0]).toMatch(/^tool 1 \[redacted:[a-z-]+\] 500$/)
-    const { parts, run, call } = world({ tool })
+    const { runtime, run, call } = world({ tool })
     call.wire = 'give'
-    expect(textOf(await succeed(parts, run, call, 1))).toEqual(['dialect'])
+    expect(textOf(await succeed(runtime, run, call, 1))).toEqual(['dialect'])
     await expect(give(1, { tool: { toModel: () => [{ type: 'video' }] } })).rejects.toThrow(
       'Content is a text, or a list of blocks: text, image, audio, resource, resource-link.',
     )
@@ -138,9 +143,9 @@ describe('what a tool gives', () => {
 
   it('is proven by the tool itself, or else by the call', async () => {
     expect((await give('done')).result.evidence).toEqual([{ type: 'tool', ref: 'c1', summary: 'done' }])
-    const { parts, run, call } = world()
+    const { runtime, run, call } = world()
     call.evidence.push({ type: 'file', ref: '/a', summary: `has ${SECRET}` })
-    const { evidence } = (await succeed(parts, run, call, 'done')).result
+    const { evidence } = (await succeed(runtime, run, call, 'done')).result
     expect(evidence).toEqual([{ type: 'file', ref: '/a', summary: expect.stringMatching(/^has \[redacted/) }])
   })
 })
@@ -208,10 +213,10 @@ describe('a text that is too long for a model', () => {
 
 describe('what fails', () => {
   it('says what, and what to do, without secrets', () => {
-    const { parts, call } = world()
+    const { runtime, call } = world()
     call.artifacts.push({ ref: 'artifact:1' } as never)
     const error = new ToolError('NOT_FOUND', `No ${SECRET}.\nAt all.`, { fix: { key: 'a.b', value: 7, hint: 'Look.' } })
-    const { result, bytes, text } = fail(parts, call, error)
+    const { result, bytes, text } = fail(runtime, call, error)
     expect(result).toMatchObject({
       ok: false,
       status: 'error',
@@ -233,15 +238,15 @@ describe('what fails', () => {
     ['the model, by another key', 'POLICY_DENIED', 'limits.run', 'Do it.'],
     ['the model, which is to blame', 'NOT_FOUND', 'policy', 'Do it.'],
   ])('tells what to do to %s', (_, code, key, advice) => {
-    const { parts, call } = world()
-    const { result } = fail(parts, call, new ToolError(code, 'No.', { fix: { key, hint: 'Do it.' } }))
+    const { runtime, call } = world()
+    const { result } = fail(runtime, call, new ToolError(code, 'No.', { fix: { key, hint: 'Do it.' } }))
     expect(result.content).toEqual([{ type: 'text', text: `${code}: No. ${advice}` }])
   })
 
   it('has a fix that is JSON, or only its hint', () => {
-    const { parts, call } = world()
+    const { runtime, call } = world()
     const error = new ToolError('NOT_FOUND', 'No.', { fix: { key: 'a', value: 1n as never, hint: 'Do it.' } })
-    expect(fail(parts, call, error).result.error.fix).toEqual({ hint: 'Do it.' })
+    expect(fail(runtime, call, error).result.error.fix).toEqual({ hint: 'Do it.' })
   })
 
   it('is what was thrown, or why the call was stopped, or a defect', () => {
@@ -263,9 +268,9 @@ describe('what fails', () => {
   })
 
   it('may give something nevertheless, which goes the way of every output', async () => {
-    const { parts, run, call } = world({ outputChars: 100 })
+    const { runtime, run, call } = world({ outputChars: 100 })
     call.failure = new ToolError('UPSTREAM_ERROR', 'Exit code 1.')
-    const { result, bytes } = await failWithData(parts, run, call, 'x'.repeat(200))
+    const { result, bytes } = await failWithData(runtime, run, call, 'x'.repeat(200))
     expect(result).toMatchObject({ ok: false, summary: 'Exit code 1.', data: 'x'.repeat(200) })
     expect(result.content).toEqual([{ type: 'text', text: expect.stringContaining('characters cut') }])
     expect(result.artifacts).toEqual([{ ref: 'artifact:1' }])
@@ -318,11 +323,11 @@ describe('a dry run', () => {
 })
 
 it('the end of a call says what became of it beside its data', async () => {
-  const { parts, run, call } = world()
+  const { runtime, run, call } = world()
   Object.assign(call, { abandoned: true, isUntrusted: true, approvedBy: 'ada', attempts: 2 })
   call.decision = { rule: 'allow x' } as never
   call.notices.push('Look here.')
-  const { meta } = (await succeed(parts, run, call, 1)).result
+  const { meta } = (await succeed(runtime, run, call, 1)).result
   expect(meta).toEqual({
     durationMs: expect.any(Number),
     attempts: 2,

@@ -17,8 +17,8 @@ import {
 import { describeIssues, type SchemaResult } from '../../core/schema/index.ts'
 import { copyAsJson, isPlainObject, NOT_PLAIN, outlineJson, turnFor } from '../../lib/index.ts'
 import { cutHead, shortenText } from '../../limits/index.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import { bounded, type Call } from './call.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import { type Call, type DecidedCall, type FoundCall, withinTimeout } from './call.ts'
 
 /** A result and what the record says about its content. */
 export interface Settled<R extends ToolResult = ToolResult> {
@@ -33,31 +33,39 @@ const UNTRUSTED = ['untrusted'] as const
 const PREVIEW_CHARS = 1_000
 
 /** Step 9 for a tool that came back: check, `after` hooks, redact, shorten, prove. */
-export async function succeed(parts: Parts, run: RunState, call: Call, value: unknown): Promise<Settled<Success>> {
+export async function succeed(
+  runtime: Runtime,
+  run: RunState,
+  call: FoundCall,
+  value: unknown,
+): Promise<Settled<Success>> {
   // What comes back is likely to be as large as what went in; its size is known only when it is text.
   const starting = turnFor(call.inputBytes)
   if (starting) await starting
   const checking = checkOutput(call, value)
-  let data = checking instanceof Promise ? await bounded(parts, call, checking) : checking
-  if (parts.hooks.has('after')) {
-    const changed = await parts.hooks.after(call, assemble(parts, call, data, []))
-    if (changed.changed) data = await bounded(parts, call, Promise.resolve(checkOutput(call, changed.data)))
+  let data = checking instanceof Promise ? await withinTimeout(runtime, call, checking, 'its output schema') : checking
+  if (runtime.hooks.has('after')) {
+    const changed = await runtime.hooks.after(call, assemble(runtime, call, data, []))
+    if (changed.changed) {
+      const rechecking = Promise.resolve(checkOutput(call, changed.data))
+      data = await withinTimeout(runtime, call, rechecking, 'its output schema')
+    }
   }
-  data = plainData(parts, call, data)
+  data = plainData(runtime, call, data)
   const showing = turnFor(call.inputBytes)
   if (showing) await showing
-  const whole = modelContent(parts, call, data)
+  const whole = modelContent(runtime, call, data)
   const proving = turnFor(charsOf(whole))
   if (proving) await proving
-  const content = fits(parts, call, whole) ? whole : await shorten(parts, run, call, whole)
-  const result = assemble(parts, call, data, content)
+  const content = fits(runtime, call, whole) ? whole : await shorten(runtime, run, call, whole)
+  const result = assemble(runtime, call, data, content)
   const { json: text, bytes } = outlineJson(data)
   return { result, bytes, text }
 }
 
 /** What JSON says, without secrets, and nobody else's object: its tool can no longer change it, and it can always be copied. */
-function plainData(parts: Parts, call: Call, data: unknown): unknown {
-  const redacted = parts.redactor.value(data)
+function plainData(runtime: Runtime, call: FoundCall, data: unknown): unknown {
+  const redacted = runtime.redactor.value(data)
   // What it changed may also have been what no JSON can hold; then that is a defect of the tool, and said.
   if (redacted !== data) toJson(call, data)
   const copy = copyAsJson(redacted)
@@ -65,12 +73,12 @@ function plainData(parts: Parts, call: Call, data: unknown): unknown {
 }
 
 /** Step 9 for anything else: every failure becomes a typed error that says what to do. */
-export function fail(parts: Parts, call: Call, thrown: unknown): Settled<Failure> {
+export function fail(runtime: Runtime, call: Call, thrown: unknown): Settled<Failure> {
   const error = asToolError(call, thrown)
   call.failure = error
   const { code, retryable } = error
-  const message = parts.redactor.text(error.message)
-  const fix = plainFix(parts.redactor.value(error.fix))
+  const message = runtime.redactor.text(error.message)
+  const fix = plainFix(runtime.redactor.value(error.fix))
   const callError: CallError = { code, message, retryable, fix }
   const text = `${code}: ${message} ${adviceOf(code, fix)}`
   const result: Failure = {
@@ -81,7 +89,7 @@ export function fail(parts: Parts, call: Call, thrown: unknown): Settled<Failure
     summary: oneLine(message),
     content: [{ type: 'text', text }],
     artifacts: [...call.artifacts],
-    evidence: evidenceOf(parts, call, `${code}: ${oneLine(message)}`),
+    evidence: evidenceOf(runtime, call, `${code}: ${oneLine(message)}`),
     error: callError,
     meta: metaOf(call),
   }
@@ -95,22 +103,27 @@ function adviceOf(code: ErrorCode, { key, hint }: Fix): string {
 }
 
 /** A failure with something to give nevertheless, which goes the way of every output: checked, hooked, redacted, shortened. */
-export async function failWithData(parts: Parts, run: RunState, call: Call, data: unknown): Promise<Settled<Failure>> {
-  const failed = fail(parts, call, call.failure)
-  const given = await succeed(parts, run, call, data)
+export async function failWithData(
+  runtime: Runtime,
+  run: RunState,
+  call: FoundCall,
+  data: unknown,
+): Promise<Settled<Failure>> {
+  const failed = fail(runtime, call, call.failure)
+  const given = await succeed(runtime, run, call, data)
   const { content, artifacts, meta } = given.result
   return { ...given, result: { ...failed.result, data: given.result.data, content, artifacts, meta } }
 }
 
 /** The end of a dry run: what would happen, and by which rule; nothing was executed. */
-export function rehearsed(call: Call): Settled {
-  const { rule, reason } = call.decision!
+export function rehearsed(call: DecidedCall): Settled {
+  const { rule, reason } = call.decision
   if (call.effect === 'ask') {
     throw new ToolError(
       'APPROVAL_UNAVAILABLE',
       `Dry run: ${call.name} would ask, by ${rule}: ${withoutDoubtDetails(reason)}`,
       {
-        fix: call.decision!.fix,
+        fix: call.decision.fix,
       },
     )
   }
@@ -155,8 +168,8 @@ function plainFix({ key, value, hint }: Fix): Fix {
   }
 }
 
-function checkOutput(call: Call, value: unknown): unknown {
-  const { output } = call.tool!
+function checkOutput(call: FoundCall, value: unknown): unknown {
+  const { output } = call.tool
   if (value === undefined) throw badOutput(call, 'it returned undefined', 'Return a JSON value; null says "nothing".')
   if (!output) return value
   const checking = output.validate(value)
@@ -178,15 +191,15 @@ function toJson(call: Call, data: unknown): string {
   throw badOutput(call, `it returned a ${typeof data}`)
 }
 
-function modelContent(parts: Parts, call: Call, data: unknown): readonly ContentBlock[] {
-  const { tool, dialects } = call.tool!
+function modelContent(runtime: Runtime, call: FoundCall, data: unknown): readonly ContentBlock[] {
+  const { tool, dialects } = call.tool
   const toModel = dialects.get(call.wire)?.dialect.toModel ?? tool.toModel
   if (!toModel) return [{ type: 'text', text: typeof data === 'string' ? data : JSON.stringify(data) }]
-  return parts.redactor.value(blocks(toModel(data, { maxChars: outputLimit(parts, call) })))
+  return runtime.redactor.value(blocks(toModel(data, { maxChars: outputLimit(runtime, call) })))
 }
 
-function fits(parts: Parts, call: Call, content: readonly ContentBlock[]): boolean {
-  return charsOf(content) <= outputLimit(parts, call)
+function fits(runtime: Runtime, call: FoundCall, content: readonly ContentBlock[]): boolean {
+  return charsOf(content) <= outputLimit(runtime, call)
 }
 
 function charsOf(content: readonly ContentBlock[]): number {
@@ -196,13 +209,13 @@ function charsOf(content: readonly ContentBlock[]): number {
 }
 
 /** Text over the limit is cut, the cut is counted, the whole becomes an artifact. */
-async function shorten(parts: Parts, run: RunState, call: Call, content: readonly ContentBlock[]) {
-  const { overflow = 'middle' } = call.tool!.tool
+async function shorten(runtime: Runtime, run: RunState, call: FoundCall, content: readonly ContentBlock[]) {
+  const { overflow = 'middle' } = call.tool.tool
   const whole = content.flatMap((block) => (hasText(block) ? [block.text] : [])).join('\n')
   const artifact = await run.records?.putArtifact(whole, { name: `${call.id}.txt`, mediaType: 'text/plain' })
   if (artifact) call.artifacts.push(artifact)
   const where = artifact ? `; the whole is ${artifact.ref}` : ''
-  const maxChars = outputLimit(parts, call)
+  const maxChars = outputLimit(runtime, call)
   const { text, cutChars } = shortenText(whole, {
     maxChars: overflow === 'artifact' ? Math.min(maxChars, PREVIEW_CHARS) : maxChars,
     mode: overflow === 'artifact' ? 'head' : overflow,
@@ -216,8 +229,8 @@ function hasText(block: ContentBlock): block is ContentBlock & { readonly text: 
   return 'text' in block && block.text !== undefined
 }
 
-function assemble(parts: Parts, call: Call, data: unknown, content: readonly ContentBlock[]): Success {
-  const summary = summarize(call, { data, content, evidence: ownEvidence(parts, call) })
+function assemble(runtime: Runtime, call: FoundCall, data: unknown, content: readonly ContentBlock[]): Success {
+  const summary = summarize(call, { data, content, evidence: ownEvidence(runtime, call) })
   return {
     ok: true,
     status: 'ok',
@@ -227,17 +240,17 @@ function assemble(parts: Parts, call: Call, data: unknown, content: readonly Con
     data,
     content,
     artifacts: [...call.artifacts],
-    evidence: evidenceOf(parts, call, summary),
+    evidence: evidenceOf(runtime, call, summary),
     meta: metaOf(call),
   }
 }
 
 /** At least one a call, and never a secret. */
-function evidenceOf(parts: Parts, call: Call, summary: string) {
-  return call.evidence.length === 0 ? [{ type: 'tool', ref: call.id, summary } as const] : ownEvidence(parts, call)
+function evidenceOf(runtime: Runtime, call: Call, summary: string) {
+  return call.evidence.length === 0 ? [{ type: 'tool', ref: call.id, summary } as const] : ownEvidence(runtime, call)
 }
 
-function ownEvidence({ redactor }: Parts, { evidence }: Call) {
+function ownEvidence({ redactor }: Runtime, { evidence }: Call) {
   return evidence.map((each) => redactor.value(each))
 }
 
@@ -269,8 +282,8 @@ export function blocks(content: Content): readonly ContentBlock[] {
 }
 
 /** How many characters of a call's text a model gets: what its tool says, but never more than the owner. */
-export function outputLimit({ settings }: Parts, { tool, dialect }: Call): number {
-  const wanted = dialect?.dialect.maxOutputChars ?? tool!.tool.maxOutputChars ?? DEFAULT_CHARS
+export function outputLimit({ settings }: Runtime, { tool, dialect }: FoundCall): number {
+  const wanted = dialect?.dialect.maxOutputChars ?? tool.tool.maxOutputChars ?? DEFAULT_CHARS
   return Math.min(wanted, settings.outputChars ?? wanted)
 }
 
@@ -290,8 +303,8 @@ interface Outcome {
  * Says in one line what a call did, for logs, histories and approvers. What it read or was told is not repeated: the evidence
  * of the tool describes it, else its own single line of text, else the shape of its data.
  */
-export function summarize(call: Call, { data, content, evidence }: Outcome): string {
-  const { title, name } = call.tool!.tool
+export function summarize(call: FoundCall, { data, content, evidence }: Outcome): string {
+  const { title, name } = call.tool.tool
   const [first, ...others] = evidence
   if (first) {
     const where = first.ref === call.id ? '' : `${first.ref}, `
@@ -317,8 +330,8 @@ function ownLine(data: unknown, content: readonly ContentBlock[]): string | unde
 }
 
 /** What the author of a tool returned, without the form that holds it; a hook may have put something else in its place. */
-function payloadOf(call: Call, data: unknown, content: readonly ContentBlock[]): unknown {
-  const { kind } = call.tool!.tool
+function payloadOf(call: FoundCall, data: unknown, content: readonly ContentBlock[]): unknown {
+  const { kind } = call.tool.tool
   if (!isPlainObject(data) || (kind !== 'agent-tool' && kind !== 'handler')) return data
   return data.details ?? content.map((block) => ('text' in block ? block.text : '')).join('\n')
 }

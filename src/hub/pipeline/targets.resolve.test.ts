@@ -3,8 +3,8 @@ import type { ToolError } from '../../core/errors.ts'
 import { type AnyTool, type Capability, defineTool, type Known } from '../../core/tool.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import { Call } from './call.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import { Call, type ValidCall } from './call.ts'
 import { registerable } from './registered-tool.ts'
 import { resolveTargets, targetLines } from './targets.ts'
 
@@ -12,7 +12,7 @@ const ALL: Capability[] = ['read:fs', 'write:fs', 'danger:destructive', 'network
 
 /** What a call of a tool that states these targets touches; the guards say what they were asked. */
 async function resolved(stated: unknown, { capabilities = ALL, known = [] as string[] } = {}) {
-  const doors = {
+  const sandbox = {
     files: () => ({
       resolve: (path: string, use: string) => `${use} /root/${path}`,
       present: (path: string) => (path === 'absent' ? undefined : `/root/${path}`),
@@ -24,17 +24,17 @@ async function resolved(stated: unknown, { capabilities = ALL, known = [] as str
     }),
     sandboxLevel: async () => 'namespaces',
   }
-  const run = { doors, seen: new Map(known.map((path) => [`/root/${path}`, 'hash'])) } as unknown as RunState
+  const run = { sandbox, seen: new Map(known.map((path) => [`/root/${path}`, 'hash'])) } as unknown as RunState
   let isReady = false
   const readyForCommands = async () => {
     isReady = true
   }
-  const parts = { readyForCommands, secondParser: async () => undefined } as unknown as Parts
+  const runtime = { commands: { ready: readyForCommands, secondParser: async () => undefined } } as unknown as Runtime
   const call = new Call({ id: 'c1', run: 'r', wire: 'x.y', caller: 'c', options: {}, input: { a: 1 } })
   const targets = typeof stated === 'function' ? stated : stated === undefined ? undefined : () => stated
   const plain = defineTool({ name: 'x.y', description: 'x', input: {}, capabilities, execute: () => 1 })
   call.tool = registerable({ ...plain, targets } as AnyTool, 'caller')
-  await resolveTargets(parts, run, call)
+  await resolveTargets(runtime, run, call as ValidCall)
   return { call, isReady, lines: call.targets.map(({ capability, value }) => `${capability} ${value}`) }
 }
 
@@ -159,13 +159,13 @@ describe('the commands of a call', () => {
 
 it('the lines of targets hide secrets, and keep two apart by their hash', () => {
   const SECRET = 'the-owners-own-secret'
-  const parts = { redactor: createRedactor({ values: [SECRET] }) } as unknown as Parts
+  const runtime = { redactor: createRedactor({ values: [SECRET] }) } as unknown as Runtime
   const call = new Call({ id: 'c1', run: 'r', wire: 'x.y', caller: 'c', options: {}, input: {} })
   call.targets = [
     { capability: 'memory', value: 'plain' },
     { capability: 'memory', value: `a ${SECRET}` },
   ]
-  const [plain, hidden] = targetLines(parts, call)
+  const [plain, hidden] = targetLines(runtime, call)
   expect(plain).toBe('memory plain')
   expect(hidden).toMatch(/^memory a \[redacted:[a-z-]+\] \([0-9a-f]{16}\)$/)
   expect(hidden).toContain(sha256(`a ${SECRET}`).slice(0, 16))

@@ -13,36 +13,36 @@ import type { ProcessGuard } from '../../sandbox/exec/index.ts'
 import type { FilesGuard } from '../../sandbox/files/index.ts'
 import type { NetworkGuard } from '../../sandbox/network/index.ts'
 import type { CommandReading } from '../../shell/index.ts'
-import type { Parts, RunState } from '../runtime.ts'
-import type { Call } from './call.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import type { Call, ValidCall } from './call.ts'
 
-/** The doors that turn what a tool says into what would really be touched. */
+/** The guards of a run: they resolve what a tool names to what would really be touched. */
 export interface SandboxHandles {
   files(): FilesGuard
   /** The artifacts of the run, each a file that is named after its hash; none where no records are kept. */
   artifacts(): FilesGuard | undefined
   network(): NetworkGuard
   process(): ProcessGuard
-  /** How strongly commands are fenced in here; known without a root. */
+  /** The isolation level of commands here; known without a root. */
   sandboxLevel(): Promise<SandboxLevel>
 }
 
 const MAX_TARGETS = 1_000
 
 /**
- * Step 4: which capabilities this call uses, and on what, by real path and normal URL. Says no when a door says no.
+ * Step 4: which capabilities this call uses, and on what, by real path and normal URL. Throws if a guard refuses one of them.
  * A capability that the tool states without any target is not used by this call. A promise only for commands: what reads
  * and what runs them is got ready when the first one comes.
  */
-export function resolveTargets(parts: Parts, run: RunState, call: Call): Promise<void> | undefined {
-  if (call.tool!.capabilities.has('exec')) return parts.readyForCommands().then(() => resolveStated(parts, run, call))
-  return resolveStated(parts, run, call)
+export function resolveTargets(runtime: Runtime, run: RunState, call: ValidCall): Promise<void> | undefined {
+  if (call.tool.capabilities.has('exec')) return runtime.commands.ready().then(() => resolveStated(runtime, run, call))
+  return resolveStated(runtime, run, call)
 }
 
-function resolveStated(parts: Parts, run: RunState, call: Call): Promise<void> | undefined {
-  const { tool, capabilities, capabilityList } = call.tool!
+function resolveStated(runtime: Runtime, run: RunState, call: ValidCall): Promise<void> | undefined {
+  const { tool, capabilities, capabilityList } = call.tool
   call.capabilities = capabilityList
-  if (!tool.targets) return capabilities.has('exec') ? readCommands(parts, run, call, []) : undefined
+  if (!tool.targets) return capabilities.has('exec') ? readCommands(runtime, run, call, []) : undefined
   const stated = Object.entries(statedTargets(call, tool.targets, run)).flatMap(([name, values]) => {
     const list = values === undefined ? [] : [values].flat()
     if (list.length === 0 && values !== undefined) call.capabilities = without(call.capabilities, name)
@@ -51,10 +51,10 @@ function resolveStated(parts: Parts, run: RunState, call: Call): Promise<void> |
   if (stated.length > MAX_TARGETS) throw tooMany(stated.length)
   call.targets = stated.map(({ capability, value }) => {
     if (!capabilities.has(capability)) throw undeclared(call, capability)
-    return { capability, value: realTarget(call, capability, value, run.doors) }
+    return { capability, value: realTarget(call, capability, value, run.sandbox) }
   })
   const commands = stated.flatMap(({ capability, value }) => (capability === 'exec' ? [commandOf(value)] : []))
-  if (call.capabilities.includes('exec')) return readCommands(parts, run, call, commands)
+  if (call.capabilities.includes('exec')) return readCommands(runtime, run, call, commands)
 }
 
 /** A command that a tool names as plain text is a line for bash, in the first root. */
@@ -67,8 +67,8 @@ function without(capabilities: readonly Capability[], name: string): readonly Ca
 }
 
 /** A first look, for policy: when the content is another one than was read, the guard finds out at the moment of use. */
-function isUnreadBy(path: string, { doors, seen }: RunState): boolean {
-  const present = doors.files().present(path)
+function isUnreadBy(path: string, { sandbox, seen }: RunState): boolean {
+  const present = sandbox.files().present(path)
   return present !== undefined && seen.get(present) === undefined
 }
 
@@ -77,7 +77,7 @@ function tooMany(count: number): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Split the call.' })
 }
 
-function statedTargets(call: Call, targets: NonNullable<AnyTool['targets']>, run: RunState): Targets {
+function statedTargets(call: ValidCall, targets: NonNullable<AnyTool['targets']>, run: RunState): Targets {
   const isUnread = (path: string) => {
     const isNew = isUnreadBy(path, run)
     if (isNew) call.unread = path
@@ -89,22 +89,27 @@ function statedTargets(call: Call, targets: NonNullable<AnyTool['targets']>, run
   throw new ToolError('INTERNAL', `targets() of ${call.name} must return a plain object, and not a promise of one.`)
 }
 
-function realTarget(call: Call, capability: Capability, value: string | CommandTarget, doors: SandboxHandles): string {
+function realTarget(
+  call: ValidCall,
+  capability: Capability,
+  value: string | CommandTarget,
+  sandbox: SandboxHandles,
+): string {
   if (capability === 'exec') return commandValue(checkedCommand(value))
   if (typeof value !== 'string') {
     throw new ToolError('INPUT_SCHEMA_INVALID', `A target of ${capability} must be a string, got ${typeof value}.`)
   }
   switch (capability) {
     case 'read:fs':
-      return doors.files().resolve(value, 'read')
+      return sandbox.files().resolve(value, 'read')
     case 'write:fs':
-      return doors.files().resolve(value, 'write')
+      return sandbox.files().resolve(value, 'write')
     case 'network':
     case 'send':
-      return doors.network().resolve(value)
+      return sandbox.network().resolve(value)
     case 'danger:destructive':
       // Destroying files is a matter of paths; destroying anything else is named as the tool names it.
-      return call.tool!.capabilities.has('write:fs') ? doors.files().resolve(value, 'write') : value
+      return call.tool.capabilities.has('write:fs') ? sandbox.files().resolve(value, 'write') : value
     default:
       return value
   }
@@ -120,36 +125,36 @@ function checkedCommand(value: unknown): CommandTarget {
   throw new ToolError('INPUT_SCHEMA_INVALID', 'A command is a line for bash, or a list of words without a shell.')
 }
 
-function undeclared(call: Call, capability: string): ToolError {
+function undeclared(call: ValidCall, capability: string): ToolError {
   return new ToolError('INTERNAL', `targets() of ${call.name} names ${capability}, which the tool does not declare.`)
 }
 
 const loadReadCommandLine = lazyModule(() => import('../../shell/reader/index.ts'))
 const loadReadArgv = lazyModule(() => import('../../shell/reader/index.ts'))
 
-/** The part of step 4 that is about commands: what each would run, where, and how strongly it would be fenced in. */
+/** The part of step 4 that is about commands: what each would run, where, and how it would be isolated. */
 async function readCommands(
-  parts: Parts,
+  runtime: Runtime,
   run: RunState,
-  call: Call,
+  call: ValidCall,
   commands: readonly CommandTarget[],
 ): Promise<void> {
   if (commands.length === 0) {
     // A tool that names no command may run none: it needs no folder for one before it does.
-    call.sandbox = await run.doors.sandboxLevel()
+    call.sandbox = await run.sandbox.sandboxLevel()
     return
   }
-  const door = run.doors.process()
+  const guard = run.sandbox.process()
   const [{ level }, askSecondParser, { readCommandLine }, { readArgv }] = await Promise.all([
-    door.report(),
-    parts.secondParser(),
+    guard.report(),
+    runtime.commands.secondParser(),
     loadReadCommandLine(),
     loadReadArgv(),
   ])
   call.sandbox = level
   for (const command of commands) {
     const { cwd, argv, command: line, env } = command
-    const place = { ...door.place(cwd), env }
+    const place = { ...guard.place(cwd), env }
     const reading = argv ? readArgv(argv, place, askSecondParser) : readCommandLine(line!, place, askSecondParser)
     const value = commandValue(command)
     call.readings.set(value, together(call.readings.get(value), reading))
@@ -166,7 +171,7 @@ function together(a: CommandReading | undefined, b: CommandReading): CommandRead
  * The targets of a call as people and records see them: `write:fs /srv/notes.md`. A secret in one is marked out, and
  * its hash keeps two such targets apart: a grant for one must not cover the other.
  */
-export function targetLines({ redactor }: Parts, call: Call): string[] {
+export function targetLines({ redactor }: Runtime, call: Call): string[] {
   return call.targets.map(({ capability, value }) => {
     const shown = redactor.text(value)
     return shown === value ? `${capability} ${value}` : `${capability} ${shown} (${sha256(value).slice(0, 16)})`

@@ -40,7 +40,7 @@ export function createUndoTool({ root, recordsOf }: UndoToolOptions) {
     targets: ({ paths }) => ({ 'write:fs': paths }),
     timeoutMs: TIMEOUT_MS,
     async execute({ run, call, force, dryRun }, ctx): Promise<UndoneChange[]> {
-      const files = ctx.fs as unknown as OwnerFiles
+      const files = ctx.fs as OwnerFiles
       const folder = join(root, run)
       const changes = await findChanges(root, { run, call })
       const marks = await readMarks(root, changes[0]?.time ?? '')

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { type Fix, ToolError, type ToolResult } from '../../core/index.ts'
+import { type Fix, ToolError } from '../../core/index.ts'
 import type { RecordedChange } from '../../records/undo/index.ts'
 import type { FilesGuard } from '../../sandbox/files/index.ts'
-import type { Assembly } from '../create-runtime.ts'
 import { Registry } from '../pipeline/registry.ts'
-import type { Parts } from '../runtime.ts'
+import { callTool } from '../pipeline.ts'
+import type { HubRuntime, Runtime } from '../runtime.ts'
 import { namesResult } from '../workspace.ts'
 import { findChanges, type UndoWish } from './find-changes.ts'
 import type { UndoneChange } from './undo-changes.ts'
@@ -38,30 +38,27 @@ export interface UndoReport {
   readonly changes: readonly UndoneChange[]
 }
 
-/** How a call of the owner's own goes down the road. */
-type Start = (parts: Parts, tool: ReturnType<typeof createUndoTool>, input: unknown, run: string) => Promise<ToolResult>
-
 /** More are judged when they are used. */
 const MAX_TARGETS = 1_000
 
 /** Takes back what a call or a run changed in files: a call like any other, with a record and a journal of its own. */
-export async function undo(assembly: Assembly, options: UndoOptions, start: Start): Promise<UndoReport> {
-  const { parts, runs, runsFolder: root, defaultRun, sandbox } = assembly
+export async function undo(runtime: HubRuntime, options: UndoOptions): Promise<UndoReport> {
+  const { runsFolder: root, run: defaultRun, sandboxOptions } = runtime
   if (root === false) throw new ToolError('NOT_FOUND', 'This hub keeps no records, so nothing can be undone.')
-  const { call, run, force = false, dryRun = false } = options
-  for (const id of new Set([defaultRun, run ?? defaultRun])) await runs.rehearsal(id).records?.written()
+  const { call, run, caller, signal, force = false, dryRun = false } = options
+  for (const id of new Set([defaultRun, run ?? defaultRun])) await runtime.rehearsal(id).records?.written()
   const found = await findChanges(root, { call, run })
   const first = found[0]
   if (!first) return { ok: true, dryRun, calls: [], changes: [] }
   // With a workspace for each run, only the run itself has its files; its results nobody else ever has.
-  const isOwn = sandbox.root === undefined || found.some((change) => isResult(change, root))
+  const isOwn = sandboxOptions.root === undefined || found.some((change) => isResult(change, root))
   const into = isOwn ? first.run : defaultRun
-  const state = await parts.run(into)
-  const tool = createUndoTool({ root, recordsOf: async (id) => (await parts.run(id)).records })
-  const paths = targetsOf(found, state.doors.files())
+  const state = await runtime.openRun(into)
+  const tool = createUndoTool({ root, recordsOf: async (id) => (await runtime.openRun(id)).records })
+  const paths = targetsOf(found, state.sandbox.files())
   const isWholeRun = call === undefined && run !== undefined
   const input = { run: first.run, ...(!isWholeRun && { call: first.callId }), paths, force, dryRun }
-  const result = await start(forOwner(parts, tool), tool, input, into)
+  const result = await callTool(forOwner(runtime, tool), tool, input, { run: into, caller, signal })
   if (!result.ok) throw failure(result.error)
   const changes = result.data as UndoneChange[]
   return {
@@ -74,11 +71,11 @@ export async function undo(assembly: Assembly, options: UndoOptions, start: Star
   }
 }
 
-/** The same road with one tool on it, which no agent sees: what it sees is none of the owner's limits. */
-function forOwner(parts: Parts, tool: ReturnType<typeof createUndoTool>): Parts {
+/** A runtime with the undo tool alone, which is visible whatever the owner shows to agents. */
+function forOwner(runtime: Runtime, tool: ReturnType<typeof createUndoTool>): Runtime {
   const registry = new Registry()
   registry.register(tool, 'owner')
-  return { ...parts, registry, sees: () => ({ visible: true }) }
+  return { ...runtime, registry, sees: () => ({ visible: true }) }
 }
 
 function callsOf(changes: readonly RecordedChange[]): UndoReport['calls'] {

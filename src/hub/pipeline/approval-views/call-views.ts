@@ -1,8 +1,8 @@
 import { type ApprovalView, ToolError } from '../../../core/index.ts'
 import { revealLine } from '../../../lib/index.ts'
 import type { DecisionRedactor } from '../../../records/redaction/index.ts'
-import type { Parts, RunState } from '../../runtime.ts'
-import type { Call } from '../call.ts'
+import type { RunState, Runtime } from '../../runtime.ts'
+import type { Call, DecidedCall } from '../call.ts'
 import { commandViews } from './command-views.ts'
 import { diffViews, lookBriefly } from './diff-views.ts'
 
@@ -13,17 +13,20 @@ const MAX_HOSTS = 3
  * requests would go. Without secrets, within seconds, and never a reason for the call to fail.
  */
 export async function viewsOf(
-  parts: Parts,
+  runtime: Runtime,
   run: RunState,
-  call: Call,
+  call: DecidedCall,
   redactor: DecisionRedactor,
 ): Promise<readonly ApprovalView[]> {
-  const [diffs, urls] = await Promise.all([diffViews(parts, run, call, redactor), urlViews(parts, run, call, redactor)])
-  return [...commandViews(parts, run, call, redactor), ...diffs, ...urls]
+  const [diffs, urls] = await Promise.all([
+    diffViews(runtime, run, call, redactor),
+    urlViews(runtime, run, call, redactor),
+  ])
+  return [...commandViews(runtime, run, call, redactor), ...diffs, ...urls]
 }
 
 /** What is dangerous about a call, in words: first the part of a command that decides, then the others, then capabilities. */
-export function callRisks(call: Call, views: readonly ApprovalView[], redactor: DecisionRedactor): string[] {
+export function callRisks(call: DecidedCall, views: readonly ApprovalView[], redactor: DecisionRedactor): string[] {
   const parts = views.flatMap((view) => (view.kind === 'command' ? view.parts : []))
   const inOrder = [...parts.filter(({ decides }) => decides), ...parts.filter(({ decides }) => !decides)]
   const ofCommands = inOrder.flatMap(({ risks = [] }) => risks)
@@ -57,9 +60,9 @@ type Location = Pick<UrlView, 'addresses' | 'problem'>
 
 /** Where the requests of a call would go, and the current addresses of the hosts. */
 export async function urlViews(
-  parts: Parts,
+  runtime: Runtime,
   run: RunState,
-  call: Call,
+  call: DecidedCall,
   redactor: DecisionRedactor,
 ): Promise<UrlView[]> {
   const urls = call.targets.flatMap(({ capability, value }) =>
@@ -67,7 +70,7 @@ export async function urlViews(
   )
   const show = (text: string) => revealLine(redactor.text(text))
   const first = [...new Set(urls)].slice(0, MAX_URLS)
-  return Promise.all(first.map(async (url) => urlView(url, await locate(parts, run, call, url), show)))
+  return Promise.all(first.map(async (url) => urlView(url, await locate(runtime, run, call, url), show)))
 }
 
 function urlView(url: string, { addresses, problem }: Location, show: (text: string) => string): UrlView {
@@ -75,12 +78,12 @@ function urlView(url: string, { addresses, problem }: Location, show: (text: str
 }
 
 /** A resolver sees the name before the approval: never one that holds a secret, or that outside content may have made up. */
-async function locate(parts: Parts, run: RunState, call: Call, url: string): Promise<Location> {
+async function locate(runtime: Runtime, run: RunState, call: DecidedCall, url: string): Promise<Location> {
   const { hostname } = new URL(url)
-  if (parts.redactor.text(hostname) !== hostname) return unknown('its name holds a secret')
-  const network = run.doors.network()
+  if (runtime.redactor.text(hostname) !== hostname) return unknown('its name holds a secret')
+  const network = run.sandbox.network()
   try {
-    const place = await lookBriefly(parts, call, () => network.locate(url, { onlyNamed: run.tainted }))
+    const place = await lookBriefly(runtime, call, () => network.locate(url, { onlyNamed: run.tainted }))
     if (place !== undefined) return { addresses: place.addresses }
     return unknown('the run has read content from outside, and the name itself could carry data out')
   } catch (error) {

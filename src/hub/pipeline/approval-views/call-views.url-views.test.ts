@@ -3,8 +3,8 @@ import { createRedactor } from '../../../records/redaction/redact.ts'
 import { parseRanges } from '../../../sandbox/network/index.ts'
 import { HostResolver, type Resolve } from '../../../sandbox/network/judge-address.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
-import type { Parts, RunState } from '../../runtime.ts'
-import { Call } from '../call.ts'
+import type { RunState, Runtime } from '../../runtime.ts'
+import { Call, type DecidedCall } from '../call.ts'
 import { urlViews } from './call-views.ts'
 
 const SECRET = 'the-owners-own-secret'
@@ -16,11 +16,11 @@ function look(urls: readonly string[], resolve: Resolve, { tainted = false, cloc
     const { hostname } = new URL(url)
     return hosts.literal(hostname) ?? (onlyNamed && hostname !== 'named.example' ? undefined : hosts.ask(hostname))
   }
-  const parts = { redactor: createRedactor({ values: [SECRET] }), clock } as unknown as Parts
-  const run = { tainted, doors: { network: () => ({ locate }) } } as unknown as RunState
+  const runtime = { redactor: createRedactor({ values: [SECRET] }), clock } as unknown as Runtime
+  const run = { tainted, sandbox: { network: () => ({ locate }) } } as unknown as RunState
   const call = new Call({ id: '1', run: 'r', wire: 't', caller: 'c', options: {}, input: {} })
   call.targets = urls.map((value) => ({ capability: 'network', value }))
-  return { views: urlViews(parts, run, call, parts.redactor.forDecision()), call }
+  return { views: urlViews(runtime, run, call as DecidedCall, runtime.redactor.forDecision()), call }
 }
 
 const nobody: Resolve = () => Promise.reject(new Error('nobody is asked'))

@@ -13,8 +13,8 @@ import {
 } from '../../../policy/index.ts'
 import type { DecisionRedactor } from '../../../records/redaction/index.ts'
 import type { CommandReading, Risk } from '../../../shell/index.ts'
-import type { Parts, RunState } from '../../runtime.ts'
-import type { Call } from '../call.ts'
+import type { RunState, Runtime } from '../../runtime.ts'
+import type { DecidedCall } from '../call.ts'
 import { question } from '../decide.ts'
 
 /** A command as policy reads it. */
@@ -29,9 +29,9 @@ const REACHING: ReadonlySet<Risk> = new Set(['network', 'sends', 'pushes', 'publ
 
 /** The commands of a call as policy reads them. Decisions are pure, so the parts are judged again rather than stored. */
 export function commandViews(
-  parts: Parts,
-  run: Pick<RunState, 'tainted' | 'doors'>,
-  call: Call,
+  runtime: Runtime,
+  run: Pick<RunState, 'tainted' | 'sandbox'>,
+  call: DecidedCall,
   redactor: DecisionRedactor,
 ): CommandView[] {
   const foldersOf = new Map<string, Set<string>>()
@@ -40,19 +40,19 @@ export function commandViews(
     const folders = foldersOf.get(value) ?? new Set()
     foldersOf.set(value, folders.add(cwd))
   }
-  const asked = question(parts, run, call)
+  const asked = question(runtime, run, call)
   return [...foldersOf].slice(0, MAX_COMMANDS).map(([value, folders]) => ({
     kind: 'command',
     command: revealText(redactor.text(value)),
     cwd: revealLine(redactor.text([...folders].join(' and '))),
-    parts: partViews(parts, asked, value, redactor),
+    parts: partViews(runtime, asked, value, redactor),
     ...notesOf(run, call, value, redactor),
   }))
 }
 
 function notesOf(
-  run: Pick<RunState, 'doors'>,
-  call: Call,
+  run: Pick<RunState, 'sandbox'>,
+  call: DecidedCall,
   value: string,
   redactor: DecisionRedactor,
 ): { readonly notes?: readonly string[] } {
@@ -60,7 +60,7 @@ function notesOf(
   return notes.length === 0 ? {} : { notes: notes.map((note) => revealLine(redactor.text(note))) }
 }
 
-function partViews({ policy }: Parts, asked: PolicyQuestion, value: string, redactor: DecisionRedactor): PartView[] {
+function partViews({ policy }: Runtime, asked: PolicyQuestion, value: string, redactor: DecisionRedactor): PartView[] {
   const judged = asked.readings!.get(value)!.parts.map((part) => judgePart(policy, asked, part))
   const deciding = decidingOf(policy, asked, judged)
   const shownAs = textsWithin(redactor, value)
@@ -113,7 +113,7 @@ function restView(rest: readonly JudgedPart[]): PartView {
 }
 
 /** What is known about how a command will end in its sandbox: the hosts that it names and cannot reach. */
-function sandboxNotes({ doors }: Pick<RunState, 'doors'>, call: Call, reading: CommandReading): string[] {
+function sandboxNotes({ sandbox }: Pick<RunState, 'sandbox'>, call: DecidedCall, reading: CommandReading): string[] {
   // Without a sandbox the network is open.
   if (call.sandbox === undefined || call.sandbox === 'none') return []
   const urls = reading.parts.flatMap(({ words, risks = [] }) =>
@@ -122,18 +122,18 @@ function sandboxNotes({ doors }: Pick<RunState, 'doors'>, call: Call, reading: C
       : [],
   )
   const closed = new Set<string>()
-  for (const url of urls) if (isClosed(doors, call, url!)) closed.add(new URL(url!).hostname)
+  for (const url of urls) if (isClosed(sandbox, call, url!)) closed.add(new URL(url!).hostname)
   return [...closed]
     .slice(0, MAX_HOSTS)
     .map((host) => `The sandbox cannot reach ${host}, which sandbox.network does not name, so this will fail.`)
 }
 
-function isClosed(doors: RunState['doors'], { tool }: Call, url: string): boolean {
+function isClosed(sandbox: RunState['sandbox'], { tool }: DecidedCall, url: string): boolean {
   if (!URL.canParse(url)) return false
   // The commands of a tool that declares no network have none, whatever the owner allows others.
-  if (!tool!.capabilities.has('network')) return true
+  if (!tool.capabilities.has('network')) return true
   try {
-    doors.network().resolve(url)
+    sandbox.network().resolve(url)
     return false
   } catch (error) {
     return ToolError.is(error) && error.code === 'HTTP_DISALLOWED_HOST'

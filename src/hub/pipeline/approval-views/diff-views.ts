@@ -4,8 +4,8 @@ import { type ApprovalView, lazyModule, type ReadFiles, type TextChange, ToolErr
 import { revealLine, revealText, untilAborted } from '../../../lib/index.ts'
 import { decide } from '../../../policy/index.ts'
 import type { DecisionRedactor } from '../../../records/redaction/index.ts'
-import type { Parts, RunState } from '../../runtime.ts'
-import type { Call } from '../call.ts'
+import type { RunState, Runtime } from '../../runtime.ts'
+import type { Call, DecidedCall } from '../call.ts'
 import { question } from '../decide.ts'
 
 /** What would change in a file. */
@@ -27,16 +27,16 @@ const textChanges = z.array(
 
 /** The changes to files as the tool previews them; none if it has no preview, fails or takes too long. */
 export async function diffViews(
-  parts: Parts,
+  runtime: Runtime,
   run: RunState,
-  call: Call,
+  call: DecidedCall,
   redactor: DecisionRedactor,
 ): Promise<readonly DiffView[]> {
-  const { tool } = call.tool!
+  const { tool } = call.tool
   if (tool.preview === undefined) return []
   try {
-    return await lookBriefly(parts, call, async (signal) => {
-      const ctx = { fs: previewFiles(parts, run, call, signal), signal }
+    return await lookBriefly(runtime, call, async (signal) => {
+      const ctx = { fs: previewFiles(runtime, run, call, signal), signal }
       // A copy: the preview must not change the input that is executed.
       const changes = textChanges.parse(await tool.preview!(structuredClone(call.input), ctx))
       const views: DiffView[] = []
@@ -214,13 +214,13 @@ const OF_FILES: ReadonlySet<string> = new Set(['read:fs', 'write:fs', 'danger:de
  * The files that a preview may read: the targets of its call, unless a rule denies reading them. The hub reads them for the
  * approver: the run has not read them, and is not tainted by their content.
  */
-function previewFiles(parts: Parts, run: RunState, call: Call, signal: AbortSignal): ReadFiles {
-  const mayRead = (path: string) => isTarget(call, path) && !isKept(parts, run, call, path)
+function previewFiles(runtime: Runtime, run: RunState, call: DecidedCall, signal: AbortSignal): ReadFiles {
+  const mayRead = (path: string) => isTarget(call, path) && !isKept(runtime, run, call, path)
   const permits = (path: string) => {
     if (!mayRead(path)) throw new ToolError('PATH_DENIED', `A preview of ${call.name} may not read ${path}.`)
   }
   const only = { canRead: true, canWrite: false, canOverwrite: false }
-  return run.doors.files().handle({ ...only, signal: () => signal, permits, mayRead }) as ReadFiles
+  return run.sandbox.files().handle({ ...only, signal: () => signal, permits, mayRead }) as ReadFiles
 }
 
 function isTarget({ targets }: Call, path: string): boolean {
@@ -229,20 +229,20 @@ function isTarget({ targets }: Call, path: string): boolean {
   )
 }
 
-function isKept(parts: Parts, run: RunState, call: Call, path: string): boolean {
+function isKept(runtime: Runtime, run: RunState, call: DecidedCall, path: string): boolean {
   const capability = 'read:fs'
   const targets = [{ capability, value: path }] as const
   // The grants of a call limit its tool, not what an approver may see.
-  const asked = { ...question(parts, run, call), grants: undefined, capabilities: [capability], targets } as const
-  return decide(parts.policy, asked).effect === 'deny'
+  const asked = { ...question(runtime, run, call), grants: undefined, capabilities: [capability], targets } as const
+  return decide(runtime.policy, asked).effect === 'deny'
 }
 
 const MAX_MS = 2_000
 
 /** Looks something up for the approver, for at most two seconds and not past the end of the call. */
 export async function lookBriefly<T>(
-  { clock }: Parts,
-  call: Call,
+  { clock }: Runtime,
+  call: DecidedCall,
   look: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController()

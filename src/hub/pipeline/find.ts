@@ -1,4 +1,43 @@
-import { CAPABILITIES, type CallOptions, ToolError } from '../../core/index.ts'
+import { type AnyTool, CAPABILITIES, type CallOptions, ToolError } from '../../core/index.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Call, FoundCall } from './call.ts'
+
+const MAX_NAME_CHARS = 128
+/** How deep tools may call tools. */
+const MAX_CALL_DEPTH = 32
+
+/** Resolves when a source that may still bring the tool has started; `undefined` if the tool is there or nothing will bring it. */
+export function toolArrival({ registry, sources }: Runtime, asked: string | AnyTool): Promise<unknown> | undefined {
+  return typeof asked === 'string' && !registry.find(asked) ? sources.arriving(asked) : undefined
+}
+
+/** Step 1: the tool by canonical, wire or dialect name. Throws TOOL_NOT_FOUND or TOOL_DISABLED. */
+export function findTool(runtime: Runtime, call: Call, asked: string | AnyTool): FoundCall {
+  const name = typeof asked === 'string' ? asked : String(asked?.name)
+  const found = runtime.registry.find(name)
+  if (!found) {
+    // A name from a model may be anything, a secret too.
+    call.wire = runtime.redactor.text(name.slice(0, MAX_NAME_CHARS))
+    throw runtime.sources.problem(name) ?? runtime.plugins.problem(name) ?? runtime.registry.notFound(call.wire)
+  }
+  if (call.depth > MAX_CALL_DEPTH) {
+    throw new ToolError(
+      'LOOP_DETECTED',
+      `${name} is called by a tool by a tool, ${call.depth} deep; the limit is ${MAX_CALL_DEPTH}.`,
+    )
+  }
+  if (typeof asked !== 'string' && found.entry.tool !== asked) {
+    throw new ToolError('TOOL_NOT_FOUND', `This hub has another tool named ${name}.`, {
+      hint: 'Call the tool that was given to createToolHub or hub.use.',
+    })
+  }
+  call.tool = found.entry
+  call.dialect = found.dialect
+  const sight = runtime.sees(found.entry)
+  if (!sight.visible) throw new ToolError('TOOL_DISABLED', `${call.name} is not visible here: ${sight.why}`)
+  if (call.abortReason) throw call.abortReason
+  return call as FoundCall
+}
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 
