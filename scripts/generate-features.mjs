@@ -63,6 +63,7 @@ export function generateFeatureLists() {
   })
   return new Map([
     ['src/core/features.generated.ts', names(features)],
+    ['src/protocol/features.generated.ts', protocolNames(features)],
     ['src/features/generated/list/index.ts', definitions(features)],
     ...lists,
   ])
@@ -116,6 +117,14 @@ export const FEATURE_CAPABILITIES = ${list('capability')} as const
 export const CAPABILITY_OF_FEATURE = {
 ${features.map(({ name, capability }) => `  ${name}: ${quote(capability)},`).join('\n')}
 } as const
+`
+}
+
+/** The protocol imports nothing of ours, so it has a list of its own. */
+function protocolNames(features) {
+  return `${HEAD}
+/** The names of the features, as events name them. */
+export const FEATURE_NAMES = [${features.map(({ name }) => quote(name)).join(', ')}] as const
 `
 }
 

@@ -8,7 +8,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   core: ['lib', 'protocol'],
   system: ['core', 'lib'],
-  protocol: ['core', 'features'],
+  protocol: [],
   shell: ['core', 'lib'],
   policy: ['core', 'lib', 'shell'],
   limits: ['core', 'lib', 'system'],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { FEATURES } from '../core/index.ts'
 import { approval, questionEntry } from './approvals.ts'
 import { callEntry } from './calls.ts'
+import { FEATURE_NAMES } from './features.generated.ts'
 import { runEntry } from './runs.ts'
 import { SCOPES } from './shapes.ts'
 
@@ -158,7 +158,7 @@ export const health = z.object({
 export type Health = z.infer<typeof health>
 
 /** A feature, and what of it has changed. */
-export const featureChange = z.object({ ability: z.enum(FEATURES), subject: z.string() })
+export const featureChange = z.object({ ability: z.enum(FEATURE_NAMES), subject: z.string() })
 
 const toolEvent = { callId: z.string(), tool: z.string(), run: z.string(), time: z.string() }
 const toolEnd = { ...toolEvent, status: z.string(), durationMs: z.number().optional(), summary: z.string() }
