@@ -1,16 +1,19 @@
 import type { CommandKit } from '../core/index.ts'
-import { interrupt, interruptSignal, UsageError } from './exit.ts'
+import { EXIT, interrupt, interruptSignal, UsageError } from './exit.ts'
+import { withServiceHub } from './hub/service-hub.ts'
 import { withHub } from './hub/with-hub.ts'
 import { readJsonLines } from './input/json-lines.ts'
 import { addConfigOption, addDefaultList, parseCount, parseTime } from './input/options.ts'
+import { parseJsonInput, readStdin } from './input/read-arguments.ts'
 import { callerName } from './invocation.ts'
 import { countNoun, table } from './output/layout.ts'
-import { canAsk, print, printBytes, printJson, readerGone, say } from './output/print.ts'
+import { canAsk, print, printBytes, printJson, printJsonLine, readerGone, say } from './output/print.ts'
 import { sayError } from './report-error.ts'
 
 /** What the command line provides to the commands of features. */
 export const commandKit: CommandKit = {
   withHub,
+  withServiceHub,
   addConfigOption,
   addDefaultList,
   parseCount,
@@ -18,6 +21,7 @@ export const commandKit: CommandKit = {
   print,
   printBytes,
   printJson,
+  printJsonLine,
   say,
   sayError,
   table,
@@ -42,6 +46,9 @@ export const commandKit: CommandKit = {
     const text = await prompts.text({ ...question, ...place() })
     return prompts.isCancel(text) ? stop() : text
   },
+  readStdin,
+  parseJson: parseJsonInput,
+  exitCodes: EXIT,
   readJsonLines: (file) => readJsonLines(file, interruptSignal()),
   interruptSignal,
   readerGone,
@@ -51,7 +58,7 @@ function place() {
   return { output: process.stderr, signal: interruptSignal() }
 }
 
-/** The prompt took Ctrl-C from us: it means the whole command, not only the question. */
+/** The prompt handles Ctrl-C, which ends the whole command and not only the question. */
 function stop(): undefined {
   interrupt()
 }

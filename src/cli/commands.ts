@@ -83,34 +83,14 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   ...featureCommands.map(({ name, summary, load }) => ({ name, summary, load: () => withKit(load) })),
   {
-    name: 'messages',
-    summary: 'Read the inbox, list channels, send messages',
-    load: async () => (await import('./commands/messages.ts')).describeMessages,
-  },
-  {
-    name: 'cron',
-    summary: 'Manage schedules and see their runs',
-    load: async () => (await import('./commands/cron.ts')).describeCron,
-  },
-  {
     name: 'tokens',
     summary: 'Create, list and revoke tokens of the service',
     load: async () => (await import('./commands/tokens.ts')).describeTokens,
   },
   {
-    name: 'canvas',
-    summary: 'See what agents show to people',
-    load: async () => (await import('./commands/canvas.ts')).describeCanvas,
-  },
-  {
     name: 'runs',
     summary: 'List, show and follow runs',
     load: async () => (await import('./commands/runs.ts')).describeRuns,
-  },
-  {
-    name: 'sessions',
-    summary: 'List agent sessions, write to them, end them',
-    load: async () => (await import('./commands/sessions.ts')).describeSessions,
   },
   {
     name: 'undo',

@@ -97,6 +97,8 @@ export interface FeatureRoute {
   readonly allow: readonly [Scope, ...Scope[]]
   readonly query?: z.ZodType
   readonly body?: z.ZodType
+  /** Open to everybody, also to pages without an origin: nobody is authenticated. Default: `false`. */
+  readonly isOpen?: boolean
   /** What it answers, for the OpenAPI document; the first one is the status of a value. */
   readonly answers: readonly [FeatureRouteAnswer, ...FeatureRouteAnswer[]]
   /** Returns a value for JSON, `undefined` for an empty answer, or a `Response` for anything else; throws a ToolError. */
@@ -124,6 +126,33 @@ export interface FeatureRequest<Query = unknown, Body = unknown> {
   param(name: string): string
   readonly query: Query
   readonly body: Body
+  /** The host that the request names. */
+  readonly host: string | undefined
+}
+
+/** A file as the answer of a route: the server adds its ETag, and sends the smallest form that the client accepts. */
+export class FileAnswer {
+  readonly file: ServedFile
+  /** Headers that take the place of the server's own. */
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(file: ServedFile, headers: Readonly<Record<string, string>> = {}) {
+    this.file = file
+    this.headers = headers
+  }
+}
+
+/** A file with the forms that it is sent in. */
+export interface ServedFile {
+  /** Its media type. */
+  readonly type: string
+  readonly bytes: Uint8Array
+  readonly brotli?: Uint8Array
+  readonly gzip?: Uint8Array
+  /** As the header has it, in quotes. */
+  readonly etag: string
+  /** It never changes under its name. */
+  readonly isImmutable: boolean
 }
 
 /** Who sent a request. */
@@ -155,6 +184,11 @@ export type FeatureCommand = (command: Command, kit: CommandKit) => void
 export interface CommandKit {
   /** Creates the hub that the config and the options describe, and closes it when `use` is done. */
   withHub<T>(flags: CommandFlags, use: (hub: FeatureServices) => T | Promise<T>): Promise<T>
+  /** The same on the store of the service: work of other principals that is done here has the rights they have now. */
+  withServiceHub<T>(
+    flags: CommandFlags,
+    use: (hub: FeatureServices, options: FeatureOptions) => T | Promise<T>,
+  ): Promise<T>
   /** Adds `--config`. */
   addConfigOption(command: Command): Command
   /** Adds `list`, which is what a group does when it is called alone. */
@@ -169,6 +203,8 @@ export interface CommandKit {
   printBytes(bytes: Uint8Array): Promise<void>
   /** Writes a value to stdout as JSON: one line, or indented on a terminal. */
   printJson(value: unknown): Promise<void>
+  /** Writes a value to stdout as one line of JSON. */
+  printJsonLine(value: unknown): Promise<void>
   /** Writes a message for people to stderr. */
   say(text: string): void
   /** Writes an error to stderr, with what to do about it. */
@@ -187,6 +223,17 @@ export interface CommandKit {
   select<Value extends string>(question: SelectQuestion<Value>): Promise<Value | undefined>
   /** Asks the person at the terminal for a text; `undefined` if the person interrupts the command. */
   askText(question: { readonly message: string; readonly initialValue?: string }): Promise<string | undefined>
+  /** All of stdin. */
+  readStdin(): Promise<string>
+  /** The value of a JSON text; throws a usage error that begins with `what` if it is none. */
+  parseJson(text: string, what: string): unknown
+  /** The exit codes of commands. */
+  readonly exitCodes: {
+    readonly ok: number
+    readonly failed: number
+    readonly denied: number
+    readonly unapproved: number
+  }
   /** Reads a file of JSON lines, or stdin for `-`; blank lines are skipped. */
   readJsonLines(file: string): AsyncIterable<JsonLine>
   /** Aborts at the first Ctrl-C or SIGTERM. */

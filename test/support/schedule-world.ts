@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import type { HubOptions } from '../../src/core/options.ts'
-import type { NewSchedule, SchedulesOptions } from '../../src/core/schedules.ts'
+import type { NewSchedule, SchedulesOptions } from '../../src/features/schedules/types.ts'
 import { defineTool } from '../../src/core/tool.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'

@@ -119,15 +119,15 @@ function defaultSeeAll(): string {
   return `${ownCommand()} approvals --full shows them`
 }
 
-/** Tells people what calls are doing: their progress, and how to answer what waits for another process. */
+/** Shows people what calls are doing: their progress, and how to answer requests from another process. */
 export function narrate(
   hub: Hub,
   { approve, approvals, onQuestion }: HubOptions,
   flags: { readonly config?: string },
-  tellProgress: (block: ContentBlock) => void = sayProgress,
+  onProgress: (block: ContentBlock) => void = sayProgress,
 ): void {
   hub.onEvent((event) => {
-    if (event.type === 'call-progressed') event.content.forEach(tellProgress)
+    if (event.type === 'call-progressed') event.content.forEach(onProgress)
     if (!approvals?.inbox) return
     if (event.type === 'approval-requested' && !approve) sayWaiting(event.request, approvals, flags)
     if (event.type === 'question-asked' && !onQuestion) sayQuestion(event.request, flags)

@@ -6,7 +6,7 @@ const COMBINING = /^\p{M}$/u
 const WIDE =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff01-\uff60]$/u
 
-/** Of a terminal that does not tell its own, as some serial lines and containers. */
+/** For a terminal that does not report its width, as some serial lines and containers. */
 const WITHOUT_WIDTH = 80
 
 /** How many characters a line has room for: as many as the terminal says; in a pipe a line is as long as it is. */

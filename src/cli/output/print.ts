@@ -9,19 +9,19 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') failure ??= error
   readerLeft.abort()
 })
-// Nobody reads what is said: that is no reason to stop working.
+// Nobody reads the messages: that is no reason to stop working.
 process.stderr.on('error', () => {})
 
-/** Aborts when stdout takes nothing more: its reader has left, or its disk is full. */
+/** Aborts when stdout can no longer be written: its reader has left, or its disk is full. */
 export const readerGone: AbortSignal = readerLeft.signal
 
-/** Waits until everything is out; throws when stdout could not be written. */
+/** Waits until everything is written. Throws if stdout could not be written. */
 export async function flush(): Promise<void> {
   await new Promise<void>((resolve) => process.stdout.write('', () => resolve()))
   if (failure) throw new Error(`stdout cannot be written (${failure.code}).`, { cause: failure })
 }
 
-/** Writes data to stdout and waits until it is out; quietly does nothing when nobody takes it any more. */
+/** Writes data to stdout and waits until it is written. Does nothing if the reader is gone. */
 export function print(text: string): Promise<void> {
   if (readerGone.aborted) return Promise.resolve()
   return new Promise((resolve) => process.stdout.write(`${text}\n`, () => resolve()))
@@ -43,7 +43,7 @@ export function printJsonLine(value: unknown): Promise<void> {
   return print(toJson(value))
 }
 
-/** Says something to people, on stderr. */
+/** Writes a message to people, on stderr. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }
@@ -70,12 +70,12 @@ export function printWarnings(): void {
 
 type Style = Parameters<typeof styleText>[0]
 
-/** Colours text where its stream is a terminal that shows colours; NO_COLOR and FORCE_COLOR are heard. */
+/** Colours text if its stream is a terminal that shows colours; NO_COLOR and FORCE_COLOR are respected. */
 export function style(format: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   return hasColours(stream) ? styleText(format, text) : text
 }
 
-/** Whether a person sits there to be asked: questions go to stderr, answers come from stdin. */
+/** Whether a person at the terminal can be asked: questions go to stderr, answers come from stdin. */
 export function canAsk(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY)
 }

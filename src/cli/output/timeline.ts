@@ -10,8 +10,8 @@ const MAX_PART_LENGTH = 120
 const MARK_WIDTH = 7
 
 /**
- * Tells the events of a run, a line each, or more where the terminal is too narrow. What a call did through other calls stands indented: below its start, or, of a
- * call that came back immediately and has none, above its end.
+ * Describes the events of a run, one line each, or more if the terminal is too narrow. Nested calls are indented: below the
+ * start of their parent or, if the parent has no start event, above its end.
  */
 export class Timeline {
   readonly #depths = new Map<string, number>()
@@ -36,13 +36,13 @@ export class Timeline {
     return depth
   }
 
-  /** A parent without a start has not been told yet: it is taken for an outermost one. */
+  /** A parent without a start has not been printed yet: it counts as an outermost call. */
   #depthBelow(parent: string | undefined): number {
     return parent === undefined ? 0 : (this.#depths.get(parent) ?? 0) + 1
   }
 }
 
-/** The mark of an event, then what there is to say. */
+/** The mark of an event, then its details. */
 function describe(event: RecordEvent): string[] {
   switch (event.type) {
     case 'call-started':
@@ -157,11 +157,11 @@ function withoutChain({ seq: _seq, time: _time, prev: _prev, hash: _hash, type: 
   return rest
 }
 
-/** What `--tool-events` does. */
+/** The help of `--tool-events`. */
 export const TOOL_EVENTS =
   'Print the events tool.started, tool.completed and tool.failed of each call instead, as JSON lines'
 
-/** Prints what a line of a record says under these names; nothing for lines that are about no call. */
+/** Prints a recorded event under these names; nothing for events that concern no call. */
 export async function printToolEvents(folder: string, event: RecordEvent): Promise<void> {
   const { time } = event
   for (const told of toToolEvents({ run: basename(folder), time, event })) await printJsonLine(told)

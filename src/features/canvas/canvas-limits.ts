@@ -1,4 +1,5 @@
-import { type CanvasOptions, ToolError } from '../../core/index.ts'
+import { ToolError } from '../../core/index.ts'
+import type { CanvasOptions } from './types.ts'
 
 /** How much a run may show. */
 export type CanvasLimits = Required<CanvasOptions>

@@ -1,4 +1,3 @@
-import type { Canvas, CanvasStore, CanvasVersion, NewCanvas } from '../../core/index.ts'
 import {
   ANY_TIME,
   all,
@@ -12,6 +11,8 @@ import {
   transaction,
   type Work,
 } from '../../core/sql/index.ts'
+import type { CanvasStore, NewCanvas } from './canvas-store.ts'
+import type { Canvas, CanvasVersion } from './types.ts'
 
 const CANVASES = entity<Omit<Canvas, 'latest'>>('canvases', {
   id: 'id',

@@ -1,5 +1,5 @@
-import type { CanvasKind } from '../../core/index.ts'
 import { readBuiltFile } from '../../system/index.ts'
+import type { CanvasKind } from './types.ts'
 
 const NAMES: Partial<Record<CanvasKind, string>> = {
   markdown: 'markdown.js',

@@ -1,4 +1,5 @@
-import type { CanvasDetail, CanvasList, ServiceRequests } from '../../protocol/index.ts'
+import type { ServiceRequests } from '../../protocol/index.ts'
+import type { CanvasDetail, CanvasList } from './schema.ts'
 
 /** The requests of a client for canvases. */
 export function canvasClient(http: ServiceRequests) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { key, parseSize, size, withoutUndefined } from '../../core/config/index.ts'
-import { type CanvasOptions, defineConfig } from '../../core/index.ts'
+import { defineConfig } from '../../core/index.ts'
+import type { CanvasOptions } from './types.ts'
 
 const section = z.strictObject({
   content: key(size, 'The most of one content.', '2MB'),

@@ -1,17 +1,10 @@
-import {
-  type CanvasDetail,
-  type CanvasHandle,
-  type CanvasOptions,
-  type CanvasService,
-  type Feature,
-  type FeatureHost,
-  ToolError,
-} from '../../core/index.ts'
+import { type Feature, type FeatureHost, ToolError } from '../../core/index.ts'
 import { canvasLimits } from './canvas-limits.ts'
 import { readScript, scriptOf } from './canvas-scripts.ts'
 import { pagePolicy } from './page-policy.ts'
 import { readVersion } from './read-version.ts'
 import { RunCanvases } from './run-canvases.ts'
+import type { CanvasDetail, CanvasHandle, CanvasOptions, CanvasService } from './types.ts'
 import { type FrameContent, writeFrame } from './write-frame.ts'
 import { writeAttribute, writeText } from './write-html.ts'
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { type Canvas, type CanvasDrawing, type DrawOptions, type FeatureHost, ToolError } from '../../core/index.ts'
+import { type FeatureHost, ToolError } from '../../core/index.ts'
 import { parseJson } from '../../lib/index.ts'
 import { readScript, scriptOf } from './canvas-scripts.ts'
+import type { Canvas, CanvasDrawing, DrawOptions } from './types.ts'
 import { writeFrame } from './write-frame.ts'
 
 /** What is drawn, and how. */

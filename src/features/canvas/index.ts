@@ -1,8 +1,26 @@
-export { SCRIPT_NAMES } from './canvas-scripts.ts'
-export { pagePolicy } from './page-policy.ts'
-
 import { defineFeature, lazyModule } from '../../core/index.ts'
+import type { CanvasStore } from './canvas-store.ts'
 import { canvas as canvasTool } from './tools/canvas.ts'
+import type { CanvasHandle, CanvasOptions, CanvasService } from './types.ts'
+
+declare module '../../core/feature.ts' {
+  interface FeatureHandles {
+    /** Something to show to people. */
+    readonly canvas: CanvasHandle
+  }
+  interface FeatureServices {
+    /** What agents show to people; loaded when it is first used. */
+    readonly canvas: CanvasService
+  }
+  interface FeatureOptions {
+    /** What agents show to people; docs/reference/canvas.md. */
+    readonly canvas?: CanvasOptions
+  }
+  interface FeatureStores {
+    /** Canvases that agents show to people. */
+    readonly canvases: CanvasStore
+  }
+}
 
 const load = lazyModule(() => import('./create-canvas.ts'))
 
@@ -13,4 +31,5 @@ export const canvas = defineFeature({
   create: async (options, host) => (await load()).createCanvas(options, host),
   methods: ['list', 'find', 'content', 'document', 'hide'],
   tools: [canvasTool],
+  command: { name: 'canvas', summary: 'Look at what agents show to people' },
 })

@@ -1,4 +1,5 @@
-import { type CanvasDetail, type CanvasVersion, ToolError } from '../../core/index.ts'
+import { ToolError } from '../../core/index.ts'
+import type { CanvasDetail, CanvasVersion } from './types.ts'
 
 /** The version of a canvas that is wanted, the latest unless said. */
 export function readVersion({ name, latest, versions }: CanvasDetail, wanted: number | undefined): CanvasVersion {

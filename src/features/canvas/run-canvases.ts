@@ -1,20 +1,18 @@
 import { randomBytes } from 'node:crypto'
-import {
-  type Canvas,
-  type CanvasContent,
-  type CanvasDetail,
-  type CanvasDrawing,
-  type CanvasHandle,
-  type CanvasKind,
-  type DrawOptions,
-  type FeatureCall,
-  type FeatureHost,
-  ToolError,
-} from '../../core/index.ts'
+import { type FeatureCall, type FeatureHost, ToolError } from '../../core/index.ts'
 import { isPlainObject } from '../../lib/index.ts'
 import type { CanvasLimits } from './canvas-limits.ts'
 import { drawCanvas } from './draw-canvas.ts'
 import { readVersion } from './read-version.ts'
+import type {
+  Canvas,
+  CanvasContent,
+  CanvasDetail,
+  CanvasDrawing,
+  CanvasHandle,
+  CanvasKind,
+  DrawOptions,
+} from './types.ts'
 
 const MEDIA_TYPES = {
   html: 'text/html',

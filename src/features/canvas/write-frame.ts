@@ -1,5 +1,5 @@
-import type { CanvasKind } from '../../core/index.ts'
 import { pagePolicy } from './page-policy.ts'
+import type { CanvasKind } from './types.ts'
 import { writeAttribute, writeData, writeScript, writeText } from './write-html.ts'
 
 /**

@@ -1,10 +1,5 @@
-import type {
-  NewScheduleBody,
-  ScheduleChangeBody,
-  ScheduleEntry,
-  ScheduleRunEntry,
-  ServiceRequests,
-} from '../../protocol/index.ts'
+import type { ServiceRequests } from '../../protocol/index.ts'
+import type { NewScheduleBody, ScheduleChangeBody, ScheduleEntry, ScheduleRunEntry } from './schema.ts'
 
 /** The requests of a client for schedules. */
 export function schedulesClient(http: ServiceRequests) {

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { duration, key, parseDuration, text, withoutUndefined } from '../../core/config/index.ts'
+import { defineConfig } from '../../core/index.ts'
 import {
-  defineConfig,
   MISSED_POLICIES,
   type NewSchedule,
   OVERLAP_POLICIES,
   type SchedulesOptions,
   type WrittenWhen,
-} from '../../core/index.ts'
+} from './types.ts'
 
 const call = z.strictObject({
   tool: text.describe('Name of the tool.'),

@@ -1,15 +1,5 @@
 import { z } from 'zod'
-import {
-  type Feature,
-  type FeatureCall,
-  type FeatureHost,
-  messageOf,
-  type Schedule,
-  type ScheduleHandle,
-  type ScheduleService,
-  type SchedulesOptions,
-  ToolError,
-} from '../../core/index.ts'
+import { type Feature, type FeatureCall, type FeatureHost, messageOf, ToolError } from '../../core/index.ts'
 import { checkCalls } from './check-calls.ts'
 import { checkTimeZone } from './cron-expression.ts'
 import { type KnownSchedule, toView } from './definition.ts'
@@ -18,6 +8,7 @@ import { type Maker, refuseFromConfig, ScheduleRegistry } from './schedule-regis
 import { ScheduleRunner } from './schedule-runner.ts'
 import { createScheduleService, runNow, type ScheduleParts } from './schedule-service.ts'
 import { Ticker } from './ticker.ts'
+import type { Schedule, ScheduleHandle, ScheduleService, SchedulesOptions } from './types.ts'
 import { toWakeUp, WAKE } from './wake-up.ts'
 
 /** How long a call waits for the end of a run that it began. */

@@ -1,6 +1,7 @@
 import { Cron } from 'croner'
 import { LRUCache } from 'lru-cache'
-import { CRON_MODE, cronProblem, messageOf } from '../../core/index.ts'
+import { messageOf } from '../../core/index.ts'
+import { CRON_MODE, cronProblem } from './cron-problem.ts'
 import { invalidSchedule } from './invalid-schedule.ts'
 
 const HINT =

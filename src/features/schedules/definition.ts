@@ -1,15 +1,7 @@
-import type {
-  MissedPolicy,
-  OverlapPolicy,
-  Rights,
-  Schedule,
-  ScheduledCall,
-  ScheduleRun,
-  StoredSchedule,
-  StoredScheduleRun,
-  When,
-} from '../../core/index.ts'
+import type { Rights } from '../../core/index.ts'
+import type { StoredSchedule, StoredScheduleRun } from './schedule-store.ts'
 import type { Timing } from './times.ts'
+import type { MissedPolicy, OverlapPolicy, Schedule, ScheduledCall, ScheduleRun, When } from './types.ts'
 
 /** What a schedule does, when, and with which rights: the body of its row. */
 export interface Definition extends Timing {

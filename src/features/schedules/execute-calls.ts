@@ -1,5 +1,6 @@
-import { type FeatureHost, messageOf, type Rights, type ScheduleRunStatus, type ToolResult } from '../../core/index.ts'
+import { type FeatureHost, messageOf, type Rights, type ToolResult } from '../../core/index.ts'
 import type { KnownSchedule } from './definition.ts'
+import type { ScheduleRunStatus } from './types.ts'
 
 /** How the calls of a run ended. */
 export interface Outcome {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { everyMinutes, MINUTE, START, scheduleWorld } from '../../../test/support/schedule-world.ts'
-import type { MissedPolicy, OverlapPolicy } from '../../core/schedules.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { newOwner, retireOwner } from '../../system/processes.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { Definition } from './definition.ts'
 import { planFiring } from './ticker.ts'
+import type { MissedPolicy, OverlapPolicy } from './types.ts'
 
 describe('a schedule', () => {
   it('makes its calls in a run of its own, with records, at its time', async () => {

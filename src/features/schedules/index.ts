@@ -1,7 +1,26 @@
-export { newSchedule, scheduleChange } from './schedule-schema.ts'
-
 import { defineFeature, lazyModule } from '../../core/index.ts'
+import type { ScheduleStore } from './schedule-store.ts'
 import { cron } from './tools/cron.ts'
+import type { ScheduleHandle, ScheduleService, SchedulesOptions } from './types.ts'
+
+declare module '../../core/feature.ts' {
+  interface FeatureHandles {
+    /** Calls that are made later. */
+    readonly schedules: ScheduleHandle
+  }
+  interface FeatureServices {
+    /** Calls that are made later; nothing is fired before `start()`. */
+    readonly schedules: ScheduleService
+  }
+  interface FeatureOptions {
+    /** Calls that are made later; docs/reference/schedules.md. */
+    readonly schedules?: SchedulesOptions
+  }
+  interface FeatureStores {
+    /** Scheduled calls, and their outcomes. */
+    readonly schedules: ScheduleStore
+  }
+}
 
 const load = lazyModule(() => import('./create-schedules.ts'))
 
@@ -12,4 +31,5 @@ export const schedules = defineFeature({
   create: async (options, host) => (await load()).createSchedules(options, host),
   methods: ['start', 'stop', 'status', 'list', 'find', 'add', 'update', 'remove', 'run', 'runs', 'next', 'onRun'],
   tools: [cron],
+  command: { name: 'cron', summary: 'Make calls later: schedules and their runs' },
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { NewSchedule, SchedulesOptions } from '../../core/schedules.ts'
 import type { Definition } from './definition.ts'
 import { readChange, readNew } from './read-schedule.ts'
+import type { NewSchedule, SchedulesOptions } from './types.ts'
 
 const DAY = 86_400_000
 const NOW = Date.UTC(2027, 0, 1)

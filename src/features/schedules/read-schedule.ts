@@ -1,12 +1,12 @@
 import { Cron } from 'croner'
 import type { z } from 'zod'
-import type { NewSchedule, ScheduleChange, SchedulesOptions, When, WrittenWhen } from '../../core/index.ts'
 import { parseAmount, TIME_UNITS } from '../../lib/index.ts'
 import { checkTimeZone, cronOf } from './cron-expression.ts'
 import type { Definition } from './definition.ts'
 import { invalidSchedule } from './invalid-schedule.ts'
 import { newSchedule, scheduleChange, writtenWhen } from './schedule-schema.ts'
 import { nextTime, shortestGap } from './times.ts'
+import type { NewSchedule, ScheduleChange, SchedulesOptions, When, WrittenWhen } from './types.ts'
 
 /** What of a definition somebody says, as opposed to who it is. */
 export type Said = Omit<Definition, 'since' | 'rights' | 'createdBy'>

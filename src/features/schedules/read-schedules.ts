@@ -1,7 +1,8 @@
-import type { FeatureHost, ScheduleRunPage, ScheduleStatus } from '../../core/index.ts'
+import type { FeatureHost } from '../../core/index.ts'
 import { type KnownSchedule, toRunView } from './definition.ts'
 import type { ScheduleRunner } from './schedule-runner.ts'
 import { TICKING_SLOT, type Ticker } from './ticker.ts'
+import type { ScheduleRunPage, ScheduleStatus } from './types.ts'
 
 const PAGE = 20
 const MAX_PAGE = 500

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { everyMinutes, MINUTE, START, scheduleWorld } from '../../../test/support/schedule-world.ts'
 import type { HubOptions } from '../../core/options.ts'
 import type { Principal } from '../../core/principal.ts'
-import type { SchedulesOptions } from '../../core/schedules.ts'
 import { defineTool } from '../../core/tool.ts'
+import type { SchedulesOptions } from './types.ts'
 
 const ci: Principal = { name: 'token:ci' }
 /** Has a capability, so that rules can be about it; what it would do is no matter. */

@@ -1,18 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import {
-  didYouMean,
-  type FeatureHost,
-  type NewSchedule,
-  type Rights,
-  type ScheduleChange,
-  type SchedulesOptions,
-  type StoredSchedule,
-  ToolError,
-} from '../../core/index.ts'
+import { didYouMean, type FeatureHost, type Rights, ToolError } from '../../core/index.ts'
 import { type Definition, FROM_CONFIG, type KnownSchedule, toKnown } from './definition.ts'
 import { invalidSchedule } from './invalid-schedule.ts'
 import { readChange, readNew, type Said } from './read-schedule.ts'
+import type { StoredSchedule } from './schedule-store.ts'
 import { nextTime } from './times.ts'
+import type { NewSchedule, ScheduleChange, SchedulesOptions } from './types.ts'
 import { WAKE } from './wake-up.ts'
 
 /** Who makes or changes a schedule, and what it may. */

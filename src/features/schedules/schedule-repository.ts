@@ -1,11 +1,4 @@
-import {
-  type NewScheduleRun,
-  type Overlap,
-  type ScheduleStore,
-  type StoredSchedule,
-  type StoredScheduleRun,
-  ToolError,
-} from '../../core/index.ts'
+import { ToolError } from '../../core/index.ts'
 import {
   all,
   count,
@@ -20,6 +13,7 @@ import {
   transaction,
   type Work,
 } from '../../core/sql/index.ts'
+import type { NewScheduleRun, Overlap, ScheduleStore, StoredSchedule, StoredScheduleRun } from './schedule-store.ts'
 
 const SCHEDULES = entity<StoredSchedule>('schedules', {
   id: 'id',

@@ -1,22 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import {
-  type FeatureHost,
-  messageOf,
-  type NewScheduleRun,
-  type Overlap,
-  type Principal,
-  type Rights,
-  rootsOf,
-  type Schedule,
-  type ScheduleRun,
-  type SchedulesOptions,
-  type StoredScheduleRun,
-} from '../../core/index.ts'
+import { type FeatureHost, messageOf, type Principal, type Rights, rootsOf } from '../../core/index.ts'
 import { newOwner, retireOwner } from '../../system/index.ts'
 import { type KnownSchedule, toKnown, toRunView, toView } from './definition.ts'
 import { executeCalls, failedOutcome, type Outcome } from './execute-calls.ts'
 import { LeaseKeeper } from './lease-keeper.ts'
 import type { ScheduleRegistry } from './schedule-registry.ts'
+import type { NewScheduleRun, Overlap, StoredScheduleRun } from './schedule-store.ts'
+import type { Schedule, ScheduleRun, SchedulesOptions } from './types.ts'
 
 /** Hears of runs that begin or end here. */
 export type RunListener = (run: ScheduleRun, schedule: Schedule) => void

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MISSED_POLICIES, OVERLAP_POLICIES } from '../../core/index.ts'
+import { MISSED_POLICIES, OVERLAP_POLICIES } from './types.ts'
 
 const MAX_JITTER_MS = 3_600_000
 const MAX_RUN_MS = 86_400_000

@@ -1,16 +1,4 @@
-import {
-  type FeatureChange,
-  type FeatureHost,
-  messageOf,
-  type Rights,
-  type ScheduleChange,
-  type ScheduleMaker,
-  type ScheduleRun,
-  type ScheduleService,
-  type SchedulesOptions,
-  type StoredScheduleRun,
-  ToolError,
-} from '../../core/index.ts'
+import { type FeatureChange, type FeatureHost, messageOf, type Rights, ToolError } from '../../core/index.ts'
 import { untilAborted } from '../../lib/index.ts'
 import { checkCalls } from './check-calls.ts'
 import { FROM_CONFIG, type KnownSchedule, toRunView, toView } from './definition.ts'
@@ -18,8 +6,10 @@ import { ownTimeZone, readWhen } from './read-schedule.ts'
 import { countSchedules, pageOfRuns } from './read-schedules.ts'
 import { refuseFromConfig, type ScheduleRegistry } from './schedule-registry.ts'
 import type { ScheduleRunner } from './schedule-runner.ts'
+import type { StoredScheduleRun } from './schedule-store.ts'
 import type { Ticker } from './ticker.ts'
 import { nextTime } from './times.ts'
+import type { ScheduleChange, ScheduleMaker, ScheduleRun, ScheduleService, SchedulesOptions } from './types.ts'
 
 const MAKER = { rights: { caller: 'config' }, createdBy: { by: 'config', tainted: false } }
 

@@ -1,6 +1,6 @@
-import type { ScheduleStore } from '../../core/index.ts'
 import { defineStore } from '../../core/sql/index.ts'
 import { schedules } from './schedule-repository.ts'
+import type { ScheduleStore } from './schedule-store.ts'
 
 /** Runs of schedules are numbered by a counter, as events are. */
 const TABLES = `

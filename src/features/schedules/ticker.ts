@@ -1,15 +1,10 @@
-import {
-  type FeatureHost,
-  type Firing,
-  messageOf,
-  type StoredSchedule,
-  type StoredScheduleRun,
-} from '../../core/index.ts'
+import { type FeatureHost, messageOf } from '../../core/index.ts'
 import { parseJson } from '../../lib/index.ts'
 import { isOwnerAlive } from '../../system/index.ts'
 import { type Definition, toKnown } from './definition.ts'
 import { nextOf } from './schedule-registry.ts'
 import type { ScheduleRunner } from './schedule-runner.ts'
+import type { Firing, StoredSchedule, StoredScheduleRun } from './schedule-store.ts'
 import { nextTime, passedTimes } from './times.ts'
 
 /** Later than this it was missed: nothing was there to run it. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { When } from '../../core/schedules.ts'
 import type { Definition } from './definition.ts'
 import { planFiring } from './ticker.ts'
 import { nextTime, passedTimes, shortestGap } from './times.ts'
+import type { When } from './types.ts'
 
 const SINCE = Date.UTC(2027, 0, 1)
 const MINUTE = 60_000

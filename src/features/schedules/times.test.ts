@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { cpuMs } from '../../../test/support/cpu-time.ts'
-import type { WrittenWhen } from '../../core/schedules.ts'
 import { readWhen } from './read-schedule.ts'
 import { nextTime, passedTimes, shortestGap, type Timing } from './times.ts'
+import type { WrittenWhen } from './types.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const shown = (time: number) => new Date(time).toISOString().slice(0, 16)

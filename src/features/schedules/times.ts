@@ -1,5 +1,5 @@
-import type { When } from '../../core/index.ts'
 import { cronOf } from './cron-expression.ts'
+import type { When } from './types.ts'
 
 /** All that the times of a schedule follow from. */
 export interface Timing {

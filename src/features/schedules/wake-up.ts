@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { FeatureCall, NewSchedule } from '../../core/index.ts'
+import type { FeatureCall } from '../../core/index.ts'
 import { invalidSchedule } from './invalid-schedule.ts'
+import type { NewSchedule } from './types.ts'
 
 /** What policy decides on: the names of wake-ups are made. */
 export const WAKE = 'wake'

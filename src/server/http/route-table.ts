@@ -17,7 +17,6 @@ import {
 import { API_HEADERS, answerJson, answerNothing, HttpRefusal } from './answers.ts'
 import { METADATA_PATHS } from './mcp-endpoints.ts'
 import { defineOpenRoute, defineRoute, type Exchange, type Route } from './route.ts'
-import { AGENT_ROUTES } from './routes/agent-routes.ts'
 import { ANSWER_ROUTES, APPROVAL_ROUTES } from './routes/approval-routes.ts'
 import { ARTIFACT_ROUTES } from './routes/artifact-routes.ts'
 import { CALL_ROUTES } from './routes/call-routes.ts'
@@ -209,7 +208,6 @@ export const ROUTES: readonly Route[] = [
   ...CALL_ROUTES,
   ...TOOL_ROUTES,
   ...RUN_ROUTES,
-  ...AGENT_ROUTES,
   ...ARTIFACT_ROUTES,
   ...APPROVAL_ROUTES,
   ...ANSWER_ROUTES,

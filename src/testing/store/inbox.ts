@@ -1,4 +1,4 @@
-import type { StoredMessage } from '../../core/index.ts'
+import type { StoredMessage } from '../../features/messages/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 
 /** What agents told the people at the console. */

@@ -1,4 +1,5 @@
-import { type NewSession, SESSION_AGE_MS, type Store } from '../../core/index.ts'
+import { type Store } from '../../core/index.ts'
+import { type NewSession, SESSION_AGE_MS } from '../../features/sessions/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 
 /** Sessions of agents, and what they write to each other. */

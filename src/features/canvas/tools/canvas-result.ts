@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { CANVAS_KINDS, type Canvas, type Content } from '../../../core/index.ts'
+import type { Content } from '../../../core/index.ts'
+import { CANVAS_KINDS, type Canvas } from '../types.ts'
 
 /** What an agent can do with canvases. */
 export const CANVAS_ACTIONS = ['present', 'update', 'hide', 'list', 'eval', 'snapshot'] as const

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { CANVAS_KINDS, type CanvasDrawing, type Context, defineTool, ToolError } from '../../../core/index.ts'
+import { type Context, defineTool, ToolError } from '../../../core/index.ts'
 import { actionNeeds } from '../../../lib/index.ts'
+import { CANVAS_KINDS, type CanvasDrawing } from '../types.ts'
 import { CANVAS_ACTIONS, type CanvasResult, canvasResult, showCanvas, summarise } from './canvas-result.ts'
 
 const MAX_FIELDS = 50

@@ -12,4 +12,24 @@ export const featureCommands: readonly {
     summary: 'Review, search, export what agents remember',
     load: async () => (await import('../../memory/commands.ts')).memoryCommand,
   },
+  {
+    name: 'sessions',
+    summary: 'List agent sessions, write to them, end them',
+    load: async () => (await import('../../sessions/commands.ts')).sessionsCommand,
+  },
+  {
+    name: 'messages',
+    summary: 'Read the inbox, list channels, send messages',
+    load: async () => (await import('../../messages/commands.ts')).messagesCommand,
+  },
+  {
+    name: 'cron',
+    summary: 'Make calls later: schedules and their runs',
+    load: async () => (await import('../../schedules/commands.ts')).schedulesCommand,
+  },
+  {
+    name: 'canvas',
+    summary: 'Look at what agents show to people',
+    load: async () => (await import('../../canvas/commands.ts')).canvasCommand,
+  },
 ]

@@ -1,11 +1,5 @@
 import { z } from 'zod'
-import {
-  SCHEDULE_RUN_STATUSES,
-  type Schedule,
-  type ScheduleRun,
-  type ScheduleStatus,
-  type When,
-} from '../../../core/index.ts'
+import { SCHEDULE_RUN_STATUSES, type Schedule, type ScheduleRun, type ScheduleStatus, type When } from '../types.ts'
 
 const status = z.enum(SCHEDULE_RUN_STATUSES)
 

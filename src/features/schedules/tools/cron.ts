@@ -1,15 +1,8 @@
 import { z } from 'zod'
-import {
-  type Context,
-  cronProblem,
-  defineTool,
-  MISSED_POLICIES,
-  OVERLAP_POLICIES,
-  type ScheduleChange,
-  ToolError,
-  type WrittenWhen,
-} from '../../../core/index.ts'
+import { type Context, defineTool, ToolError } from '../../../core/index.ts'
 import { actionNeeds } from '../../../lib/index.ts'
+import { cronProblem } from '../cron-problem.ts'
+import { MISSED_POLICIES, OVERLAP_POLICIES, type ScheduleChange, type WrittenWhen } from '../types.ts'
 import { cronResult, showCron, toRun, toSchedule, toShortSchedule, toStatus } from './cron-result.ts'
 
 const TIMES = ['cron', 'every', 'at'] as const

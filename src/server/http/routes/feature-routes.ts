@@ -31,13 +31,9 @@ function toRoute({ handle, isOpen = false, allow, ...route }: FeatureRoute): Rou
     : defineRoute({ ...route, allow, handle: answer })
 }
 
-function toRequest({
-  context: { service },
-  caller,
-  params,
-  query,
-  body,
-}: Exchange<Caller, unknown, unknown>): FeatureRequest {
+function toRequest(exchange: Exchange<Caller | undefined, unknown, unknown>): FeatureRequest {
+  const { context, caller = NOBODY, params, query, body, request } = exchange
+  const { service } = context
   const { name, scopes, rights } = caller
   return {
     hub: service.hub,

@@ -1,4 +1,4 @@
-import type { Schedule, ScheduleRun, When } from '../../core/index.ts'
+import type { Schedule, ScheduleRun, When } from './types.ts'
 
 /** A schedule as a row of a table. */
 export function scheduleRow(schedule: Schedule): string[] {

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { useCliHere } from '../../../test/support/cli-here.ts'
 import { soon } from '../../../test/support/soon.ts'
+import { commandKit } from '../../cli/command-kit.ts'
 import { openStore } from '../../store/sqlite.ts'
-import { startSchedules } from './cron-start.ts'
+import { startSchedules } from './commands-start.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-cron-cli-'))
 const config = join(folder, 'tool-hub.yaml')
@@ -88,7 +89,7 @@ describe('tool-hub cron', () => {
     })
     const enough = new AbortController()
     const before = heard().stdout.length
-    const running = startSchedules({ config }, enough.signal)
+    const running = startSchedules(commandKit, { config }, enough.signal)
     await expect.poll(() => heard().stdout.slice(before)).toMatch(/^soon .* running .*\nsoon .* ok /)
     enough.abort()
     await running

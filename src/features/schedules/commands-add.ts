@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander'
+import type { CommandKit } from '../../core/index.ts'
+import { scheduleRow } from './schedule-lines.ts'
 import {
   MISSED_POLICIES,
   OVERLAP_POLICIES,
@@ -6,15 +8,7 @@ import {
   type ScheduleChange,
   type ScheduledCall,
   type WrittenWhen,
-} from '../../core/index.ts'
-import { UsageError } from '../exit.ts'
-import { withSchedules } from '../hub/with-schedules.ts'
-import { addConfigOption, parseTime } from '../input/options.ts'
-import { parseJsonInput, readStdin } from '../input/read-arguments.ts'
-import { callerName } from '../invocation.ts'
-import { table } from '../output/layout.ts'
-import { print, printJson } from '../output/print.ts'
-import { scheduleRow } from '../output/schedule-lines.ts'
+} from './types.ts'
 
 interface Flags {
   readonly config?: string
@@ -36,8 +30,8 @@ interface Flags {
 }
 
 /** `cron add`: a schedule of the owner's. */
-export function describeCronAdd(command: Command): void {
-  addSettings(command)
+export function describeCronAdd(command: Command, kit: CommandKit): void {
+  addSettings(kit, command)
     .description('Make a schedule that calls one tool, or with --calls several; it has the rights of the command line.')
     .argument('<name>', 'Name of the server')
     .argument('[tool]', 'The tool to call')
@@ -50,12 +44,14 @@ Examples:
   tool-hub cron add tidy core/fs.deletePath '{"path":"tmp/old"}' --cron "0 3 * * 0" --time-zone Europe/Berlin --missed skip
   tool-hub cron add later --at 2027-01-31T09:00 --calls '[{"tool":"core/util.time.now"}]'`,
     )
-    .action(add)
+    .action((name: string, tool: string | undefined, input: string | undefined, flags: Flags) =>
+      add(kit, name, tool, input, flags),
+    )
 }
 
 /** `cron update`: the same for one that is there. */
-export function describeCronUpdate(command: Command): void {
-  addSettings(command)
+export function describeCronUpdate(command: Command, kit: CommandKit): void {
+  addSettings(kit, command)
     .description('Change a schedule: what is not said stays.')
     .argument('<schedule>', 'Its name or id')
     .option('--enable', 'Let it go on')
@@ -64,11 +60,12 @@ export function describeCronUpdate(command: Command): void {
       'after',
       '\nExamples:\n  tool-hub cron update stamp --every 1h\n  tool-hub cron update stamp --disable',
     )
-    .action(update)
+    .action((schedule: string, flags: Flags) => update(kit, schedule, flags))
 }
 
-function addSettings(command: Command): Command {
-  return addConfigOption(command)
+function addSettings(kit: CommandKit, command: Command): Command {
+  return kit
+    .addConfigOption(command)
     .option('--cron <expression>', 'When: minute, hour, day of month, month, day of week')
     .option('--every <duration>', 'When: at this interval, e.g. 15m')
     .option('--at <time>', 'When: once, e.g. 2027-01-31T09:00')
@@ -83,59 +80,78 @@ function addSettings(command: Command): Command {
     .option('--timeout <duration>', 'How long one run may take')
 }
 
-async function add(name: string, tool: string | undefined, input: string | undefined, flags: Flags): Promise<void> {
-  const when = whenOf(flags)
-  if (!when) throw new UsageError('When?', 'Give --cron, --every or --at.')
-  const calls = (await callsOf(flags)) ?? callOf(tool, input)
+async function add(
+  kit: CommandKit,
+  name: string,
+  tool: string | undefined,
+  input: string | undefined,
+  flags: Flags,
+): Promise<void> {
+  const when = whenOf(kit, flags)
+  if (!when) throw kit.usageError('When?', 'Give --cron, --every or --at.')
+  const calls = (await callsOf(kit, flags)) ?? callOf(kit, tool, input)
   if (tool !== undefined && flags.calls !== undefined)
-    throw new UsageError('A tool and --calls exclude each other.', 'Give one of them.')
-  const wish = { ...settingsOf(flags), name, when, calls }
-  await tell(await withSchedules(flags, (desk) => desk.add(wish, { by: callerName() })), flags)
+    throw kit.usageError('A tool and --calls exclude each other.', 'Give one of them.')
+  const wish = { ...settingsOf(kit, flags), name, when, calls }
+  await tell(
+    kit,
+    await kit.withServiceHub(flags, ({ schedules }) => schedules.add(wish, { by: kit.callerName() })),
+    flags,
+  )
 }
 
-async function update(schedule: string, flags: Flags): Promise<void> {
-  const [when, calls] = [whenOf(flags), await callsOf(flags)]
-  if (flags.enable && flags.disable) throw new UsageError('--enable and --disable exclude each other.', 'Give one.')
+async function update(kit: CommandKit, schedule: string, flags: Flags): Promise<void> {
+  const [when, calls] = [whenOf(kit, flags), await callsOf(kit, flags)]
+  if (flags.enable && flags.disable) throw kit.usageError('--enable and --disable exclude each other.', 'Give one.')
   const enabled = flags.enable ? { enabled: true } : flags.disable ? { enabled: false } : {}
-  const change: ScheduleChange = { ...settingsOf(flags), ...enabled, ...(when && { when }), ...(calls && { calls }) }
-  if (Object.keys(change).length === 0) throw new UsageError('Nothing is to be changed.', 'See --help for what can be.')
-  await tell(await withSchedules(flags, (desk) => desk.update(schedule, change, { by: callerName() })), flags)
+  const change: ScheduleChange = {
+    ...settingsOf(kit, flags),
+    ...enabled,
+    ...(when && { when }),
+    ...(calls && { calls }),
+  }
+  if (Object.keys(change).length === 0) throw kit.usageError('Nothing is to be changed.', 'See --help for what can be.')
+  await tell(
+    kit,
+    await kit.withServiceHub(flags, ({ schedules }) => schedules.update(schedule, change, { by: kit.callerName() })),
+    flags,
+  )
 }
 
-function tell(schedule: Schedule, { json }: Flags): Promise<void> {
-  return json ? printJson(schedule) : print(table([scheduleRow(schedule)]))
+function tell(kit: CommandKit, schedule: Schedule, { json }: Flags): Promise<void> {
+  return json ? kit.printJson(schedule) : kit.print(kit.table([scheduleRow(schedule)]))
 }
 
-function settingsOf(flags: Flags): ScheduleChange {
+function settingsOf(kit: CommandKit, flags: Flags): ScheduleChange {
   const { timeZone, continueOnError, missed, overlap, jitter, until, maxRuns, timeout } = flags
   return {
     ...(timeZone !== undefined && { timeZone }),
     ...(continueOnError && { continueOnError }),
     ...(missed && { missed }),
     ...(overlap && { overlap }),
-    ...(jitter !== undefined && { jitterMs: parseTime('--jitter', jitter) }),
+    ...(jitter !== undefined && { jitterMs: kit.parseTime('--jitter', jitter) }),
     ...(until !== undefined && { until }),
     ...(maxRuns !== undefined && { maxRuns: Number(maxRuns) }),
-    ...(timeout !== undefined && { timeoutMs: parseTime('--timeout', timeout) }),
+    ...(timeout !== undefined && { timeoutMs: kit.parseTime('--timeout', timeout) }),
   }
 }
 
-function whenOf({ cron, every, at }: Flags): WrittenWhen | undefined {
+function whenOf(kit: CommandKit, { cron, every, at }: Flags): WrittenWhen | undefined {
   const given = [cron, every, at].filter((value) => value !== undefined).length
-  if (given > 1) throw new UsageError('--cron, --every and --at exclude each other.', 'Give one of them.')
+  if (given > 1) throw kit.usageError('--cron, --every and --at exclude each other.', 'Give one of them.')
   if (cron !== undefined) return { cron }
-  if (every !== undefined) return { everyMs: parseTime('--every', every) }
+  if (every !== undefined) return { everyMs: kit.parseTime('--every', every) }
   return at === undefined ? undefined : { at }
 }
 
-async function callsOf({ calls }: Flags): Promise<readonly ScheduledCall[] | undefined> {
+async function callsOf(kit: CommandKit, { calls }: Flags): Promise<readonly ScheduledCall[] | undefined> {
   if (calls === undefined) return undefined
-  const parsed = parseJsonInput(calls === '-' ? await readStdin() : calls, '--calls')
+  const parsed = kit.parseJson(calls === '-' ? await kit.readStdin() : calls, '--calls')
   // The schedule is read as a whole, and says what is wrong with them.
   return parsed as readonly ScheduledCall[]
 }
 
-function callOf(tool: string | undefined, input: string | undefined): readonly ScheduledCall[] {
-  if (tool === undefined) throw new UsageError('Which tool?', 'Name it after the schedule, or give --calls.')
-  return [{ tool, ...(input !== undefined && { input: parseJsonInput(input, 'The argument') }) }]
+function callOf(kit: CommandKit, tool: string | undefined, input: string | undefined): readonly ScheduledCall[] {
+  if (tool === undefined) throw kit.usageError('Which tool?', 'Name it after the schedule, or give --calls.')
+  return [{ tool, ...(input !== undefined && { input: kit.parseJson(input, 'The argument') }) }]
 }

@@ -1,5 +1,5 @@
-import type { OverlapPolicy, ScheduleRunStatus } from '../schedules.ts'
-import type { Awaitable } from '../store.ts'
+import type { Awaitable } from '../../core/store.ts'
+import type { OverlapPolicy, ScheduleRunStatus } from './types.ts'
 
 /** Schedules and their runs. Every change gives a schedule a new version, so that each time fires once. */
 export interface ScheduleStore {

@@ -1,10 +1,6 @@
 import type { Command } from 'commander'
-import { interruptSignal } from '../exit.ts'
-import { withSchedules } from '../hub/with-schedules.ts'
-import { addConfigOption } from '../input/options.ts'
-import { table } from '../output/layout.ts'
-import { print, printJsonLine, say } from '../output/print.ts'
-import { localTime, runRow } from '../output/schedule-lines.ts'
+import type { CommandKit } from '../../core/index.ts'
+import { localTime, runRow } from './schedule-lines.ts'
 
 interface Flags {
   readonly config?: string
@@ -12,8 +8,9 @@ interface Flags {
 }
 
 /** `cron start`: what is due is run here. */
-export function describeCronStart(command: Command): void {
-  addConfigOption(command)
+export function describeCronStart(command: Command, kit: CommandKit): void {
+  kit
+    .addConfigOption(command)
     .description(
       'Run schedules in this process until Ctrl-C, and say what begins and ends. tool-hub serve does it, too.',
     )
@@ -21,28 +18,28 @@ export function describeCronStart(command: Command): void {
       'after',
       '\nExamples:\n  tool-hub cron start\n  tool-hub cron start --json      a line of JSON for each run',
     )
-    .action((flags: Flags) => startSchedules(flags, interruptSignal()))
+    .action((flags: Flags) => startSchedules(kit, flags, kit.interruptSignal()))
 }
 
 /** Runs what is due until the signal says that it is enough. */
-export async function startSchedules(flags: Flags, signal: AbortSignal): Promise<void> {
-  await withSchedules(flags, async (desk, options) => {
-    await desk.onRun((run, { name, timeZone }) => {
-      if (flags.json) void printJsonLine({ name, ...run })
-      else void print(table([[name, ...runRow(run, timeZone)]]))
+export async function startSchedules(kit: CommandKit, flags: Flags, signal: AbortSignal): Promise<void> {
+  await kit.withServiceHub(flags, async ({ schedules }, options) => {
+    await schedules.onRun((run, { name, timeZone }) => {
+      if (flags.json) void kit.printJsonLine({ name, ...run })
+      else void kit.print(kit.table([[name, ...runRow(run, timeZone)]]))
     })
-    await desk.start({ entries: options.schedules?.entries ?? {} })
+    await schedules.start({ entries: options.schedules?.entries ?? {} })
     if (!flags.json) {
-      const { enabled, nextAt } = await desk.status()
+      const { enabled, nextAt } = await schedules.status()
       const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
       const next = nextAt === undefined ? '' : `, the next at ${localTime(nextAt, zone)}`
-      say(`${enabled} schedules run here${next}. Ctrl-C ends it.`)
+      kit.say(`${enabled} schedules run here${next}. Ctrl-C ends it.`)
     }
     // The timers of schedules keep no process alive.
     const alive = setInterval(() => {}, 60_000)
     await untilAborted(signal)
     clearInterval(alive)
-    await desk.stop()
+    await schedules.stop()
   })
 }
 

@@ -1,14 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import type { CommandFlags, CommandKit, FeatureServices } from '../../core/index.ts'
 import { errnoOf, escapeText } from '../../lib/index.ts'
-import { UsageError } from '../exit.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
-import { addConfigOption } from '../input/options.ts'
-import { countNoun } from '../output/layout.ts'
-import { printJson, say } from '../output/print.ts'
-import { findCanvas } from './canvas-find.ts'
+import type { CanvasDetail } from './types.ts'
 
-type Flags = HubFlags & {
+type Flags = CommandFlags & {
   readonly json?: boolean
   readonly out: string
   readonly version?: string
@@ -24,44 +20,53 @@ Examples:
   tool-hub canvas save canvas-b513ab00c0dc9f03 --of-version 2 --page --out chart.html`
 
 /** `canvas save`: the content of a canvas, or the page that shows it, in a file. */
-export function describeCanvasSave(command: Command): void {
-  addConfigOption(command)
+export function describeCanvasSave(command: Command, kit: CommandKit): void {
+  kit
+    .addConfigOption(command)
     .description('Save what an agent gave for a canvas, or with --page a page that shows it.')
     .argument('<id>', 'Id of the canvas')
     .requiredOption('--out <file>', 'The new file')
     .option('--of-version <n>', 'Which version. Default: the latest')
     .option('--page', 'The page that shows it, with all that it needs')
     .addHelpText('after', EXAMPLES)
-    .action(save)
+    .action((id: string, flags: Flags & { readonly ofVersion?: string }) => save(kit, id, flags))
 }
 
 async function save(
+  kit: CommandKit,
   id: string,
   { out, page, ofVersion, ...flags }: Flags & { readonly ofVersion?: string },
 ): Promise<void> {
-  const version = readVersion(ofVersion)
-  const text = await withHub(flags, async (hub) => {
-    await findCanvas(hub, id)
+  const version = readVersion(kit, ofVersion)
+  const text = await kit.withHub(flags, async (hub) => {
+    await findCanvas(kit, hub, id)
     if (page) return hub.canvas.document(id, version === undefined ? {} : { version })
     return (await hub.canvas.content(id, version)).text
   })
-  await write(text, out)
+  await write(kit, text, out)
   const bytes = Buffer.byteLength(text)
-  if (flags.json) return printJson({ saved: id, out, bytes })
-  say(`Wrote ${countNoun(bytes, 'byte')} to ${escapeText(out)}.`)
+  if (flags.json) return kit.printJson({ saved: id, out, bytes })
+  kit.say(`Wrote ${kit.countNoun(bytes, 'byte')} to ${escapeText(out)}.`)
 }
 
-function readVersion(written: string | undefined): number | undefined {
+/** The canvas of an id; says what to do when there is none. */
+export async function findCanvas(kit: CommandKit, { canvas }: FeatureServices, id: string): Promise<CanvasDetail> {
+  const found = await canvas.find(id)
+  if (found) return found
+  throw kit.usageError(`There is no canvas ${JSON.stringify(id)}.`, 'List them with tool-hub canvas --all.')
+}
+
+function readVersion(kit: CommandKit, written: string | undefined): number | undefined {
   if (written === undefined) return undefined
   if (/^[1-9]\d{0,8}$/.test(written)) return Number(written)
-  throw new UsageError(`${JSON.stringify(written)} is no version.`, 'Give a number from 1 up: tool-hub canvas show ID.')
+  throw kit.usageError(`${JSON.stringify(written)} is no version.`, 'Give a number from 1 up: tool-hub canvas show ID.')
 }
 
-async function write(text: string, file: string): Promise<void> {
+async function write(kit: CommandKit, text: string, file: string): Promise<void> {
   try {
     await writeFile(file, text, { flag: 'wx' })
   } catch (error) {
     const why = errnoOf(error) === 'EEXIST' ? 'is there already' : `cannot be written (${errnoOf(error)})`
-    throw new UsageError(`${file} ${why}.`, 'Name another file.')
+    throw kit.usageError(`${file} ${why}.`, 'Name another file.')
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { MISSED_POLICIES, OVERLAP_POLICIES, SCHEDULE_RUN_STATUSES } from '../core/index.ts'
-import { newSchedule, scheduleChange } from '../features/schedules/index.ts'
-import { pageQuery } from './shapes.ts'
+import { pageQuery } from '../../protocol/index.ts'
+import type { newSchedule, scheduleChange } from './schedule-schema.ts'
+import { MISSED_POLICIES, OVERLAP_POLICIES, SCHEDULE_RUN_STATUSES } from './types.ts'
 
 const runStatus = z.enum(SCHEDULE_RUN_STATUSES)
 
@@ -55,7 +55,6 @@ export const scheduleStatus = z.object({
 export const scheduleList = z.object({ schedules: z.array(scheduleEntry), status: scheduleStatus })
 
 /** Bodies of `POST /v1/schedules` and `PUT /v1/schedules/{id}`. */
-export { newSchedule, scheduleChange }
 export type NewScheduleBody = z.input<typeof newSchedule>
 export type ScheduleChangeBody = z.input<typeof scheduleChange>
 

@@ -1,4 +1,4 @@
-import type { Principal } from './principal.ts'
+import type { Principal } from '../../core/principal.ts'
 
 /** What becomes of times that passed while nothing ran: nothing, one run for all of them, or one for each. */
 export const MISSED_POLICIES = ['skip', 'once', 'all'] as const

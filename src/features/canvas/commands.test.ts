@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { useCliHere } from '../../../test/support/cli-here.ts'
-import { withHub } from '../hub/with-hub.ts'
+import { withHub } from '../../cli/hub/with-hub.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-cli-canvas-'))
 const config = join(folder, 'tool-hub.yaml')

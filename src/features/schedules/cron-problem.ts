@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import { messageOf } from './errors.ts'
+import { messageOf } from '../../core/errors.ts'
 
 const FIELDS = ['second', 'minute', 'hour', 'day of month', 'month', 'day of week'] as const
 /** How expressions are read: seconds are optional. */

@@ -1,4 +1,5 @@
-import { type ErrorCode, type HubOptions, type ScheduleService, ToolError } from '../../core/index.ts'
+import { type ErrorCode, type HubOptions, ToolError } from '../../core/index.ts'
+import type { Hub } from '../../hub/index.ts'
 import { createPrincipalLookup } from '../../server/auth/index.ts'
 import { UsageError } from '../exit.ts'
 import { callerName } from '../invocation.ts'
@@ -15,17 +16,17 @@ const OF_WORDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'BUDGET_EXCEEDED',
 ])
 
-/** The schedules of the data folder; runs made here look tokens up as the service does. */
-export async function withSchedules<T>(
+/** The hub of the data folder as the service has it: work of others that is done here looks their tokens up. */
+export async function withServiceHub<T>(
   flags: { readonly config?: string },
-  use: (desk: ScheduleService, options: HubOptions) => Promise<T>,
+  use: (hub: Hub, options: HubOptions) => Promise<T>,
 ): Promise<T> {
   const { options } = await readCliConfig(flags)
   const store = openDataStore(options)
   const principals = createPrincipalLookup(store, Date.now)
   const whole = { caller: callerName(), ...options, store, principals }
   try {
-    return await withHubOf(whole, ({ schedules }) => use(schedules, whole))
+    return await withHubOf(whole, (hub) => use(hub, whole))
   } catch (error) {
     if (!ToolError.is(error) || !OF_WORDS.has(error.code)) throw error
     throw new UsageError(error.message, error.fix.hint)

@@ -1,5 +1,5 @@
-import type { Canvas, CanvasDetail, CanvasFilter, CanvasVersion } from '../canvas.ts'
-import type { Awaitable } from '../store.ts'
+import type { Awaitable } from '../../core/store.ts'
+import type { Canvas, CanvasDetail, CanvasFilter, CanvasVersion } from './types.ts'
 
 /** Canvases that agents show to people; their contents are artifacts of the runs. */
 export interface CanvasStore {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CANVAS_KINDS } from '../core/index.ts'
+import { CANVAS_KINDS } from './types.ts'
 
 const version = z.object({
   n: z.number(),

@@ -1,9 +1,6 @@
 import type { Command } from 'commander'
-import { UsageError } from '../exit.ts'
-import { withSchedules } from '../hub/with-schedules.ts'
-import { addConfigOption } from '../input/options.ts'
-import { print, printJson, say } from '../output/print.ts'
-import { localTime } from '../output/schedule-lines.ts'
+import type { CommandKit } from '../../core/index.ts'
+import { localTime } from './schedule-lines.ts'
 
 interface Flags {
   readonly config?: string
@@ -15,8 +12,9 @@ interface Flags {
 const MAX_COUNT = 100
 
 /** `cron next`: what an expression means. */
-export function describeCronNext(command: Command): void {
-  addConfigOption(command)
+export function describeCronNext(command: Command, kit: CommandKit): void {
+  kit
+    .addConfigOption(command)
     .description('Show the next times of a cron expression by the clocks of a zone, or where it is wrong.')
     .argument('<expression>', 'Minute, hour, day of month, month, day of week')
     .option('--time-zone <name>', 'By whose clocks, e.g. Europe/Berlin. Default: that of the config or the machine')
@@ -25,16 +23,18 @@ export function describeCronNext(command: Command): void {
       'after',
       '\nExamples:\n  tool-hub cron next "0 9 * * 1-5"\n  tool-hub cron next "30 2 * * *" --time-zone Europe/Berlin --count 10',
     )
-    .action(next)
+    .action((expression: string, flags: Flags) => next(kit, expression, flags))
 }
 
-async function next(expression: string, flags: Flags): Promise<void> {
+async function next(kit: CommandKit, expression: string, flags: Flags): Promise<void> {
   const count = Number(flags.count)
   if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
-    throw new UsageError(`--count ${JSON.stringify(flags.count)} is no number of times.`, `Use 1 to ${MAX_COUNT}.`)
+    throw kit.usageError(`--count ${JSON.stringify(flags.count)} is no number of times.`, `Use 1 to ${MAX_COUNT}.`)
   const wish = { count, ...(flags.timeZone !== undefined && { timeZone: flags.timeZone }) }
-  const { times, timeZone } = await withSchedules(flags, (desk) => desk.next({ cron: expression }, wish))
-  if (flags.json) return printJson({ timeZone, times: times.map((time) => new Date(time).toISOString()) })
-  if (times.length === 0) return say('It has no time at all.')
-  await print(times.map((time) => localTime(time, timeZone)).join('\n'))
+  const { times, timeZone } = await kit.withServiceHub(flags, ({ schedules }) =>
+    schedules.next({ cron: expression }, wish),
+  )
+  if (flags.json) return kit.printJson({ timeZone, times: times.map((time) => new Date(time).toISOString()) })
+  if (times.length === 0) return kit.say('It has no time at all.')
+  await kit.print(times.map((time) => localTime(time, timeZone)).join('\n'))
 }

@@ -1,0 +1,161 @@
+import {
+  defineFeatureRoute,
+  type FeatureRoute,
+  type FeatureRoutes,
+  FileAnswer,
+  type ServedFile,
+  ToolError,
+} from '../../core/index.ts'
+import { sha256 } from '../../lib/index.ts'
+import { readBuiltFile } from '../../system/index.ts'
+import { SCRIPT_NAMES } from './canvas-scripts.ts'
+import { pagePolicy } from './page-policy.ts'
+import { canvasDetail, canvasEntry, canvasList, canvasQuery, contentQuery, viewQuery } from './schema.ts'
+
+const read = new Map<string, Promise<ServedFile | undefined>>()
+
+const SCRIPTS = '/v1/canvas-scripts'
+
+const ROUTES: readonly FeatureRoute[] = [
+  defineFeatureRoute({
+    method: 'get',
+    path: '/v1/canvases',
+    summary: 'What agents show to people',
+    allow: ['read'],
+    query: canvasQuery,
+    answers: [{ description: 'Canvases, newest first', schema: canvasList }],
+    async handle({ hub, query: { hidden, ...filter } }) {
+      const wanted = { ...filter, ...(hidden !== undefined && { hidden: hidden === 'true' }) }
+      const canvases = await hub.canvas.list(wanted)
+      const next = canvases.length === filter.limit ? canvases.at(-1)!.createdAt : undefined
+      return { canvases, next }
+    },
+  }),
+  defineFeatureRoute({
+    method: 'get',
+    path: '/v1/canvases/{id}',
+    summary: 'One canvas with its versions',
+    allow: ['read'],
+    answers: [{ description: 'The canvas', schema: canvasDetail }],
+    async handle({ hub, param }) {
+      const canvas = await hub.canvas.find(param('id'))
+      if (!canvas) throw new ToolError('NOT_FOUND', 'There is no such canvas.')
+      return canvas
+    },
+  }),
+  defineFeatureRoute({
+    method: 'get',
+    path: '/v1/canvases/{id}/view',
+    summary: 'A page that shows the canvas in a frame without network',
+    allow: ['read'],
+    query: viewQuery,
+    answers: [{ description: 'The page', mediaType: 'text/html' }],
+    async handle({ hub, param, query, host }) {
+      const place = scriptsOf(host)
+      const shown = { ...query, ...(place !== undefined && { scripts: place }) }
+      const page = await hub.canvas.document(param('id'), shown)
+      return new Response(page, { headers: viewHeaders(place) })
+    },
+  }),
+  defineFeatureRoute({
+    method: 'get',
+    path: '/v1/canvases/{id}/content',
+    summary: 'What the agent gave, as it is',
+    allow: ['read'],
+    query: contentQuery,
+    answers: [{ description: 'The content', mediaType: 'text/plain' }],
+    async handle({ hub, param, query: { version } }) {
+      const { text } = await hub.canvas.content(param('id'), version)
+      const headers = {
+        'content-type': 'text/plain; charset=utf-8',
+        'content-security-policy': "default-src 'none'; sandbox",
+      }
+      return new Response(text, { headers })
+    },
+  }),
+  defineFeatureRoute({
+    method: 'post',
+    path: '/v1/canvases/{id}/hide',
+    summary: 'Takes a canvas out of sight; it stays on record',
+    allow: ['approve', 'admin'],
+    answers: [{ description: 'It is hidden', status: 204 }],
+    async handle({ hub, caller, param }) {
+      await hub.canvas.hide(param('id'), { by: caller.name })
+    },
+  }),
+  defineFeatureRoute({
+    method: 'get',
+    path: `${SCRIPTS}/{name}`,
+    summary: 'The scripts that draw canvases; the same for everybody',
+    allow: ['read'],
+    // The frames that load them have no origin, and some browsers say so: nobody else may be refused for that.
+    isOpen: true,
+    answers: [{ description: 'The script', mediaType: 'text/javascript' }],
+    handle: ({ param }) => answerScript(param('name')),
+  }),
+]
+
+/** The HTTP routes of canvases. */
+export const canvasRoutes: FeatureRoutes = {
+  schemas: { Canvas: canvasEntry, CanvasDetail: canvasDetail },
+  routes: ROUTES,
+}
+
+/** Where the page finds our scripts. No policy can name an address of IPv6: there they are in the page. */
+function scriptsOf(host: string | undefined): string | undefined {
+  return host === undefined || host.startsWith('[') ? undefined : `${host}${SCRIPTS}`
+}
+
+/**
+ * On every page with a canvas: it has no origin, so no cookie and no storage, and loads nothing but our scripts, wherever
+ * it is opened. Only the console may put it into a frame.
+ */
+function viewHeaders(place: string | undefined): Record<string, string> {
+  const scripts = place === undefined ? [] : SCRIPT_NAMES.map((name) => `${place}/${name}`)
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': `sandbox allow-scripts; ${pagePolicy(scripts)}; frame-ancestors 'self'`,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-dns-prefetch-control': 'off',
+    'permissions-policy':
+      'camera=(), clipboard-read=(), clipboard-write=(), display-capture=(), geolocation=(), microphone=()',
+    'cache-control': 'no-store',
+  }
+}
+
+/** A script that draws canvases. Frames without an origin load it, so it is for every origin; there is nothing secret in it. */
+async function answerScript(name: string): Promise<FileAnswer> {
+  const file = SCRIPT_NAMES.includes(name) ? await open(name) : undefined
+  if (!file) {
+    throw new ToolError('NOT_FOUND', 'There is no such script.', {
+      hint: 'In a checkout of tool-hub, npm run build makes them.',
+    })
+  }
+  return new FileAnswer(file, { 'cross-origin-resource-policy': 'cross-origin' })
+}
+
+/** Read once: they are large, and everybody may ask. */
+function open(name: string): Promise<ServedFile | undefined> {
+  const known = read.get(name)
+  if (known) return known
+  const reading = readAll(name)
+  read.set(name, reading)
+  reading.then(
+    (file) => file ?? read.delete(name),
+    () => read.delete(name),
+  )
+  return reading
+}
+
+async function readAll(name: string): Promise<ServedFile | undefined> {
+  const [bytes, brotli, gzip] = await Promise.all(
+    ['', '.br', '.gz'].map((ending) => readBuiltFile(`canvas-frame/${name}${ending}`)),
+  )
+  if (!bytes) return undefined
+  const etag = `"${sha256(bytes).slice(0, 32)}"`
+  const small = { ...(brotli && { brotli }), ...(gzip && { gzip }) }
+  return { type: 'text/javascript; charset=utf-8', bytes, ...small, etag, isImmutable: false }
+}
