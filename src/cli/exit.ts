@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode, type FailureStatus, type ToolResult } from '../core/index.ts'
 
-/** What the exit code of a command says. */
+/** The exit codes of a command. */
 export const EXIT = {
   ok: 0,
   failed: 1,
@@ -11,7 +11,7 @@ export const EXIT = {
   terminated: 143,
 } as const
 
-/** Codes that say the command line or the config names what cannot be: no tool had a chance to fail. */
+/** Codes that mean a mistake in the command line or the config, before any tool ran. */
 const OF_CODE: ReadonlyMap<ErrorCode, number> = new Map([
   ['TOOL_NOT_FOUND', EXIT.usage],
   ['CONFIG_INVALID', EXIT.usage],
@@ -25,7 +25,7 @@ const OF_STATUS: Record<FailureStatus, number> = {
   approval_required: EXIT.unapproved,
 }
 
-/** Gravest first: a failure says more than a wrong name, that more than a missing answer, and that more than a denial. */
+/** Most serious first: a failure, a wrong name, a missing approval, a denial. */
 const GRAVITY = [EXIT.failed, EXIT.usage, EXIT.unapproved, EXIT.denied]
 
 /** The exit code of a failure, whether it was thrown or is the result of a call. */
@@ -33,7 +33,7 @@ export function exitCodeOfFailure({ code }: { readonly code: ErrorCode }): numbe
   return OF_CODE.get(code) ?? OF_STATUS[ERRORS[code].status]
 }
 
-/** The exit code that one result stands for. */
+/** The exit code of one result. */
 export function exitCodeOfResult(result: ToolResult): number {
   return result.ok ? EXIT.ok : exitCodeOfFailure(result.error)
 }
@@ -43,7 +43,7 @@ export function worstExitCode(codes: ReadonlySet<number>): number {
   return GRAVITY.find((code) => codes.has(code)) ?? EXIT.ok
 }
 
-/** The command line cannot mean anything: nothing was done. */
+/** The command line is wrong; nothing was done. */
 export class UsageError extends Error {
   readonly hint: string | undefined
 
@@ -57,7 +57,7 @@ export class UsageError extends Error {
 let controller: AbortController | undefined
 let code: number | undefined
 
-/** Aborts at the first Ctrl-C or SIGTERM, so that work can end in good order; the second one ends the process immediately. */
+/** A signal that aborts at the first Ctrl-C or SIGTERM, so that work can end in good order; the second ends the process immediately. */
 export function interruptSignal(): AbortSignal {
   if (controller) return controller.signal
   controller = new AbortController()
@@ -66,14 +66,14 @@ export function interruptSignal(): AbortSignal {
   return controller.signal
 }
 
-/** Ends the work as Ctrl-C does; for prompts, which take the key themselves. */
+/** Ends the work as Ctrl-C does; for prompts, which handle the key themselves. */
 export function interrupt(exitCode: number = EXIT.interrupted): void {
   if (code !== undefined) process.exit(code)
   code = exitCode
   controller?.abort()
 }
 
-/** The exit code of an interrupted command; nothing when it was not interrupted. */
+/** The exit code of an interrupted command; `undefined` if it was not interrupted. */
 export function interruptCode(): number | undefined {
   return code
 }

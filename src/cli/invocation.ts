@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { basename, relative } from 'node:path'
 
-/** How the person at the shell calls us, so that a command we print can be pasted: `npx tool-hub`, `tool-hub`, `node dist/…`. */
+/** How the person at the shell runs tool-hub, so that a printed command can be pasted: `npx tool-hub`, `tool-hub`, `node dist/…`. */
 export function ownCommand(env: NodeJS.ProcessEnv = process.env, file = process.argv[1] ?? ''): string {
   const { npm_command, npm_lifecycle_event, INIT_CWD } = env
   if (npm_command === 'exec' || npm_lifecycle_event === 'npx') return 'npx tool-hub'
@@ -12,12 +12,12 @@ export function ownCommand(env: NodeJS.ProcessEnv = process.env, file = process.
   return `node ${quoteShellWord(relative(npm_lifecycle_event && INIT_CWD ? INIT_CWD : process.cwd(), file))}`
 }
 
-/** A word as a shell takes it. */
+/** A word, quoted for a shell if it needs to be. */
 export function quoteShellWord(word: string): string {
   return /^[\w./@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** Who calls from the command line, as the records name it: `cli:<user>`. */
+/** The caller of the command line in the records: `cli:<user>`. */
 export function callerName(): string {
   return `cli:${userName()}`
 }

@@ -5,7 +5,7 @@ import { interruptCode } from './exit.ts'
 import { lineWidth } from './output/layout.ts'
 import { flush } from './output/print.ts'
 
-/** Runs one command line and gives its exit code; everything it had to say is written by then. */
+/** Runs one command line and returns its exit code, after all output is written. */
 export async function runCli(words: readonly string[]): Promise<number> {
   const asked = withHelp(words)
   try {
@@ -20,7 +20,7 @@ export async function runCli(words: readonly string[]): Promise<number> {
   return interruptCode() ?? Number(process.exitCode ?? 0)
 }
 
-/** Nothing and `help` ask for help; `help list` is `list --help`, and a mistyped command is reported as such. */
+/** No words and `help` mean `--help`; `help list` is `list --help`, and a mistyped command is reported as such. */
 function withHelp(words: readonly string[]): readonly string[] {
   const [first, ...others] = words
   if (first !== undefined && first !== 'help') return words
@@ -46,7 +46,7 @@ Exit codes:
 Results go to stdout, messages to people go to stderr.
 More about a command: tool-hub <command> --help`
 
-/** The whole command line; only the command that was `asked` for is loaded, all of them for `*`. */
+/** The whole command line; only the command `asked` is loaded, or all of them for `*`. */
 export async function buildProgram(asked: string): Promise<Command> {
   const program = new Command('tool-hub')
     .description('The governed tool runtime for AI agents.')

@@ -126,7 +126,7 @@ describe('a mistake in the config', () => {
     [
       'a budget said twice',
       'limits:\n  calls: 1\n  run: { calls: 2 }\n',
-      'tool-hub.yaml:2:10 limits.calls: is also said as limits.run.calls; keep one.',
+      'tool-hub.yaml:2:10 limits.calls: is also set as limits.run.calls; keep one of them.',
     ],
     [
       'a plugin that is no name',

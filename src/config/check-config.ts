@@ -14,7 +14,7 @@ import { type Config, configSchemas, VISIBILITY_KEYS } from './schema.ts'
 /** `tools` in the form of a policy.yaml. */
 export type PolicyTools = z.output<typeof policyFileSchema>['tools']
 
-/** A checked config, its `tools` told apart. */
+/** A checked config, with `tools` as one of its two forms. */
 export interface CheckedConfig extends Omit<Config, 'tools'> {
   readonly visibility?: z.output<typeof configSchemas.visibility>['tools']
   readonly policyTools?: PolicyTools

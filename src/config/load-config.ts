@@ -93,7 +93,7 @@ async function configsIn(folder: string): Promise<string[]> {
   return CONFIG_NAMES.filter((_, index) => present[index])
 }
 
-/** Also a broken link is there: it must be told, not passed over for a config further up. */
+/** A broken link counts as present: it must be reported, not skipped for a config further up. */
 async function isThere(file: string): Promise<boolean> {
   try {
     await lstat(file)

@@ -93,7 +93,7 @@ function inFolders(server: Written, base: string): McpServer {
   const { cwd, sandbox } = server
   return {
     ...server,
-    // A fence has a folder of its own; that of the config would have to be opened to it.
+    // A sandbox has a folder of its own; the folder of the config would have to be opened to it.
     ...((cwd !== undefined || !sandbox) && { cwd: resolvePath(base, cwd ?? '.') }),
     ...(typeof sandbox === 'object' && { sandbox: toFence(sandbox, (path) => resolvePath(base, path)) }),
   }

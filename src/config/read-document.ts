@@ -11,7 +11,7 @@ const loadParseJson5 = lazyModule(() => import('../core/document/index.ts'))
 
 const MAX_BYTES = 1_000_000
 
-/** Reads and parses a config or policy file by the kind its name tells. */
+/** Reads and parses a config or policy file by the extension of its name. */
 export async function readDocument(file: string, cwd: string): Promise<ConfigDocument> {
   const label = labelOf(file, cwd)
   const parsed = await parseByKind(file, label)

@@ -107,7 +107,7 @@ describe('tool-hub approvals', () => {
     'says in the help of %s that it lists, and with which options',
     async (name) => {
       const { stdout } = await folder.run([name, '--help'])
-      expect(stdout).toMatch(/Without a command it is list, which takes .*--config.*--json/)
+      expect(stdout).toMatch(/The default command is list, which takes .*--config.*--json/)
       if (name === 'approvals') expect(stdout).toContain('which takes --config, --watch')
     },
   )

@@ -14,11 +14,11 @@ interface Answer {
   readonly result: ToolResult
 }
 
-const AT_ONCE = 8
+const CONCURRENCY = 8
 
 const EXAMPLES = `
 A line is {"id": …, "tool": "…", "input": {…}}; an answer is the result of the call, with the id first.
-Up to ${AT_ONCE} calls run concurrently on one hub; answers keep the order of the lines. A line that cannot be read gets an answer too.
+Up to ${CONCURRENCY} calls run concurrently on one hub; answers keep the order of the lines. A line that cannot be read gets an answer too.
 Exit code: 0 if every call succeeded, else the most serious: 1 (failed), 2 (no such tool), 4 (approval needed), 3 (denied).
 
 Examples:
@@ -40,7 +40,7 @@ async function batch(file: string, flags: HubFlags): Promise<void> {
   await withHubHere(flags, async (hub, options) => {
     sayPrivate(options)
     narrate(hub, options, flags)
-    const answers = inOrder(readJsonLines(file, signal), (line) => answer(hub, line, signal), AT_ONCE)
+    const answers = inOrder(readJsonLines(file, signal), (line) => answer(hub, line, signal), CONCURRENCY)
     for await (const { id, result } of answers) {
       codes.add(exitCodeOfResult(result))
       await printJsonLine({ id, ...result })

@@ -58,14 +58,14 @@ async function call(tool: string, words: string[], flags: CallFlags): Promise<vo
     const input = await readToolArguments(hub, { tool, words, flags })
     const { dryRun, purpose } = flags
     const result = await hub.callDynamic(tool, input, { dryRun, purpose, timeoutMs, signal: interruptSignal() })
-    if (!result.meta.dryRun) tellWorkspace(hub, options, result)
+    if (!result.meta.dryRun) sayWorkspace(hub, options, result)
     process.exitCode = exitCodeOfResult(result)
-    await (flags.json ? printJson(result) : tell(result, timeoutMs))
+    await (flags.json ? printJson(result) : printResult(result, timeoutMs))
   })
 }
 
 /** Paths are relative to the root: where that is not where the person stands, it is said. */
-function tellWorkspace(hub: Hub, options: HubOptions, { tool }: ToolResult): void {
+function sayWorkspace(hub: Hub, options: HubOptions, { tool }: ToolResult): void {
   const listed = hub.list().find(({ name }) => name === tool)
   const touchesFiles = listed?.capabilities.some((name) => name === 'read:fs' || name === 'write:fs')
   const folder = touchesFiles ? filesOf(hub, options) : undefined
@@ -82,7 +82,7 @@ function filesOf({ run }: Hub, { sandbox, runs = 'runs' }: HubOptions): string |
   return below === false ? undefined : relative('.', resolve(below, run, 'workspace'))
 }
 
-async function tell(result: ToolResult, timeoutMs: number | undefined): Promise<void> {
+async function printResult(result: ToolResult, timeoutMs: number | undefined): Promise<void> {
   for (const notice of result.meta.notices ?? []) say(`notice: ${escapeText(notice)}`)
   // What a dry run found out is its answer, and no failure.
   if (result.meta.dryRun && result.error?.code === 'APPROVAL_UNAVAILABLE')

@@ -78,7 +78,7 @@ async function watchDemo(signal: AbortSignal, json = false): Promise<void> {
     },
   })
   if (!outcome.verified.ok) process.exitCode = EXIT.failed
-  await (json ? printJson({ ...outcome, calls }) : tellOutcome(outcome))
+  await (json ? printJson({ ...outcome, calls }) : printOutcome(outcome))
 }
 
 function describeCall(number: number, { thought, tool, input, brief }: DemoStep, result: ToolResult): string {
@@ -104,7 +104,7 @@ function mark(result: ToolResult): string {
   return style('green', (result.meta.approvedBy ? 'approved' : 'allowed').padEnd(8))
 }
 
-async function tellOutcome({ folder, runFolder, verified }: DemoOutcome): Promise<void> {
+async function printOutcome({ folder, runFolder, verified }: DemoOutcome): Promise<void> {
   const self = ownCommand()
   await print(`\n${style('bold', 'The audit')}, as "runs show" prints it`)
   const timeline = new Timeline({ indent: 2 })

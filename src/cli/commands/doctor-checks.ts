@@ -110,7 +110,7 @@ function skillsFinding(folder: string): DoctorFinding {
       state: 'broken',
       what: 'skills',
       detail: `there is no folder ${folder}`,
-      fix: 'Mend skills in the config.',
+      fix: 'Correct skills in the config.',
     }
   const found = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'SKILL.md'))).length
   if (found > 0) return good('skills', `${countNoun(found, 'skill')} in ${folder}`)
@@ -126,7 +126,7 @@ function good(what: string, detail: string): DoctorFinding {
   return { state: 'good', what, detail }
 }
 
-/** How strongly commands are fenced in here, found out by really doing it, and whether their lines can be read twice. */
+/** Probes how strongly commands are sandboxed here, and whether the second parser of command lines is available. */
 export async function examineSandbox({ sandbox }: Pick<HubOptions, 'sandbox'>): Promise<DoctorFinding[]> {
   const { level, engine, weaknesses, cgroups } = await probeSandbox({ force: sandbox?.commands?.level })
   const bounds = cgroups === 'none' ? 'bounded by prlimit' : `bounded by prlimit and cgroups ${cgroups}`
@@ -151,7 +151,8 @@ function userText(root: string | undefined): string {
   return isOther ? `, as user ${uid}` : ''
 }
 
-const CHOSEN = 'Your config chose this level: leave sandbox.commands.level out to have the best that this machine can.'
+const CHOSEN =
+  'Your config chose this level: remove sandbox.commands.level to get the strongest that this machine supports.'
 
 const ONE_PARSER: DoctorFinding = {
   state: 'weak',

@@ -120,7 +120,7 @@ function configFound({ file, warnings }: LoadedConfig): DoctorFinding {
     return {
       state: 'weak',
       what: 'config',
-      detail: 'there is none; the built-in defaults hold',
+      detail: 'there is none; the built-in defaults apply',
       fix: 'Write one: tool-hub init.',
     }
   const detail = relative(process.cwd(), file) || file
@@ -129,7 +129,7 @@ function configFound({ file, warnings }: LoadedConfig): DoctorFinding {
     state: 'weak',
     what: 'config',
     detail: `${detail}: ${warnings.join('; ')}`,
-    fix: 'Set what is not set, and say what is meant, on the named lines.',
+    fix: 'Correct the named lines.',
   }
 }
 
@@ -179,7 +179,7 @@ function records(runs: string | false | undefined): DoctorFinding[] {
         state: 'broken',
         what: 'records',
         detail: `${folder} cannot be written (${errnoOf(error)})`,
-        fix: 'Repair the folder, or set runs to another one.',
+        fix: 'Fix the folder, or set runs to another one.',
       },
     ]
   }
@@ -194,7 +194,7 @@ function space(folder: string): DoctorFinding {
     state: 'weak',
     what: 'disk',
     detail,
-    fix: 'Free some space: on a full disk every call with effects is refused.',
+    fix: 'Free some space: on a full disk every call with side effects is refused.',
   }
 }
 

@@ -67,7 +67,7 @@ async function exec(words: string[], flags: ExecFlags): Promise<void> {
     process.exitCode = exitCodeOf(result)
     if (flags.json) return printJson(result)
     for (const notice of result.meta.notices ?? []) say(`notice: ${escapeText(notice)}`)
-    tellEnd(result)
+    sayEnd(result)
   })
 }
 
@@ -121,8 +121,8 @@ function exitCodeOf(result: ToolResult): number {
   return end?.exitCode ?? exitCodeOfResult(result)
 }
 
-/** That a command failed by itself its own output tells; what tool-hub did, nobody else does. */
-function tellEnd(result: ToolResult): void {
+/** The output of a command shows how it failed by itself; what tool-hub did must be printed here. */
+function sayEnd(result: ToolResult): void {
   if (result.ok || (result.error.code === 'EXEC_FAILED' && result.data !== undefined)) return
   sayError(`${result.error.code}: ${result.error.message}`, hintOf(result.error))
 }

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { LoadedConfig } from '../../config/index.ts'
-import { didYouMean, type HubOptions, type Store, systemClock, ToolError } from '../../core/index.ts'
+import { type AnyTool, didYouMean, type HubOptions, type Store, systemClock, ToolError } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { errnoOf, escapeLine, escapeText } from '../../lib/index.ts'
 import type { RuleHolder } from '../../server/index.ts'
@@ -18,7 +18,7 @@ import { say } from '../output/print.ts'
 /** Until the list is out. */
 const A_MOMENT_MS = 10
 
-/** What `tool-hub mcp` may be told. */
+/** The options of `tool-hub mcp`. */
 export interface ServeFlags {
   /** False reads none, and nothing else from the folder it is started in. */
   readonly config?: string | false
@@ -46,12 +46,12 @@ export async function serve(flags: ServeFlags): Promise<void> {
   if (!hasMoreTools(options)) assertDialect(flags.dialect, DIALECTS)
   if (flags.http === undefined && !hasMoreTools(options)) return serveDeferred(options, served, file)
   const { withHubOf } = await import('../hub/with-hub.ts')
-  const { options: watched, tellBroken } = await watchServers(options)
+  const { options: watched, warnAboutBroken } = await watchServers(options)
   await withHubOf(watched, async (hub) => {
     assertDialect(flags.dialect, dialectsOf(hub))
     ignoreFromNowOn(hub, watched)
-    // That the hub cannot get ready was told before.
-    void hub.ready({ all: true }).then(tellBroken, () => {})
+    // That the hub cannot get ready was reported before.
+    void hub.ready({ all: true }).then(warnAboutBroken, () => {})
     const stopFollowing = await followConfig(hub, file)
     try {
       await (flags.http === undefined ? serveStdio(hub, served) : serveHttp(hub, served))
@@ -120,7 +120,7 @@ async function serveDeferred(options: HubOptions, flags: ServeFlags, file: strin
       import('../hub/data-store.ts'),
     ])
     store = openDataStore(options)
-    const made = createToolHub({ ...options, store }) as unknown as Hub
+    const made: Hub = createToolHub<readonly AnyTool[]>({ ...options, store })
     ignoreFromNowOn(made, options)
     stopFollowing = await followConfig(made, file)
     return made
@@ -155,7 +155,7 @@ function optionsOf(options: HubOptions, { root }: ServeFlags): HubOptions {
 
 async function serveStdio(hub: ServedHub, { dialect, elicitation }: ServeFlags, stop?: AbortSignal): Promise<void> {
   const { serveMcpStdio } = await import('../../server/mcp/index.ts')
-  const server = await serveMcpStdio(hub, { dialect, elicitation, onError: tellError })
+  const server = await serveMcpStdio(hub, { dialect, elicitation, onError: sayMcpError })
   for (const signal of [interruptSignal(), stop]) signal?.addEventListener('abort', () => void server.close())
   if (process.stdin.isTTY)
     say('Waiting for an MCP client on standard input. To put tool-hub into one: tool-hub mcp install.')
@@ -172,7 +172,7 @@ async function serveHttp(hub: Hub, flags: ServeFlags): Promise<void> {
     port: http === true ? 0 : portOf(String(http)),
     ...(host !== undefined && { host }),
     ...(token !== undefined && { auth: { token } }),
-    onError: tellError,
+    onError: sayMcpError,
   }).catch((error) => {
     throw inWords(error, flags)
   })
@@ -214,6 +214,6 @@ function tokenOf(name: string): string {
   throw new UsageError(`The variable ${name} ${what}.`, `Set it: export ${name}=$(openssl rand -hex 32)`)
 }
 
-function tellError(error: Error): void {
+function sayMcpError(error: Error): void {
   say(escapeLine(`mcp: ${error.message}`))
 }

@@ -199,7 +199,7 @@ async function logout(name: string, flags: Flags): Promise<void> {
   await print(escapeLine(forgotten ? `Signed out of ${name}.` : `There was no sign-in to ${name}.`))
 }
 
-/** The person's own browser; where there is none, the address was told. */
+/** Opens the person's own browser; without one, the printed address can be opened elsewhere. */
 function openBrowser(url: string): Promise<void> {
   const command = process.platform === 'darwin' ? 'open' : 'xdg-open'
   return new Promise((resolve, reject) => {

@@ -50,7 +50,7 @@ export function describeMcp(command: Command): void {
   })
 }
 
-/** A word that is no command, told with those there are. */
+/** The error for an unknown command names the known ones. */
 function inWords(error: CommanderError, { args, commands }: Command): Error {
   const [word] = args
   const isWord = error.code === 'commander.excessArguments' || error.code === 'commander.unknownCommand'

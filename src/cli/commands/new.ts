@@ -131,7 +131,7 @@ ${BODY}  toModel: ({ text }) => text,
 `
 }
 
-/** Its test, through the real road. */
+/** Its test, which calls it through a hub. */
 function toolTestTemplate({ file, variable }: Names): string {
   return `import { testHub, toolContract } from 'tool-hub/testing'
 import { expect, it } from 'vitest'

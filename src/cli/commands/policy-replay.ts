@@ -72,7 +72,7 @@ async function judgeAll(
     counts.changed++
     const { effect: after, rule, source, reason } = judged.after
     const { callId, seq, tool } = call
-    await tell({ callId, seq, tool, before: judged.before, after, rule, source, reason }, flags)
+    await printDifference({ callId, seq, tool, before: judged.before, after, rule, source, reason }, flags)
   }
   if (counts.changed > 0) process.exitCode = EXIT.failed
   say(`${counts.changed} of ${counts.calls} calls would be decided differently, ${counts.skipped} skipped`)
@@ -92,7 +92,7 @@ async function judge(
   return after.error?.code === 'TOOL_NOT_FOUND' ? undefined : { before: effect, after }
 }
 
-async function tell(difference: Difference, { json }: ReplayFlags): Promise<void> {
+async function printDifference(difference: Difference, { json }: ReplayFlags): Promise<void> {
   if (json) return printJsonLine(difference)
   const { seq, tool, before, after, rule } = difference
   await print(escapeLine(`${before} -> ${after}  ${tool}  line ${seq}, by ${rule}`))

@@ -130,7 +130,7 @@ interface TestAnswer {
   }
 }
 
-const AT_ONCE = 8
+const CONCURRENCY = 8
 const EFFECTS = ['allow', 'ask', 'deny']
 /** Expected of every line, and of one that cannot be read in vain. */
 const READABLE = 'a readable line'
@@ -166,18 +166,18 @@ async function answerLines(hub: Hub, file: string): Promise<void> {
   const lines = readJsonLines(file, AbortSignal.any([interruptSignal(), readerGone]))
   let expected = 0
   let met = 0
-  for await (const { line, expect, answer } of inOrder(lines, (each) => answerLine(hub, each), AT_ONCE)) {
+  for await (const { line, expect, answer } of inOrder(lines, (each) => answerLine(hub, each), CONCURRENCY)) {
     await printJsonLine(answer)
     if (expect === undefined) continue
     expected++
     if (expect === answer.effect) met++
-    else tellDifference(line, expect, answer)
+    else sayDifference(line, expect, answer)
   }
   if (met < expected) process.exitCode = EXIT.failed
   say(expected === 0 ? 'No line says what it expects.' : `${met} of ${expected} as expected`)
 }
 
-function tellDifference(line: number, expect: string, { id, effect, rule, reason }: TestAnswer['answer']): void {
+function sayDifference(line: number, expect: string, { id, effect, rule, reason }: TestAnswer['answer']): void {
   const name = id === null ? '' : ` (${JSON.stringify(id)})`
   const got = expect === READABLE ? reason : `expected ${expect}, got ${effect} by ${rule}`
   say(escapeLine(`line ${line}${name}: ${got}`))

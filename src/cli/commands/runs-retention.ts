@@ -66,7 +66,7 @@ async function prune(flags: PruneFlags): Promise<void> {
         record: (change) => hub.recordChange(change),
       }),
     )
-    await (flags.json ? printJson(report) : tell(report, flags))
+    await (flags.json ? printJson(report) : printReport(report, flags))
   } finally {
     if (!options.store) await store.close()
   }
@@ -88,7 +88,7 @@ function sizeOf(text: string): number {
   }
 }
 
-async function tell({ removed, kept, bytes }: PruneReport, { dryRun }: PruneFlags): Promise<void> {
+async function printReport({ removed, kept, bytes }: PruneReport, { dryRun }: PruneFlags): Promise<void> {
   if (removed.length > 0) await print(removed.map(({ run }) => run).join('\n'))
   for (const { run, why } of kept) say(`Kept ${run}: ${escapeLine(why)}`)
   const freed = removed.reduce((sum, run) => sum + run.bytes, 0)

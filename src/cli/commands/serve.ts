@@ -89,7 +89,7 @@ async function serve(flags: Flags): Promise<void> {
   try {
     await (flags.json
       ? printJsonLine({ url: running.url, token: running.token })
-      : greet(running, { file, files: filesOf(applied), sandbox: await fenceOf(applied) }))
+      : greet(running, { file, files: filesOf(applied), sandbox: await sandboxSummary(applied) }))
     await untilInterrupted()
   } finally {
     await running.close()
@@ -108,13 +108,13 @@ async function greet({ url, token, hub }: RunningService, { file, files, sandbox
   const rows = [
     ['  sign in', `${url}/#sign-in=${token}`],
     ['  agents', `${self} tokens add my-agent   (a token for HTTP, WebSocket and MCP at ${url}/mcp)`],
-    ['  config', file ?? `none, so the defaults hold; ${self} init writes one`],
+    ['  config', file ?? `none, so the defaults apply; ${self} init writes one`],
     ['  files', files],
     ['  commands', sandbox],
   ]
   await print(`${style('bold', `tool-hub ${VERSION}`)} is ready at ${style('bold', url)}\n${table(rows)}`)
   for (const { message } of hub.check()) say(`${style('yellow', 'warning:', process.stderr)} ${escapeLine(message)}`)
-  await print('The link holds as long as this process lives. Ctrl-C ends it.')
+  await print('The link is valid while this process runs. Ctrl-C ends it.')
 }
 
 /** Which files tools see: agents of a service do not get the folder that it happens to be started in. */
@@ -125,8 +125,8 @@ function filesOf({ sandbox = {} }: HubOptions): string {
   return [first, ...roots.map(({ path, mode }) => (mode === 'read' ? `${path} (only to read)` : path))].join(', ')
 }
 
-/** How strongly commands are fenced in here. */
-async function fenceOf(options: HubOptions): Promise<string> {
+/** How strongly commands are sandboxed here. */
+async function sandboxSummary(options: HubOptions): Promise<string> {
   const { examineSandbox } = await import('./doctor-checks.ts')
   const [{ detail, fix }] = (await examineSandbox(options)) as [DoctorFinding]
   return fix === undefined ? detail : `${detail} ${fix}`

@@ -93,7 +93,7 @@ function describe(facts: Facts): string {
     ...(facts.version ? [`version       ${facts.version}`] : []),
     `names         ${[facts.name, facts.wire, ...dialects.map(({ kind, name }) => `${name} (${kind})`)].join(', ')}`,
     ...(dialects.length > 0 && !facts.as
-      ? [`              ${ownCommand()} show ${dialects[0]!.name} tells what it takes under that name`]
+      ? [`              ${ownCommand()} show ${dialects[0]!.name} shows what it takes under that name`]
       : []),
     `visible       ${facts.visible ? 'yes' : `no: ${facts.why}`}`,
     ...policy.capabilities

@@ -66,19 +66,19 @@ async function undo(flags: UndoFlags): Promise<void> {
   if (call !== undefined && flags.run !== undefined)
     throw new UsageError('--call and --run exclude each other.', 'Give one of them.')
   const run = await findRunId(flags)
-  const undone = (hub: Hub) => hub.undo({ call, run, dryRun, force, signal: interruptSignal() }).catch(tellUnknown)
+  const undone = (hub: Hub) => hub.undo({ call, run, dryRun, force, signal: interruptSignal() }).catch(rethrowUnknown)
   const report = await withHubHere({ config, root }, undone, withCurrentRootToo)
   if (!report.ok) process.exitCode = EXIT.failed
-  await (flags.json ? printJson(report) : tell(report, { ...flags, run }))
+  await (flags.json ? printJson(report) : printReport(report, { ...flags, run }))
 }
 
 /** A call that is not on record is a wrong word, like a run that is not. */
-function tellUnknown(error: unknown): never {
+function rethrowUnknown(error: unknown): never {
   if (ToolError.is(error) && error.code === 'NOT_FOUND') throw new UsageError(error.message, error.fix.hint)
   throw error
 }
 
-async function tell(report: UndoReport, flags: UndoFlags): Promise<void> {
+async function printReport(report: UndoReport, flags: UndoFlags): Promise<void> {
   if (report.changes.length === 0) return say(nothing(flags))
   say(undoHeadline(report))
   for (const change of report.changes) await print(undoneLine(change, report))
@@ -91,7 +91,7 @@ function nothing({ run }: UndoFlags): string {
   return 'Nothing to undo: no call on record changed a file, or all were undone already.'
 }
 
-/** What the person said beside `undo`, to be said again. */
+/** The options of this `undo`, to be repeated in a suggested command. */
 interface Said {
   readonly config?: string
   readonly root?: string
@@ -142,7 +142,7 @@ function rootOf(changes: readonly UndoneChange[]): string {
   return changes.every(({ path }) => isNear(path)) ? '.' : 'DIR'
 }
 
-/** As short as it can be told from here. */
+/** As short as possible from the current folder. */
 function shown(path: string): string {
   return isNear(path) ? relative('.', path) : path
 }

@@ -22,8 +22,8 @@ Together {{sum}} EUR.
 `
 
 /**
- * An agent without a model: it fetches, selects, renders, writes, and then, as a careless model would, does what a
- * text on the page told it. Every call goes through the hub; `onCall` sees each with its result. Throws when stopped.
+ * An agent without a model: it fetches, selects, renders, writes, and then, as a careless model would, follows an
+ * instruction in the page. Every call goes through the hub; `onCall` sees each with its result. Throws when stopped.
  */
 export async function runScriptedAgent(
   hub: Hub,
@@ -69,7 +69,7 @@ function ordersIn(value: unknown): number {
 }
 
 /**
- * The tools of the demo as the text of a plugin file. It stands in the demo's folder beside the config, so that every
+ * The tools of the demo as the text of a plugin file. It is in the demo's folder next to the config, so that every
  * command works there afterwards; plain objects, because nothing can be imported from a temporary folder.
  */
 export const DEMO_TOOLS = `// The tools of the demo. In a project, write them with defineTool from 'tool-hub': tool-hub new tool.

@@ -4,7 +4,7 @@ import { compileVisibility } from '../../policy/index.ts'
 import { builtinTools } from '../../tools/index.ts'
 import { hasMoreTools } from './sources.ts'
 
-/** The tools there are, and which of them an agent sees. */
+/** All tools, and which of them an agent sees. */
 export interface Catalogue {
   /** Every tool, sorted by name. */
   readonly tools: readonly RegisteredTool[]
@@ -16,7 +16,7 @@ export interface Catalogue {
   find(name: string): FoundTool
 }
 
-/** What a hub with these options would list. Only tools from elsewhere need a hub for that: a list must be there without delay. */
+/** What a hub with these options would list. A hub is created only for tools that are not built in, so that the list is fast. */
 export async function openCatalogue(options: HubOptions): Promise<Catalogue> {
   const registry = new Registry()
   const { tools, requests } = await contentOf(options)
@@ -46,10 +46,10 @@ async function contentOf(options: HubOptions): Promise<Content> {
     import('./sources.ts'),
     import('./sources.ts'),
   ])
-  const { options: watched, tellBroken } = await watchServers(options)
+  const { options: watched, warnAboutBroken } = await watchServers(options)
   return withHubOf(watched, async (hub) => {
     await allReady(hub)
-    tellBroken()
+    warnAboutBroken()
     return { tools: hub.registry.list(), requests: hub.policyLayers().requests ?? [] }
   })
 }

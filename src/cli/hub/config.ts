@@ -3,9 +3,9 @@ import { escapeText } from '../../lib/index.ts'
 import { say, style } from '../output/print.ts'
 import { noteConfig } from '../report-error.ts'
 
-const told = new Set<string>()
+const warned = new Set<string>()
 
-/** The config a command works with; what is hardly meant in it is said, once. */
+/** Loads the config of a command. Prints each of its warnings once. */
 export async function readCliConfig({
   config,
   watch = false,
@@ -15,17 +15,17 @@ export async function readCliConfig({
 }: {
   readonly config?: string
   readonly watch?: boolean
-  /** False leaves out the plugins and the tools folder: no code of theirs runs. */
+  /** `false` loads neither plugins nor the tools folder, so none of their code runs. */
   readonly plugins?: boolean
   readonly home?: string
-  /** The command tells the warnings itself. */
+  /** The command prints the warnings itself. */
   readonly isQuiet?: boolean
 }): Promise<LoadedConfig> {
   const loaded = await loadConfig({ file: config, watch, plugins, ...(home !== undefined && { home }) })
   noteConfig(loaded.file)
   if (isQuiet) return loaded
-  for (const warning of loaded.warnings.filter((each) => !told.has(each))) {
-    told.add(warning)
+  for (const warning of loaded.warnings.filter((each) => !warned.has(each))) {
+    warned.add(warning)
     say(`${style('yellow', 'warning:', process.stderr)} ${escapeText(warning)}`)
   }
   return loaded

@@ -5,9 +5,9 @@ import { type ApprovalReply, type HubOptions, type QuestionReply, type Store, sy
 import { openStore } from '../../store/index.ts'
 import { readCliConfig } from './config.ts'
 
-/** The approvals and questions of all processes that share the data folder. */
+/** The approvals and questions of all processes that share a data folder. */
 export interface StoredApprovals {
-  /** What waits, oldest first. */
+  /** Pending requests, oldest first. */
   list(): Promise<StoredRequest[]>
   find: Store['approvals']['find']
   /** Answers a call: false if it is no longer waiting, `undefined` if there is none with this id. */
@@ -40,7 +40,7 @@ export async function withApprovals<T>(
   }
 }
 
-/** The store of the data folder. Only looking makes no file: where there is none, nothing was granted or asked. */
+/** The store of the data folder. Reading creates no file: without one, there are no grants and no approvals. */
 export function openDataStore({ data = '.tool-hub' }: Pick<HubOptions, 'data'>): Store {
   const folder = resolve(data)
   const store = openStore(folder)

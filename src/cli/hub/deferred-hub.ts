@@ -5,17 +5,17 @@ import { compileVisibility, dialectOf } from '../../policy/index.ts'
 import type { ServedHub } from '../../server/mcp/index.ts'
 import { type BuiltinCard, builtinCards } from '../../tools/index.ts'
 
-/** A hub that is made when it is first needed: what its tools are is known before. */
+/** A hub that is created when it is first needed; its tools are known before. */
 export interface DeferredHub extends ServedHub {
-  /** Makes the hub, once. */
+  /** Creates the hub, once. */
   load(): Promise<Hub>
-  /** Closes it, where it was made. */
+  /** Closes the hub if it was created. */
   close(): Promise<void>
 }
 
 /**
- * Stands for a hub that has no tools but the built-in ones. A client that starts us wants the list immediately, and what makes
- * a call possible takes longer to load than all that the list needs.
+ * Stands for a hub that has only the built-in tools. A client that starts tool-hub wants the list immediately, and loading what
+ * a call needs takes longer than everything that the list needs.
  */
 export function deferHub(options: HubOptions, make: () => Promise<Hub>): DeferredHub {
   let making: Promise<Hub> | undefined
@@ -44,7 +44,7 @@ export function deferHub(options: HubOptions, make: () => Promise<Hub>): Deferre
     callDynamic: async (...call) => (made ?? (await load())).callDynamic(...call),
     artifact: async (...asked) => (await load()).artifact(...asked),
     endRun: async (run) => made?.endRun(run),
-    // It may just be made, though nobody waits for it any more.
+    // It may be in the making although nobody waits for it any more.
     close: async () => (await making?.catch(() => undefined))?.close(),
   }
 }

@@ -5,7 +5,7 @@ import type { HubOptions } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { say } from '../output/print.ts'
 
-/** The current folder where tools may work on it, or why they may not. */
+/** The current folder if tools may work in it, or why they may not. */
 export type CurrentRoot = { readonly root: string } | { readonly why: string }
 
 /** Whether the sticky bit and write access for everybody are set, as on /tmp. */
@@ -36,8 +36,8 @@ export function withCurrentRoot(options: HubOptions): HubOptions {
 }
 
 /**
- * The options with the current folder beside the workspace of each run: `undo` takes back what was changed in either. A
- * config that names folders keeps exactly those.
+ * The options with the current folder in addition to the workspace of each run: `undo` reverts changes in both. A config
+ * that names folders keeps exactly those.
  */
 export function withCurrentRootToo(options: HubOptions): HubOptions {
   if (namesFolders(options)) return options
@@ -46,14 +46,14 @@ export function withCurrentRootToo(options: HubOptions): HubOptions {
   return { ...options, sandbox: { ...options.sandbox, roots: [{ path: current.root, mode: 'write' }] } }
 }
 
-/** Why tools do not work on the current folder, and what changes that; empty when config or options name a folder. */
+/** Why tools do not work in the current folder, and what changes that. Empty if the config or the options name a folder. */
 export function whyPrivate(options: HubOptions): string {
   if (namesFolders(options)) return ''
   const current = currentRoot()
   return 'why' in current ? `, because ${current.why}; --root DIR gives tools a folder` : ''
 }
 
-/** Says on stderr that the run has a private workspace, where that is not the owner's choice. */
+/** Prints on stderr that the run has a private workspace, if the owner did not choose that. */
 export function sayPrivate(options: HubOptions): void {
   const why = whyPrivate(options)
   if (why) say(`files: a private folder of the run${why}`)
@@ -73,7 +73,7 @@ function realpathIfThere(folder: string): string {
   }
 }
 
-/** What the records keep beside the runs. */
+/** What the records keep next to the runs. */
 const LAST_HEAD = 'last-head.json'
 
 /**
@@ -95,7 +95,7 @@ export function ignoreByGit({ data = '.tool-hub', runs = 'runs' }: Pick<HubOptio
   }
 }
 
-/** The same for a process that keeps running: now, and when the first call has made the folders that are missing. */
+/** The same for a process that keeps running: now, and after the first call, which creates missing folders. */
 export function ignoreFromNowOn(hub: Pick<Hub, 'onEvent'>, options: Pick<HubOptions, 'data' | 'runs'>): void {
   ignoreByGit(options)
   const stop = hub.onEvent(({ type }) => {

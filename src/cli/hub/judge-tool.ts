@@ -2,7 +2,7 @@ import type { Capability, Effect, HubOptions, ResolvedTarget, SourcedRule } from
 import { policyLayers, type RegisteredTool } from '../../hub/index.ts'
 import { compilePolicy, type DemandDecision, decide, effectOf, type Policy, STRICTNESS } from '../../policy/index.ts'
 
-/** What the rules say to one capability of a tool before its targets are known. */
+/** What the rules decide about one capability of a tool before its targets are known. */
 export interface CapabilityVerdict {
   /** Absent for a pure tool. */
   readonly capability?: Capability
@@ -10,15 +10,15 @@ export interface CapabilityVerdict {
   readonly rule: string
   readonly source: string
   readonly reason: string
-  /** Which calls need it, where not all do. */
+  /** Which calls need it, if not all do. */
   readonly only?: string
-  /** What closes it all the same. */
+  /** What denies it even so. */
   readonly but?: string
-  /** What would open it. */
+  /** What would allow it. */
   readonly fix?: string
 }
 
-/** What the rules say to a tool: to what all its calls need, then to each capability. */
+/** What the rules decide about a tool: about what all its calls need, then about each capability. */
 export interface ToolVerdict extends Omit<CapabilityVerdict, 'capability' | 'only' | 'but' | 'fix'> {
   readonly capabilities: readonly CapabilityVerdict[]
 }
@@ -60,7 +60,7 @@ export function judgeTools(options: HubOptions): (tool: RegisteredTool) => ToolV
   }
 }
 
-/** What tools of somebody else state; their targets are plain texts. */
+/** The capabilities of remote tools, whose targets are plain texts. */
 const REMOTE = new Set<Capability>(['remote', 'danger:destructive'])
 
 interface Demands {
@@ -68,7 +68,7 @@ interface Demands {
   readonly targets: readonly ResolvedTarget[]
 }
 
-/** A tool of somebody else acts on one target, whatever its arguments are: it is judged on that. */
+/** A remote tool has one fixed target, whatever its arguments are, so it is decided on that. */
 function fixedDemands({ tool, capabilityList }: RegisteredTool): Demands {
   const unknown = { capabilities: capabilityList, targets: [] }
   const isRemote = capabilityList.includes('remote') && capabilityList.every((each) => REMOTE.has(each))
@@ -81,7 +81,7 @@ function fixedDemands({ tool, capabilityList }: RegisteredTool): Demands {
     )
     return { capabilities: capabilityList.filter((each) => !unused.includes(each)), targets }
   } catch {
-    // It needs its arguments for that.
+    // Its targets depend on its arguments.
     return unknown
   }
 }
@@ -91,7 +91,7 @@ function isWithoutExceptions({ rule }: SourcedRule): boolean {
   return rule.except === undefined || effectOf(rule) === 'allow'
 }
 
-/** Nobody can tell yet whether a target will be an exception of a rule: what exceptions get is shown where that is more. */
+/** Whether a target is an exception of a rule is not known yet: the decision for exceptions is shown if it is milder. */
 function milder<T extends { readonly effect: Effect }>(other: T, exception: T): T {
   return STRICTNESS[exception.effect] < STRICTNESS[other.effect] ? exception : other
 }
@@ -124,7 +124,7 @@ function verdictOn(
   }
 }
 
-/** Nobody should open destruction everywhere because one file has to go. */
+/** The suggested rule allows destruction only where it is needed. */
 function fixOf({ capability, layer, fix }: DemandDecision, tool: string, hasTargets: boolean): string {
   if (capability !== 'danger:destructive' || layer !== 'defaults') return fix.hint
   const rule = hasTargets ? '{ ask: danger:destructive, on: "./drafts/**" }' : `{ ask: ${JSON.stringify(tool)} }`

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { HubOptions } from '../../core/index.ts'
+import type { AnyTool, HubOptions } from '../../core/index.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
 import type { Hub } from '../../hub/index.ts'
 import { UsageError } from '../exit.ts'
@@ -10,7 +10,7 @@ import { readCliConfig } from './config.ts'
 import { openDataStore } from './data-store.ts'
 import { ignoreByGit, withCurrentRoot } from './folders.ts'
 
-/** What the options of a command say about its hub. */
+/** The options of a command that concern its hub. */
 export interface HubFlags {
   readonly config?: string
   readonly root?: string
@@ -21,21 +21,21 @@ export interface HubFlags {
 
 type UseHub<T> = (hub: Hub, options: HubOptions) => T | Promise<T>
 
-/** Makes the hub that config and options describe, for as long as `use` works with it. */
+/** Creates the hub that the config and the options describe, and closes it after `use`. */
 export async function withHub<T>(flags: HubFlags, use: UseHub<T>): Promise<T> {
   const { options } = await readCliConfig(flags)
   const applied = applyFlags(options, flags)
   return withHubOf(applied, (hub) => use(hub, applied))
 }
 
-/** The same for commands of a person who works in a folder: tools work on it where config and options name none. */
+/** The same for a person who works in a folder: tools work in it if the config and the options name none. */
 export async function withHubHere<T>(flags: HubFlags, use: UseHub<T>, place = withCurrentRoot): Promise<T> {
   const { options } = await readCliConfig(flags)
   const applied = place(applyFlags(options, flags))
   return withHubOf(applied, (hub) => use(hub, applied))
 }
 
-/** The same with options that are at hand. The hub is closed whatever happens: plugins let go, records are flushed. */
+/** The same with given options. The hub is always closed, so that plugins are released and records are flushed. */
 export async function withHubOf<T>(options: HubOptions, use: (hub: Hub) => T | Promise<T>): Promise<T> {
   const store = options.store ?? openDataStore(options)
   try {
@@ -47,13 +47,13 @@ export async function withHubOf<T>(options: HubOptions, use: (hub: Hub) => T | P
 }
 
 async function useHub<T>(options: HubOptions, use: (hub: Hub) => T | Promise<T>): Promise<T> {
-  const hub = createToolHub(options) as unknown as Hub
+  const hub: Hub = createToolHub<readonly AnyTool[]>(options)
   let outcome: T
   try {
     await hub.ready()
     outcome = await use(hub)
   } catch (error) {
-    // Whatever closing has to say then, it follows from the first failure, and the first failure is reported.
+    // A failure to close follows from the first failure, which is the one to report.
     await hub.close().catch(() => {})
     throw error
   }
@@ -75,7 +75,7 @@ function applyFlags(options: HubOptions, flags: HubFlags): HubOptions {
   }
 }
 
-/** Who allows: `--yes`, another process by `--wait`, the person at the terminal, or nobody. */
+/** Who approves: `--yes`, another process with `--wait`, the person at the terminal, or nobody. */
 function approver(options: HubOptions, { yes, wait }: HubFlags): Pick<HubOptions, 'approve' | 'approvals'> {
   if (yes && wait !== undefined) throw new UsageError('--yes and --wait exclude each other.', 'Give one of them.')
   if (yes) return { approve: () => ({ decision: 'allow', by: 'cli --yes' }) }

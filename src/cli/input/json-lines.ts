@@ -39,7 +39,7 @@ async function openFile(file: string): Promise<Readable> {
   }
 }
 
-/** The lines of a stream; nothing in place of a line that is too long to be kept. */
+/** The lines of a stream; `undefined` for a line that is too long to be kept. */
 async function* cutLines(stream: Readable): AsyncGenerator<string | undefined, void, undefined> {
   const decoder = new StringDecoder('utf8')
   let carry: string | undefined = ''
@@ -71,13 +71,13 @@ function readLine(number: number, line: string | undefined): JsonLine {
 }
 
 /**
- * Works on items as they come, at most `atOnce` at the same time, and gives the results in the order of the items.
- * Never holds more than `atOnce` results. `work` must not reject.
+ * Works on items as they arrive, at most `concurrency` of them concurrently, and yields the results in the order of the
+ * items. Never holds more than `concurrency` results. `work` must not reject.
  */
 export async function* inOrder<T, R>(
   items: AsyncIterable<T>,
   work: (item: T) => Promise<R>,
-  atOnce: number,
+  concurrency: number,
 ): AsyncGenerator<R, void, undefined> {
   const queue: Promise<R>[] = []
   const added = new Bell()
@@ -85,7 +85,7 @@ export async function* inOrder<T, R>(
   let isDone = false
   const reading = (async () => {
     for await (const item of items) {
-      while (queue.length >= atOnce) await taken.next()
+      while (queue.length >= concurrency) await taken.next()
       queue.push(work(item))
       added.ring()
     }
@@ -107,7 +107,7 @@ export async function* inOrder<T, R>(
   await reading
 }
 
-/** Wakes anyone who waits for it. */
+/** Wakes the one waiter that it may have. */
 class Bell {
   #wake: () => void = () => {}
 

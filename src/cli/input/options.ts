@@ -10,7 +10,7 @@ export function addConfigOption(command: Command): Command {
   return command.option('--config <file>', 'Config file. Default: the nearest tool-hub.yaml, here or above')
 }
 
-/** What commands that call tools have in common. */
+/** The options that all commands that call tools have. */
 export function addCallOptions(command: Command): Command {
   return addConfigOption(command)
     .option('--root <dir>', 'Folder that tools may read and write')
@@ -19,7 +19,7 @@ export function addCallOptions(command: Command): Command {
     .option('--wait <duration>', 'Let calls that need approval wait for tool-hub approvals this long, e.g. 5m')
 }
 
-/** Makes `list` what a group does when it is called alone; any other word is a mistyped command. */
+/** Makes `list` the default command of a group; any other word is reported as a mistyped command. */
 export function addDefaultList(group: Command, summary: string): Command {
   const list = group
     .command('list', { isDefault: true })
@@ -34,13 +34,13 @@ export function addDefaultList(group: Command, summary: string): Command {
         didYouMean(word, known) || `It has: ${known.join(', ')}.`,
       )
     })
-  // Its options are known when help is asked for, not yet now.
+  // Its options are added later, but before help is printed.
   const options = () => list.options.map(({ long }) => long).join(', ')
   group.addHelpText('after', () => `\nThe default command is list, which takes ${options()}.`)
   return list
 }
 
-/** Refuses an option that should name a folder and does not. */
+/** Throws a `UsageError` if the path of an option is not a folder. */
 export function assertFolder(option: string, path: string): void {
   const stats = statSync(resolve(path), { throwIfNoEntry: false })
   if (stats?.isDirectory()) return
@@ -50,7 +50,7 @@ export function assertFolder(option: string, path: string): void {
   )
 }
 
-/** Refuses an option that should name a file and does not. */
+/** Throws a `UsageError` if the path of an option is not a file. */
 export function assertFile(option: string, path: string): void {
   const stats = statSync(resolve(path), { throwIfNoEntry: false })
   if (stats?.isFile()) return
@@ -60,13 +60,13 @@ export function assertFile(option: string, path: string): void {
   )
 }
 
-/** A whole number above 0, as an option gives it. */
+/** The value of an option as a whole number above 0. */
 export function parseCount(option: string, text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
   throw new UsageError(`${option} ${JSON.stringify(text)} is not a number.`, 'Use a whole number above 0.')
 }
 
-/** Milliseconds of `10s`, as an option gives them. */
+/** The value of an option such as `10s`, in milliseconds. */
 export function parseTime(option: string, text: string): number {
   try {
     return parseDuration(text)

@@ -7,13 +7,13 @@ import { quoteShellWord } from '../invocation.ts'
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** What an input schema says of its arguments. */
+/** The part of an input schema that is read here. */
 interface Wanted {
   readonly properties?: Record<string, { readonly type?: unknown }>
   readonly required?: readonly string[]
 }
 
-/** The arguments of a call as they were typed, and the options of the command beside them. */
+/** The arguments of a call as they were typed, with the options of the command. */
 interface Typed {
   readonly tool: string
   readonly words: readonly string[]
@@ -48,12 +48,12 @@ async function parseWords(typed: Typed, schema: Wanted | undefined): Promise<unk
   throw new UsageError(`${JSON.stringify(first)} has no name.`, `Name it: --${name} ${quoteShellWord(first)}`)
 }
 
-/** Flags mean something only by the schema; what is wrong with JSON, or with the name, the call tells best. */
+/** Only flags need the schema; mistakes in JSON or in the name are best reported by the call. */
 function needsSchema([first]: readonly string[]): boolean {
   return first !== undefined && first !== '-' && !/^\s*[[{"]/.test(first)
 }
 
-/** The tool may be on its way, from a server that has not said yet what it has. One that does not come is reported. */
+/** Waits for tools of servers that are still connecting. Throws if the tool does not exist then. */
 async function arrivedSchema(hub: Hub, tool: string): Promise<Wanted> {
   const schema = schemaOf(hub, tool)
   if (schema) return schema
@@ -76,7 +76,7 @@ function schemaOf(hub: Hub, name: string): Wanted | undefined {
   return compileSchema(dialect?.input ?? tool.input, { side: 'input' }).jsonSchema()
 }
 
-/** The argument that a lone word is meant for. */
+/** The argument that a single word is meant for. */
 function firstText({ properties = {}, required = [] }: Wanted = {}): string | undefined {
   return required.find((name) => properties[name]?.type === 'string')
 }
@@ -94,7 +94,7 @@ function isFlags([first = '--']: readonly string[]): boolean {
   return first.startsWith('--')
 }
 
-/** The command took for its own what the tool has to have. */
+/** Whether the command has taken an option that the tool requires. */
 function isTaken(name: string, { flags }: Typed, input: unknown): boolean {
   return Object.hasOwn(flags, name) && !Object.hasOwn(input as object, name)
 }
@@ -219,7 +219,7 @@ export async function readStdin(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The value of a JSON text; what is wrong with it is said in words. */
+/** The value of a JSON text. Throws a `UsageError` if it is not JSON. */
 export function parseJsonInput(text: string, what: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,6 +1,5 @@
 import { describeIssue, mcpServersSchema, toJsonSchema } from '../../config/index.ts'
-import { formatPath } from '../../core/document/index.ts'
-import { SERVER_NAME } from '../../core/index.ts'
+import { formatPath, SERVER_NAME } from '../../core/index.ts'
 import { isPlainObject } from '../../lib/index.ts'
 import { UsageError } from '../exit.ts'
 import { ownCommand, quoteShellWord } from '../invocation.ts'

@@ -14,7 +14,7 @@ export interface AgentProgram {
   readonly user: string
   /** Agents write code in it: they know the tools of the coding dialect, and the project gets a config for them. */
   readonly isForCode: boolean
-  /** It wants to be told that a server is a program. */
+  /** Its entries name the type of the server. */
   readonly isTyped: boolean
   /** What the person has to do then. */
   readonly next: string

@@ -31,9 +31,9 @@ export async function importServers(from: string, flags: ImportFlags): Promise<v
   for (const [name, written] of found) {
     // It would call itself.
     if (isOurselves(written)) continue
-    if (changes.has(name)) tell(`${name} is there twice; the first counts, of ${read[0]}.`)
+    if (changes.has(name)) note(`${name} is there twice; the first counts, of ${read[0]}.`)
     else if (!flags.force && Object.hasOwn(present, name))
-      tell(`${name} is there already and stays; --force replaces it.`)
+      note(`${name} is there already and stays; --force replaces it.`)
     else takeOver(name, written, changes)
   }
   if (changes.size === 0) return say('There is nothing to take over.')
@@ -43,8 +43,8 @@ export async function importServers(from: string, flags: ImportFlags): Promise<v
   )
   await makeEdit(edit, flags, [`Then: ${ownCommand()} mcp test`])
   // Copying alone would leave an agent that bypasses the policy.
-  tell(`Read: ${read.join(', ')}. The servers are still in there, and an agent uses them past tool-hub.`)
-  tell(`Take them out there when they work here, and put tool-hub in: ${ownCommand()} mcp install.`)
+  note(`Read: ${read.join(', ')}. The servers are still in there, and an agent uses them past tool-hub.`)
+  note(`Take them out there when they work here, and put tool-hub in: ${ownCommand()} mcp install.`)
 }
 
 function takeOver(name: string, written: unknown, changes: Map<string, unknown>): void {
@@ -52,12 +52,12 @@ function takeOver(name: string, written: unknown, changes: Map<string, unknown>)
   const { entry: cleaned, taken } = withoutSecrets(name, withoutInputs(entry))
   const fault = findFault(name, cleaned)
   if (fault) {
-    tell(`${name} was left out: ${fault.message}. ${fault.hint}`)
+    note(`${name} was left out: ${fault.message}. ${fault.hint}`)
     return
   }
-  if (dropped.length > 0) tell(`${name}: not copied: ${dropped.join(', ')}. What it may do, you say here.`)
+  if (dropped.length > 0) note(`${name}: not copied: ${dropped.join(', ')}. What it may do, you say here.`)
   for (const { part, variable } of taken)
-    tell(`${name}: a secret in ${placeInFile(part)} was not copied; set ${variable}.`)
+    note(`${name}: a secret in ${placeInFile(part)} was not copied; set ${variable}.`)
   changes.set(name, cleaned)
 }
 
@@ -68,7 +68,7 @@ function placeInFile(part: TakenOut['part']): string {
 /** What is taken over; the rest says nothing here, or is not for a file of somebody else to decide. */
 const TAKEN = ['type', 'command', 'args', 'env', 'cwd', 'disabled', 'timeout', 'startTimeout', 'url', 'headers']
 
-/** How far a server is trusted, how loosely it is fenced in and what it may do unasked, the owner says here. */
+/** Trust, sandbox and approvals of a server are settings of the owner, so they are not copied. */
 function withoutRights(written: unknown): { readonly entry: unknown; readonly dropped: readonly string[] } {
   if (!isPlainObject(written)) return { entry: written, dropped: [] }
   const entry = Object.fromEntries(Object.entries(written).filter(([key]) => TAKEN.includes(key)))
@@ -89,7 +89,7 @@ function withoutInputs<T>(value: T): T {
   if (typeof value === 'string')
     return value.replaceAll(/\$\{input:([\w.-]+)\}/g, (_, id: string) => {
       const variable = id.toUpperCase().replaceAll(/[^A-Z0-9_]/g, '_')
-      tell(`Set ${variable}: it takes the place of \${input:${id}}.`)
+      note(`Set ${variable}: it takes the place of \${input:${id}}.`)
       return `\${env:${variable}}`
     }) as T
   if (Array.isArray(value)) return value.map(withoutInputs) as T
@@ -98,7 +98,7 @@ function withoutInputs<T>(value: T): T {
 }
 
 /** Names and values of the file are somebody else's. */
-function tell(text: string): void {
+function note(text: string): void {
   say(escapeLine(text))
 }
 

@@ -32,7 +32,7 @@ export function ownLauncher(
   const packages = packagesAround(main)
   assertNotIn(main, writable)
   assertNotIn(process.execPath, writable)
-  // From here on upwards Node looks for what the package does not find beside itself.
+  // Node searches these folders for packages that are not installed next to this one.
   for (const above of ancestors(main)) assertNotIn(join(above, 'node_modules'), writable)
   if (packages === undefined) return [process.execPath, ...flags, main]
   const project = dirname(packages)

@@ -17,7 +17,7 @@ interface Choice {
   readonly answer: Pick<ApprovalReply, 'decision' | 'remember' | 'covers'>
 }
 
-/** Asks the person at the terminal whether a call may happen; `session` where the asker has more calls to come. */
+/** Asks the person at the terminal whether a call may happen; `session` offers answers for the rest of the session. */
 export function askOnTerminal(
   request: ApprovalRequest,
   options: { readonly session?: boolean } = {},
@@ -25,7 +25,7 @@ export function askOnTerminal(
   return oneAtATime(() => ask(request, options))
 }
 
-/** What a person can answer, with what each answer covers. */
+/** The answers that a person can choose, with what each covers. */
 export function choicesFor(
   { coverage }: Pick<ApprovalRequest, 'coverage'>,
   { session = false }: { readonly session?: boolean },
@@ -90,7 +90,7 @@ async function ask(request: ApprovalRequest, options: { readonly session?: boole
   return { decision: 'deny', by, via: 'terminal', ...(reason && { reason }) }
 }
 
-/** The prompt took Ctrl-C from us: it means the whole command, not only the question. */
+/** The prompt handles Ctrl-C, which ends the whole command and not only the question. */
 function cancelled(by: string): ApprovalReply {
   interrupt()
   return { decision: 'deny', reason: 'interrupted', by }
@@ -98,7 +98,7 @@ function cancelled(by: string): ApprovalReply {
 
 let previous: Promise<unknown> = Promise.resolve()
 
-/** Lets questions to the person at the terminal wait for each other, however many calls ask. */
+/** Queues questions to the person at the terminal, so that they are asked one at a time. */
 export function oneAtATime<T>(ask: () => Promise<T>): Promise<T> {
   const answer = previous.then(ask)
   previous = answer.catch(() => {})
@@ -137,7 +137,7 @@ async function answerQuestion(
   return typed
 }
 
-/** Ctrl-C means the whole command; a stopped call needs no answer any more. */
+/** Ctrl-C ends the whole command; a stopped call needs no answer any more. */
 function stopped({ signal }: Place): ToolError {
   if (!signal.aborted) interrupt()
   return new ToolError('ABORTED', 'The question was not answered.')
