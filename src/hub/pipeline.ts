@@ -31,9 +31,10 @@ export function callTool(
   runtime: Runtime,
   asked: string | AnyTool,
   input: unknown,
-  options: CallOptions = {},
+  options?: CallOptions,
 ): Promise<ToolResult> {
-  const own = withOwnNames(options)
+  // Callers without types may pass null.
+  const own = withOwnNames(options ?? {})
   return runCall(runtime, newCall(runtime, asked, input, own, { emit: own.onEvent }), asked)
 }
 
@@ -42,9 +43,10 @@ export function streamTool(
   runtime: Runtime,
   asked: string | AnyTool,
   input: unknown,
-  options: CallOptions = {},
+  options?: CallOptions,
 ): AsyncIterable<CallEvent> {
-  const own = withOwnNames(options)
+  // Callers without types may pass null.
+  const own = withOwnNames(options ?? {})
   return streamEvents((emit, signal) => {
     return runCall(runtime, newCall(runtime, asked, input, { ...own, signal }, { emit }), asked)
   }, own.signal)
