@@ -41,7 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   client: ['core', 'lib', 'protocol', 'features'],
   public: ['config', 'server'],
-  testing: ['(root)', 'core', 'lib', 'system', 'hub', 'sandbox'],
+  testing: ['(root)', 'core', 'lib', 'system', 'hub', 'sandbox', 'features'],
   server: [
     '(root)',
     'core',

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/core/define.ts'
+import { defineTool } from '../src/core/tool.ts'
 import type { HubOptions } from '../src/core/options.ts'
 import { testHub } from '../src/testing/tool-contract.ts'
 import type { CommandResult } from '../src/tools/exec/command-result.ts'
@@ -234,7 +234,7 @@ describe('a hub that is killed with -9', () => {
 
 describe('a tool of your own', () => {
   it('runs the command where it said, and with no other variables', async () => {
-    const { defineTool } = await import('../src/core/define.ts')
+    const { defineTool } = await import('../src/core/tool.ts')
     const list = defineTool({
       name: 'notes.list',
       description: 'List the notes of a folder.',
@@ -255,7 +255,7 @@ describe('a tool of your own', () => {
   })
 
   it('runs the command that it named, and no other', async () => {
-    const { defineTool } = await import('../src/core/define.ts')
+    const { defineTool } = await import('../src/core/tool.ts')
     const count = defineTool({
       name: 'notes.count',
       description: 'Count the lines of a note.',

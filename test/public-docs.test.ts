@@ -43,7 +43,7 @@ interface Declaration {
 /** Types that users pass on without looking inside, or that another specification describes, each with the reason. */
 const OPAQUE: Readonly<Record<string, string>> = {
   'src/policy/compile-policy.ts#Policy': 'compiled rules; `explain` takes them whole',
-  'src/core/schema/infer.ts#': 'the keywords of JSON Schema and of Standard Schema',
+  'src/core/schema/schema.ts#': 'the keywords of JSON Schema and of Standard Schema',
 }
 const MEMBERS = new Set(['TSPropertySignature', 'TSMethodSignature', 'PropertyDefinition', 'MethodDefinition'])
 const DECLARATION = /^(TSInterface|TSTypeAlias|Class|Function|Variable)Declaration$|^TSDeclareFunction$/

@@ -1,13 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type CallbackRunner,
-  type CallOptions,
-  type ContentBlock,
-  type Failure,
-  type SessionWork,
-  type ToolResult,
-  textOfBlock,
-} from '../core/index.ts'
+import { type CallOptions, type ContentBlock, type Failure, type ToolResult, textOfBlock } from '../core/index.ts'
+import type { CallbackRunner, SessionWork } from '../features/sessions/index.ts'
 import type { StandardSchema } from '../core/schema/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
 import {

@@ -1,4 +1,6 @@
+import { writeFile } from 'node:fs/promises'
 import type { CommandKit } from '../core/index.ts'
+import { errnoOf } from '../lib/index.ts'
 import { EXIT, interrupt, interruptSignal, UsageError } from './exit.ts'
 import { withServiceHub } from './hub/service-hub.ts'
 import { withHub } from './hub/with-hub.ts'
@@ -46,6 +48,7 @@ export const commandKit: CommandKit = {
     const text = await prompts.text({ ...question, ...place() })
     return prompts.isCancel(text) ? stop() : text
   },
+  writeNewFile,
   readStdin,
   parseJson: parseJsonInput,
   exitCodes: EXIT,
@@ -61,4 +64,13 @@ function place() {
 /** The prompt handles Ctrl-C, which ends the whole command and not only the question. */
 function stop(): undefined {
   interrupt()
+}
+
+async function writeNewFile(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: 'wx' })
+  } catch (error) {
+    const why = errnoOf(error) === 'EEXIST' ? 'is there already' : `cannot be written (${errnoOf(error)})`
+    throw new UsageError(`${file} ${why}.`, 'Name another file.')
+  }
 }

@@ -223,6 +223,8 @@ export interface CommandKit {
   select<Value extends string>(question: SelectQuestion<Value>): Promise<Value | undefined>
   /** Asks the person at the terminal for a text; `undefined` if the person interrupts the command. */
   askText(question: { readonly message: string; readonly initialValue?: string }): Promise<string | undefined>
+  /** Writes a file that must not exist; throws a usage error otherwise. */
+  writeNewFile(file: string, text: string): Promise<void>
   /** All of stdin. */
   readStdin(): Promise<string>
   /** The value of a JSON text; throws a usage error that begins with `what` if it is none. */

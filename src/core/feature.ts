@@ -1,17 +1,9 @@
 import type { Duplex } from 'node:stream'
-import type { CanvasStore } from '../features/canvas/canvas-store.ts'
-import type { CanvasHandle, CanvasOptions, CanvasService } from '../features/canvas/types.ts'
-import type { ScheduleStore } from '../features/schedules/schedule-store.ts'
-import type { ScheduleHandle, ScheduleService, SchedulesOptions } from '../features/schedules/types.ts'
 import type { CallOptions } from './call-options.ts'
 import type { FEATURES } from './features.generated.ts'
-import type { MessageHandle, MessageService, MessagesOptions } from './messages.ts'
 import type { Principal } from './principal.ts'
 import type { Artifact, ToolResult } from './result.ts'
-import type { SessionHandle, SessionService, SessionsOptions } from './sessions.ts'
 import type { SourceHost } from './source.ts'
-import type { InboxStore } from './store/inbox.ts'
-import type { MailStore, SessionStore } from './store/sessions.ts'
 import type { Awaitable, Store } from './store.ts'
 import type { CallerKind, Capability } from './tool.ts'
 
@@ -19,54 +11,20 @@ import type { CallerKind, Capability } from './tool.ts'
 export type FeatureName = (typeof FEATURES)[number]
 
 /** What a call uses of each feature, as `ctx.<name>`. Every feature adds its own with `declare module`. */
-export interface FeatureHandles {
-  /** Other agents: begin, list and write to them. */
-  readonly sessions: SessionHandle
-  /** Messages to people, through the channels of the owner. */
-  readonly messages: MessageHandle
-  /** Calls that are made later. */
-  readonly schedules: ScheduleHandle
-  /** Something to show to people. */
-  readonly canvas: CanvasHandle
-}
+// biome-ignore lint/suspicious/noEmptyInterface: features add to it
+export interface FeatureHandles {}
 
 /** What the owner of a hub uses of each feature, as `hub.<name>`. Every feature adds its own with `declare module`. */
-export interface FeatureServices {
-  /** Sessions of agents: list, history, messages, begin and end; loaded when it is first used. */
-  readonly sessions: SessionService
-  /** Messages to people: channels and inbox; loaded when it is first used. */
-  readonly messages: MessageService
-  /** Calls that are made later; nothing is fired before `start()`. */
-  readonly schedules: ScheduleService
-  /** What agents show to people; loaded when it is first used. */
-  readonly canvas: CanvasService
-}
+// biome-ignore lint/suspicious/noEmptyInterface: features add to it
+export interface FeatureServices {}
 
 /** The options of each feature, in the options of a hub. Every feature adds its own with `declare module`. */
-export interface FeatureOptions {
-  /** Agents that agents may start, and what they see of each other; docs/reference/sessions.md. */
-  readonly sessions?: SessionsOptions
-  /** How agents reach people; docs/reference/messages.md. */
-  readonly messages?: MessagesOptions
-  /** Calls that are made later; docs/reference/schedules.md. */
-  readonly schedules?: SchedulesOptions
-  /** What agents show to people; docs/reference/canvas.md. */
-  readonly canvas?: CanvasOptions
-}
+// biome-ignore lint/suspicious/noEmptyInterface: features add to it
+export interface FeatureOptions {}
 
 /** What each feature keeps in the store. Every feature adds its own with `declare module`. */
-export interface FeatureStores {
-  /** Sessions of agents. */
-  readonly sessions: SessionStore
-  /** Messages between sessions. */
-  readonly mail: MailStore
-  /** Canvases that agents show to people. */
-  readonly canvases: CanvasStore
-  /** Scheduled calls, and their outcomes. */
-  readonly schedules: ScheduleStore
-  /** Messages to the people at the console. */
-  readonly inbox: InboxStore
-}
+// biome-ignore lint/suspicious/noEmptyInterface: features add to it
+export interface FeatureStores {}
 
 /** A feature of one hub. */
 export interface Feature<Handle = unknown, Service = unknown> {

@@ -1,47 +1,3 @@
-export type { CanvasStore, NewCanvas } from '../features/canvas/canvas-store.ts'
-export {
-  CANVAS_KINDS,
-  type Canvas,
-  type CanvasContent,
-  type CanvasDetail,
-  type CanvasDrawing,
-  type CanvasHandle,
-  type CanvasKind,
-  type CanvasOptions,
-  type CanvasService,
-  type CanvasVersion,
-  type DrawOptions,
-} from '../features/canvas/types.ts'
-export { CRON_MODE, cronProblem } from '../features/schedules/cron-problem.ts'
-export type {
-  Firing,
-  NewScheduleRun,
-  Overlap,
-  ScheduleStore,
-  StoredSchedule,
-  StoredScheduleRun,
-} from '../features/schedules/schedule-store.ts'
-export {
-  MISSED_POLICIES,
-  type MissedPolicy,
-  type NewSchedule,
-  OVERLAP_POLICIES,
-  type OverlapPolicy,
-  SCHEDULE_RUN_STATUSES,
-  type Schedule,
-  type ScheduleChange,
-  type ScheduledCall,
-  type ScheduleHandle,
-  type ScheduleMaker,
-  type ScheduleRun,
-  type ScheduleRunPage,
-  type ScheduleRunStatus,
-  type ScheduleService,
-  type ScheduleStatus,
-  type SchedulesOptions,
-  type When,
-  type WrittenWhen,
-} from '../features/schedules/types.ts'
 export { type CallOptions, withOwnNames } from './call-options.ts'
 export type { Change, FileState, Journal, KeptChange, PlaceForTree, SeenFiles } from './change.ts'
 export {
@@ -116,9 +72,11 @@ export {
   type FeatureRoute,
   type FeatureRouteAnswer,
   type FeatureRoutes,
+  FileAnswer,
   type JsonLine,
   type RouteCaller,
   type SelectQuestion,
+  type ServedFile,
   type ToolAdjustment,
 } from './feature-definition.ts'
 export { CAPABILITY_OF_FEATURE, FEATURE_CAPABILITIES, FEATURES } from './features.generated.ts'
@@ -151,34 +109,6 @@ export type {
   Written,
 } from './handles.ts'
 export { isOutOfResources, lazyModule, loadLazyModules, loadWithRoom, withFreeDescriptors } from './lazy-module.ts'
-export { CONSOLE_CHANNEL, messageTargets, normaliseRecipient } from './message-target.ts'
-export type {
-  Channel,
-  ChannelAnswer,
-  ChannelBounds,
-  ChannelFacts,
-  ChannelIo,
-  ChannelLimits,
-  ChannelOptions,
-  ChannelRecipients,
-  ChannelRequest,
-  ConsoleChannelOptions,
-  Delivery,
-  DiscordChannelOptions,
-  InboxMessage,
-  MessageFile,
-  MessageHandle,
-  MessageOutcome,
-  MessageService,
-  MessagesOptions,
-  NewMessage,
-  OutgoingMessage,
-  SentRequest,
-  SlackChannelOptions,
-  SmtpChannelOptions,
-  TelegramChannelOptions,
-  WebhookChannelOptions,
-} from './messages.ts'
 export {
   assertRunId,
   assertToolName,
@@ -251,32 +181,6 @@ export {
   withNoticeLines,
   withoutNoticeLines,
 } from './result-formats.ts'
-export {
-  type CallbackRunner,
-  type CommandRunner,
-  type HistoryEntry,
-  type HistoryPage,
-  type HistoryWish,
-  RESERVED_SESSION_NAMES,
-  type Runner,
-  type RunnerBrief,
-  SESSION_LABEL,
-  type SendOutcome,
-  type SessionBrief,
-  type SessionEntry,
-  type SessionHandle,
-  type SessionLimits,
-  type SessionListing,
-  type SessionMessage,
-  type SessionPage,
-  type SessionService,
-  type SessionStatus,
-  type SessionsOptions,
-  type SessionWork,
-  type SpawnWish,
-  type UrlRunner,
-  type WireTool,
-} from './sessions.ts'
 export type {
   ClientAnswer,
   ClientCall,
@@ -299,18 +203,6 @@ export {
   isFailure,
   type RunFilter,
 } from './store/call-index.ts'
-export { INBOX_LEVELS, type InboxLevel, type InboxStore, type StoredMessage } from './store/inbox.ts'
-export {
-  type MailStore,
-  type NewSession,
-  SESSION_AGE_MS,
-  SESSION_STATES,
-  type SessionEnd,
-  type SessionState,
-  type SessionStore,
-  type StoredMail,
-  type StoredSession,
-} from './store/sessions.ts'
 export type {
   Awaitable,
   BudgetAccountLimits,

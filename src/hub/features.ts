@@ -17,7 +17,7 @@ import type { FeatureRegistry } from './runtime.ts'
 type Method = (...values: unknown[]) => Promise<unknown>
 
 const DEFINITIONS: ReadonlyMap<FeatureName, FeatureDefinition> = new Map(
-  features.map((definition) => [definition.name, definition as unknown as FeatureDefinition]),
+  features.map((definition) => [definition.name, definition]),
 )
 
 /** The features of one hub. Each is created when it is first used; a hub whose tools use none loads none. */

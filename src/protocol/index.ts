@@ -1,20 +1,4 @@
 export {
-  type AgentEntry,
-  type AgentHistory,
-  type AgentStatus,
-  agentEnded,
-  agentEntry,
-  agentHistory,
-  agentHistoryQuery,
-  agentLetter,
-  agentLetterOutcome,
-  agentList,
-  agentQuery,
-  agentStatus,
-  endAgent,
-  newAgent,
-} from './agents.ts'
-export {
   type Approval,
   type ApprovalAnswer,
   approval,
@@ -48,26 +32,6 @@ export {
   toolQuery,
   toolResult,
 } from './calls.ts'
-export {
-  type CanvasDetail,
-  type CanvasList,
-  canvasDetail,
-  canvasEntry,
-  canvasList,
-  canvasQuery,
-  contentQuery,
-  viewQuery,
-} from './canvases.ts'
-export {
-  type ChannelEntry,
-  channelList,
-  type InboxPage,
-  inboxMessage,
-  inboxPage,
-  inboxQuery,
-  readMessages,
-  readOutcome,
-} from './inbox.ts'
 export { type ClientMessage, clientMessage, type ServerMessage } from './messages.ts'
 export {
   explainRequest,
@@ -98,21 +62,6 @@ export {
   undoRequest,
 } from './runs.ts'
 export {
-  type NewScheduleBody,
-  newSchedule,
-  type ScheduleChangeBody,
-  type ScheduleEntry,
-  type ScheduleRunEntry,
-  scheduleChange,
-  scheduleEntry,
-  scheduleList,
-  scheduleRunEntry,
-  scheduleRunList,
-  scheduleRunQuery,
-  scheduleTimes,
-  scheduleTimesQuery,
-} from './schedules.ts'
-export {
   type AuditReport,
   auditReport,
   type ConfigState,
@@ -139,4 +88,4 @@ export {
   tokenList,
   toolEvents,
 } from './service.ts'
-export { apiError, ERROR_CODES, type ErrorCode, SCOPES, type Scope } from './shapes.ts'
+export { apiError, ERROR_CODES, type ErrorCode, pageQuery, SCOPES, type Scope } from './shapes.ts'

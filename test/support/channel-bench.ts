@@ -1,4 +1,4 @@
-import type { ChannelIo, ChannelRequest, OutgoingMessage, SentRequest } from '../../src/core/messages.ts'
+import type { ChannelIo, ChannelRequest, OutgoingMessage, SentRequest } from '../../src/features/messages/types.ts'
 import type { ChannelParts } from '../../src/features/messages/channels/channel-parts.ts'
 import { readReferences } from '../../src/features/messages/read-references.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'

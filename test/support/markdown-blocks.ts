@@ -21,8 +21,13 @@ export const PAGES: readonly string[] = [
     .sort(),
 ]
 
+/** For contributors: `test/add-a-feature.test.ts` adds its files to a copy of the source, and compiles them there. */
+export const FEATURE_GUIDE = join('docs', 'guides', 'add-a-feature.md')
+
 /** The guides, each of which a test follows from start to finish. */
-export const GUIDES: readonly string[] = PAGES.filter((page) => page.startsWith(join('docs', 'guides')))
+export const GUIDES: readonly string[] = PAGES.filter(
+  (page) => page.startsWith(join('docs', 'guides')) && page !== FEATURE_GUIDE,
+)
 
 /** The code blocks of a page, in reading order. */
 export function codeBlocks(page: string): CodeBlock[] {

@@ -2,7 +2,7 @@ import { afterEach } from 'vitest'
 import { z } from 'zod'
 import type { HubOptions } from '../../src/core/options.ts'
 import type { ToolResult } from '../../src/core/result.ts'
-import type { SessionStatus, SessionWork } from '../../src/core/sessions.ts'
+import type { SessionStatus, SessionWork } from '../../src/features/sessions/types.ts'
 import { defineTool } from '../../src/core/tool.ts'
 import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 

@@ -1,7 +1,6 @@
-import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import type { CommandFlags, CommandKit, FeatureServices } from '../../core/index.ts'
-import { errnoOf, escapeText } from '../../lib/index.ts'
+import { escapeText } from '../../lib/index.ts'
 import type { CanvasDetail } from './types.ts'
 
 type Flags = CommandFlags & {
@@ -43,7 +42,7 @@ async function save(
     if (page) return hub.canvas.document(id, version === undefined ? {} : { version })
     return (await hub.canvas.content(id, version)).text
   })
-  await write(kit, text, out)
+  await kit.writeNewFile(out, text)
   const bytes = Buffer.byteLength(text)
   if (flags.json) return kit.printJson({ saved: id, out, bytes })
   kit.say(`Wrote ${kit.countNoun(bytes, 'byte')} to ${escapeText(out)}.`)
@@ -60,13 +59,4 @@ function readVersion(kit: CommandKit, written: string | undefined): number | und
   if (written === undefined) return undefined
   if (/^[1-9]\d{0,8}$/.test(written)) return Number(written)
   throw kit.usageError(`${JSON.stringify(written)} is no version.`, 'Give a number from 1 up: tool-hub canvas show ID.')
-}
-
-async function write(kit: CommandKit, text: string, file: string): Promise<void> {
-  try {
-    await writeFile(file, text, { flag: 'wx' })
-  } catch (error) {
-    const why = errnoOf(error) === 'EEXIST' ? 'is there already' : `cannot be written (${errnoOf(error)})`
-    throw kit.usageError(`${file} ${why}.`, 'Name another file.')
-  }
 }

@@ -3,6 +3,8 @@ import type { CanvasStore } from './canvas-store.ts'
 import { canvas as canvasTool } from './tools/canvas.ts'
 import type { CanvasHandle, CanvasOptions, CanvasService } from './types.ts'
 
+export type { NewCanvas } from './canvas-store.ts'
+
 declare module '../../core/feature.ts' {
   interface FeatureHandles {
     /** Something to show to people. */

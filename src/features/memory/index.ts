@@ -8,6 +8,7 @@ import { memoryWrite } from './tools/write.ts'
 import type { MemoryHandle, MemoryOptions, MemoryService } from './types.ts'
 
 export type { MemoryProvider, ProviderNote, ProviderUse } from './provider.ts'
+export type { StoredNote } from './store.ts'
 export type { EmbedTexts, MemoryCandidate, MemoryHandle, MemoryNote, MemoryOptions, MemoryService } from './types.ts'
 
 declare module '../../core/feature.ts' {

@@ -1,14 +1,6 @@
-import {
-  type ChannelAnswer,
-  type ChannelIo,
-  type ChannelRequest,
-  type FeatureHost,
-  messageOf,
-  type SentRequest,
-  ToolError,
-  type WebFetch,
-} from '../../core/index.ts'
+import { type FeatureHost, messageOf, ToolError, type WebFetch } from '../../core/index.ts'
 import { unknownFate } from './send-errors.ts'
+import type { ChannelAnswer, ChannelIo, ChannelRequest, SentRequest } from './types.ts'
 
 const MAX_BYTES = 65_536
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { useMessages } from '../../../test/support/message-hub.ts'
-import type { Channel, MessagesOptions } from '../../core/messages.ts'
+import type { Channel, MessagesOptions } from './types.ts'
 
 const world = useMessages()
 const send = async () => ({})

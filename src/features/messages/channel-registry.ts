@@ -1,19 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
-  type Channel,
-  type ChannelFacts,
-  type ChannelIo,
-  type ChannelOptions,
-  CONSOLE_CHANNEL,
-  type ConsoleChannelOptions,
-  didYouMean,
-  type FeatureHost,
-  type MessagesOptions,
-  messageOf,
-  type OutgoingMessage,
-  ToolError,
-  type WebFetch,
-} from '../../core/index.ts'
+import { didYouMean, type FeatureHost, messageOf, ToolError, type WebFetch } from '../../core/index.ts'
 import type { ChannelParts } from './channels/channel-parts.ts'
 import { openDiscord } from './channels/discord.ts'
 import { openSlack } from './channels/slack.ts'
@@ -21,6 +7,16 @@ import { openSmtp } from './channels/smtp.ts'
 import { openTelegram } from './channels/telegram.ts'
 import { openWebhook } from './channels/webhook.ts'
 import { readReferences } from './read-references.ts'
+import { CONSOLE_CHANNEL } from './targets.ts'
+import type {
+  Channel,
+  ChannelFacts,
+  ChannelIo,
+  ChannelOptions,
+  ConsoleChannelOptions,
+  MessagesOptions,
+  OutgoingMessage,
+} from './types.ts'
 import { TIMEOUT_MS } from './with-deadline.ts'
 
 /** How many messages the inbox keeps. */

@@ -1,5 +1,6 @@
-import { type ChannelLimits, ToolError } from '../../core/index.ts'
+import { ToolError } from '../../core/index.ts'
 import { LONE_SURROGATE } from '../../lib/index.ts'
+import type { ChannelLimits } from './types.ts'
 
 const MAX_CHARS = 100_000
 const MAX_TITLE_CHARS = 200

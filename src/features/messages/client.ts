@@ -1,4 +1,5 @@
-import type { ChannelEntry, InboxPage, ServiceRequests } from '../../protocol/index.ts'
+import type { ServiceRequests } from '../../protocol/index.ts'
+import type { ChannelEntry, InboxPage } from './schema.ts'
 
 /** The requests of a client for the inbox. */
 export function messagesClient(http: ServiceRequests) {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { duration, key, parseDuration, parseRate, rate, text, withoutUndefined } from '../../core/config/index.ts'
-import { type ChannelOptions, defineConfig, type MessagesOptions } from '../../core/index.ts'
+import { defineConfig } from '../../core/index.ts'
+import type { ChannelOptions, MessagesOptions } from './types.ts'
 
 const REFERENCE = /^\$\{(?:env|secret):[A-Za-z_][A-Za-z0-9_.-]*\}$/
 

@@ -1,16 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import {
-  type Feature,
-  type FeatureCall,
-  type FeatureHost,
-  type MessageHandle,
-  type MessageOutcome,
-  type MessageService,
-  type MessagesOptions,
-  ToolError,
-} from '../../core/index.ts'
+import { type Feature, type FeatureCall, type FeatureHost, ToolError } from '../../core/index.ts'
 import { ChannelRegistry } from './channel-registry.ts'
 import { type Origin, sendMessage, type Wish } from './send-message.ts'
+import type { MessageHandle, MessageOutcome, MessageService, MessagesOptions } from './types.ts'
 
 const USUAL_PAGE = 100
 

@@ -1,6 +1,7 @@
-import type { Channel, ChannelIo, Clock, Delivery, OutgoingMessage, SentRequest } from '../../core/index.ts'
+import type { Clock } from '../../core/index.ts'
 import { untilAborted } from '../../lib/index.ts'
 import { isUnknown } from './send-errors.ts'
+import type { Channel, ChannelIo, Delivery, OutgoingMessage, SentRequest } from './types.ts'
 
 /** What a channel is told to do; everything in it is checked. */
 export type Errand =

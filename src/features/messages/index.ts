@@ -1,5 +1,49 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
+import type { InboxStore } from './inbox-store.ts'
 import { messageSend } from './tools/message-send.ts'
+import type { MessageHandle, MessageService, MessagesOptions } from './types.ts'
+
+export type { StoredMessage } from './inbox-store.ts'
+export type {
+  Channel,
+  ChannelAnswer,
+  ChannelBounds,
+  ChannelFacts,
+  ChannelIo,
+  ChannelLimits,
+  ChannelOptions,
+  ChannelRecipients,
+  ChannelRequest,
+  Delivery,
+  InboxMessage,
+  MessageFile,
+  MessageHandle,
+  MessageOutcome,
+  MessageService,
+  MessagesOptions,
+  NewMessage,
+  OutgoingMessage,
+  SentRequest,
+} from './types.ts'
+
+declare module '../../core/feature.ts' {
+  interface FeatureHandles {
+    /** Messages to people, through the channels of the owner. */
+    readonly messages: MessageHandle
+  }
+  interface FeatureServices {
+    /** Messages to people: channels and inbox; loaded when it is first used. */
+    readonly messages: MessageService
+  }
+  interface FeatureOptions {
+    /** How agents reach people; docs/reference/messages.md. */
+    readonly messages?: MessagesOptions
+  }
+  interface FeatureStores {
+    /** Messages to the people at the console. */
+    readonly inbox: InboxStore
+  }
+}
 
 const load = lazyModule(() => import('./create-messages.ts'))
 
@@ -10,4 +54,5 @@ export const messages = defineFeature({
   create: async (options, host) => (await load()).createMessages(options, host),
   methods: ['channels', 'send', 'inbox', 'markRead', 'remove'],
   tools: [messageSend],
+  command: { name: 'messages', summary: 'Read the inbox, list channels, send messages' },
 })

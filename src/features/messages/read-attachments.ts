@@ -1,4 +1,5 @@
-import { type ChannelLimits, type MessageFile, type NewMessage, ToolError } from '../../core/index.ts'
+import { ToolError } from '../../core/index.ts'
+import type { ChannelLimits, MessageFile, NewMessage } from './types.ts'
 
 const TYPES: ReadonlyMap<string, string> = new Map([
   ['txt', 'text/plain; charset=utf-8'],

@@ -1,25 +1,21 @@
-import {
-  type Channel,
-  type ChannelBounds,
-  type ChannelIo,
-  type ChannelRecipients,
-  type Delivery,
-  type FeatureHost,
-  type MessageOutcome,
-  messageTargets,
-  type NewMessage,
-  normaliseRecipient,
-  type OutgoingMessage,
-  type RateBucket,
-  type RateStore,
-  type SentRequest,
-  ToolError,
-} from '../../core/index.ts'
+import { type FeatureHost, type RateBucket, type RateStore, ToolError } from '../../core/index.ts'
 import { createChannelIo } from './channel-io.ts'
 import type { ChannelRegistry } from './channel-registry.ts'
 import { checkWords } from './check-words.ts'
 import { deliverMessage, type Errand } from './deliver-message.ts'
 import { readAttachments } from './read-attachments.ts'
+import { messageTargets, normaliseRecipient } from './targets.ts'
+import type {
+  Channel,
+  ChannelBounds,
+  ChannelIo,
+  ChannelRecipients,
+  Delivery,
+  MessageOutcome,
+  NewMessage,
+  OutgoingMessage,
+  SentRequest,
+} from './types.ts'
 import { TIMEOUT_MS, withDeadline } from './with-deadline.ts'
 
 const MAX_LENGTH = 320

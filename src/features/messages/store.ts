@@ -1,4 +1,3 @@
-import type { InboxStore, StoredMessage } from '../../core/index.ts'
 import {
   count,
   defineStore,
@@ -10,6 +9,7 @@ import {
   run,
   transaction,
 } from '../../core/sql/index.ts'
+import type { InboxStore, StoredMessage } from './inbox-store.ts'
 
 /** Messages to the people at the console; ids grow with time. */
 const TABLES = `

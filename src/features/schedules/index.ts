@@ -3,6 +3,8 @@ import type { ScheduleStore } from './schedule-store.ts'
 import { cron } from './tools/cron.ts'
 import type { ScheduleHandle, ScheduleService, SchedulesOptions } from './types.ts'
 
+export type { NewScheduleRun, Overlap, StoredSchedule } from './schedule-store.ts'
+
 declare module '../../core/feature.ts' {
   interface FeatureHandles {
     /** Calls that are made later. */

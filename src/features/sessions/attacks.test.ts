@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { dataOf, PATIENT, puppets, TOOLS, useSessions } from '../../../test/support/session-hub.ts'
-import type { HistoryPage, SessionStatus, SessionWork } from '../../core/sessions.ts'
 import { defineTool } from '../../core/tool.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
+import type { HistoryPage, SessionStatus, SessionWork } from './types.ts'
 
 const setUp = useSessions()
 

@@ -1,4 +1,5 @@
-import type { AgentEntry, AgentHistory, AgentStatus, ServiceRequests } from '../../protocol/index.ts'
+import type { ServiceRequests } from '../../protocol/index.ts'
+import type { AgentEntry, AgentHistory, AgentStatus } from './schema.ts'
 
 /** The requests of a client for sessions. */
 export function sessionsClient(http: ServiceRequests) {

@@ -10,14 +10,8 @@ import {
   toFence,
   withoutUndefined,
 } from '../../core/config/index.ts'
-import {
-  type CommandRunner,
-  defineConfig,
-  type Runner,
-  type SessionLimits,
-  type SessionsOptions,
-  type UrlRunner,
-} from '../../core/index.ts'
+import { defineConfig } from '../../core/index.ts'
+import type { CommandRunner, Runner, SessionLimits, SessionsOptions, UrlRunner } from './types.ts'
 
 const limits = z.strictObject({
   calls: key(countSchema, 'Most calls of one session.'),

@@ -1,17 +1,4 @@
-import {
-  type Feature,
-  type FeatureHost,
-  type IndexedRun,
-  type Runner,
-  type SessionEntry,
-  type SessionHandle,
-  type SessionListing,
-  type SessionPage,
-  type SessionService,
-  type SessionsOptions,
-  type StoredSession,
-  ToolError,
-} from '../../core/index.ts'
+import { type Feature, type FeatureHost, type IndexedRun, ToolError } from '../../core/index.ts'
 import { newOwner, retireOwner } from '../../system/index.ts'
 import { OWNER } from './bounds.ts'
 import { describeSession } from './describe-session.ts'
@@ -22,8 +9,18 @@ import { createSessionHandle } from './session-handle.ts'
 import { readHistory } from './session-history.ts'
 import type { SessionParts } from './session-parts.ts'
 import { SessionRegistry } from './session-registry.ts'
+import type { StoredSession } from './session-store.ts'
 import { runnerBriefs } from './spawn-session.ts'
 import { OWNER_SENDER, toEntry } from './to-entry.ts'
+import type {
+  Runner,
+  SessionEntry,
+  SessionHandle,
+  SessionListing,
+  SessionPage,
+  SessionService,
+  SessionsOptions,
+} from './types.ts'
 import { untilOver } from './until-over.ts'
 import { Wakes } from './wakes.ts'
 

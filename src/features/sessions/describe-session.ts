@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import type { SessionLimits, SessionStatus, StoredSession } from '../../core/index.ts'
 import { parseJson } from '../../lib/index.ts'
 import type { SessionParts } from './session-parts.ts'
+import type { StoredSession } from './session-store.ts'
 import { toBrief, toEntry } from './to-entry.ts'
+import type { SessionLimits, SessionStatus } from './types.ts'
 
 const MAX_CHILDREN = 50
 const limitsSchema = z.object({ calls: z.number(), wallMs: z.number(), cost: z.number() }).partial()

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { HubOptions } from '../../core/options.ts'
-import type { SessionWork } from '../../core/sessions.ts'
 import { readEvents } from '../../records/log/read-events.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
+import type { SessionWork } from './types.ts'
 
 const PATIENT = { timeout: 60_000, interval: 10 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { HistoryEntry } from '../../core/sessions.ts'
-import type { StoredSession } from '../../core/store/sessions.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { describeSession } from './describe-session.ts'
 import { inSight } from './session-handle.ts'
 import type { SessionParts } from './session-parts.ts'
 import type { SessionRegistry } from './session-registry.ts'
+import type { StoredSession } from './session-store.ts'
+import type { HistoryEntry } from './types.ts'
 
 const call = (tool: string) =>
   ({ type: 'call', tool, summary: 'told', at: '', callId: 'c', status: 'ok', isUntrusted: false }) as const

@@ -4,19 +4,15 @@ import {
   messageOf,
   type Principal,
   type Rights,
-  type Runner,
-  type SessionEnd,
-  type SessionMessage,
-  type SessionWork,
-  type StoredSession,
   ToolError,
   type ToolResult,
-  type WireTool,
 } from '../../core/index.ts'
 import { cutText, LIFE_MS, MAX_REASON_CHARS, MAX_RESULT_CHARS } from './bounds.ts'
 import type { PostOffice } from './post-office.ts'
 import type { SessionRegistry } from './session-registry.ts'
+import type { SessionEnd, StoredSession } from './session-store.ts'
 import type { SessionTask } from './session-task.ts'
+import type { Runner, SessionMessage, SessionWork, WireTool } from './types.ts'
 import type { Wakes } from './wakes.ts'
 
 const loadRunCommand = lazyModule(() => import('./run-command.ts'))

@@ -1,16 +1,11 @@
-import {
-  type FeatureHost,
-  type SessionEnd,
-  type SessionsOptions,
-  type SpawnWish,
-  type StoredSession,
-  ToolError,
-} from '../../core/index.ts'
+import { type FeatureHost, ToolError } from '../../core/index.ts'
 import { MAX_DEPTH, MAX_RUNNING, ROOTS_AT_ONCE } from './bounds.ts'
 import { LiveSession } from './live-session.ts'
 import type { PostOffice } from './post-office.ts'
 import type { SessionRegistry } from './session-registry.ts'
+import type { SessionEnd, StoredSession } from './session-store.ts'
 import { type Beginner, planSession } from './spawn-session.ts'
+import type { SessionsOptions, SpawnWish } from './types.ts'
 import type { Wakes } from './wakes.ts'
 
 /** What the sessions of this process have in common. */

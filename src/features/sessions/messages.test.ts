@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, PATIENT, puppets, TOOLS, useSessions } from '../../../test/support/session-hub.ts'
-import type { SessionStatus, SessionWork } from '../../core/sessions.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
+import type { SessionStatus, SessionWork } from './types.ts'
 
 const setUp = useSessions()
 

@@ -1,15 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import {
-  type FeatureHost,
-  type SendOutcome,
-  type SessionMessage,
-  type StoredMail,
-  type StoredSession,
-  ToolError,
-} from '../../core/index.ts'
+import { type FeatureHost, ToolError } from '../../core/index.ts'
 import { MAX_READ, MAX_TEXT_CHARS, MAX_UNREAD, OWNER } from './bounds.ts'
 import type { SessionRegistry } from './session-registry.ts'
+import type { StoredMail, StoredSession } from './session-store.ts'
 import { OWNER_SENDER, ownerInbox, toMessage } from './to-entry.ts'
+import type { SendOutcome, SessionMessage } from './types.ts'
 import type { Wakes } from './wakes.ts'
 
 const MESSAGE_ID = /^message-[0-9a-f]{16}$/

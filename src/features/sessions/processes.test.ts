@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { SessionStatus } from '../../core/sessions.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
 import { openStore } from '../../store/sqlite.ts'
+import type { SessionStatus } from './types.ts'
 
 const LOADER = pathToFileURL(join(import.meta.dirname, '../../../test/support/load-typescript.mjs')).href
 const from = (path: string) => JSON.stringify(pathToFileURL(join(import.meta.dirname, path)).href)

@@ -1,9 +1,9 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { RunningProgram } from '../../core/commands.ts'
-import type { SessionMessage, SessionWork } from '../../core/sessions.ts'
 import { speakLines, speakText } from './run-command.ts'
 import type { SessionTask } from './session-task.ts'
+import type { SessionMessage, SessionWork } from './types.ts'
 
 /** A conversation with a program that says what a test tells it. */
 function talking(speak = speakLines, more: Partial<SessionWork> = {}) {

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { ProgramEnd } from '../../core/commands.ts'
-import type { CommandRunner } from '../../core/sessions.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { isTrusted } from './live-session.ts'
 import { runCommand } from './run-command.ts'
 import type { SessionTask } from './session-task.ts'
+import type { CommandRunner } from './types.ts'
 
 /** A program that does what a test tells it. */
 function running(more: Partial<CommandRunner> = {}) {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionWork, UrlRunner } from '../../core/sessions.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { runUrl } from './run-url.ts'
 import type { SessionTask } from './session-task.ts'
+import type { SessionWork, UrlRunner } from './types.ts'
 
 const json = (value: unknown, status = 200) => new Response(JSON.stringify(value), { status })
 const done = { type: 'done', text: 'Fine.' }

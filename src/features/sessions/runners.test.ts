@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { CommandRunner, SessionEntry, UrlRunner } from '../../core/sessions.ts'
 import { defineTool } from '../../core/tool.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
+import type { CommandRunner, SessionEntry, UrlRunner } from './types.ts'
 
 const PATIENT = { timeout: 60_000, interval: 10 }
 

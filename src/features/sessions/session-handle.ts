@@ -1,19 +1,14 @@
-import {
-  type FeatureCall,
-  type HistoryEntry,
-  type SessionEntry,
-  type SessionHandle,
-  type StoredSession,
-  ToolError,
-} from '../../core/index.ts'
+import { type FeatureCall, ToolError } from '../../core/index.ts'
 import { OWNER } from './bounds.ts'
 import { describeSession } from './describe-session.ts'
 import { readCursor } from './read-cursor.ts'
 import { readHistory } from './session-history.ts'
 import type { SessionParts } from './session-parts.ts'
 import type { SessionRegistry } from './session-registry.ts'
+import type { StoredSession } from './session-store.ts'
 import { runnerBriefs } from './spawn-session.ts'
 import { toBrief, toEntry } from './to-entry.ts'
+import type { HistoryEntry, SessionEntry, SessionHandle } from './types.ts'
 import { untilOver } from './until-over.ts'
 
 /** Tools whose results tell of sessions. */

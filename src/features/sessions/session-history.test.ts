@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { PastCallPage } from '../../core/feature.ts'
-import type { HistoryWish } from '../../core/sessions.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { readHistory } from './session-history.ts'
+import type { HistoryWish } from './types.ts'
 
 /** A session with calls and messages at these times, in milliseconds. */
 async function world(callTimes: readonly (number | string)[], mailTimes: readonly number[]) {

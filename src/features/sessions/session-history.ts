@@ -1,13 +1,7 @@
-import {
-  type FeatureHost,
-  type HistoryEntry,
-  type HistoryPage,
-  type HistoryWish,
-  type PastCall,
-  type StoredMail,
-  ToolError,
-} from '../../core/index.ts'
+import { type FeatureHost, type PastCall, ToolError } from '../../core/index.ts'
+import type { StoredMail } from './session-store.ts'
 import { toMessage } from './to-entry.ts'
+import type { HistoryEntry, HistoryPage, HistoryWish } from './types.ts'
 
 /** A place between the lines of the record and the messages. */
 interface Place {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { FeatureCall, FeatureHost } from '../../core/feature.ts'
-import type { NewSession, StoredSession } from '../../core/store/sessions.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { newOwner, retireOwner } from '../../system/processes.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { PostOffice } from './post-office.ts'
 import { SessionRegistry } from './session-registry.ts'
+import type { NewSession, StoredSession } from './session-store.ts'
 import { OWNER_SENDER } from './to-entry.ts'
 import { Wakes } from './wakes.ts'
 

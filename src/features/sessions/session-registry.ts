@@ -1,13 +1,7 @@
-import {
-  type FeatureCall,
-  type FeatureHost,
-  type SessionEnd,
-  type SessionState,
-  type StoredSession,
-  ToolError,
-} from '../../core/index.ts'
+import { type FeatureCall, type FeatureHost, ToolError } from '../../core/index.ts'
 import { isOwnerAlive } from '../../system/index.ts'
 import { OWNER, PARENT } from './bounds.ts'
+import type { SessionEnd, SessionState, StoredSession } from './session-store.ts'
 import type { Wakes } from './wakes.ts'
 
 /** What the book works with. */

@@ -1,4 +1,3 @@
-import type { MailStore, SessionStore, StoredMail, StoredSession } from '../../core/index.ts'
 import {
   ANY_TIME,
   all,
@@ -13,6 +12,7 @@ import {
   run,
   transaction,
 } from '../../core/sql/index.ts'
+import type { MailStore, SessionStore, StoredMail, StoredSession } from './session-store.ts'
 
 const SESSIONS = entity<StoredSession>('agent_sessions', {
   seq: 'seq',

@@ -1,4 +1,5 @@
-import type { FeatureHost, SessionMessage, SessionWork, ToolResult } from '../../core/index.ts'
+import type { FeatureHost, ToolResult } from '../../core/index.ts'
+import type { SessionMessage, SessionWork } from './types.ts'
 
 /** What a runner gets of a session. */
 export interface SessionTask {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionsOptions, SpawnWish } from '../../core/sessions.ts'
-import type { StoredSession } from '../../core/store/sessions.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
+import type { StoredSession } from './session-store.ts'
 import { planSession, runnerBriefs } from './spawn-session.ts'
+import type { SessionsOptions, SpawnWish } from './types.ts'
 
 const run = async () => ''
 const OPTIONS: SessionsOptions = { runners: { default: { run }, other: { run, description: 'Others.' } } }

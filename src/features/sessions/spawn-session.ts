@@ -1,21 +1,16 @@
 import { randomBytes } from 'node:crypto'
+import { type Clock, didYouMean, type Principal, type Rights, ToolError } from '../../core/index.ts'
+import { MAX_TEXT_CHARS, OWNER } from './bounds.ts'
+import type { NewSession, StoredSession } from './session-store.ts'
 import {
-  type Clock,
-  didYouMean,
-  type NewSession,
-  type Principal,
   RESERVED_SESSION_NAMES,
-  type Rights,
   type Runner,
   type RunnerBrief,
   SESSION_LABEL,
   type SessionLimits,
   type SessionsOptions,
   type SpawnWish,
-  type StoredSession,
-  ToolError,
-} from '../../core/index.ts'
-import { MAX_TEXT_CHARS, OWNER } from './bounds.ts'
+} from './types.ts'
 
 /** Who begins a session. */
 export interface Beginner {

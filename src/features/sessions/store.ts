@@ -1,6 +1,6 @@
-import { type MailStore, SESSION_AGE_MS, type SessionStore } from '../../core/index.ts'
 import { defineStore, run } from '../../core/sql/index.ts'
 import { mail, sessions } from './session-repository.ts'
+import { type MailStore, SESSION_AGE_MS, type SessionStore } from './session-store.ts'
 
 /** Sessions of agents; `sessions` are the sign-ins of people. */
 const TABLES = `

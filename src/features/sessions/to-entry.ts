@@ -1,5 +1,6 @@
-import type { SessionBrief, SessionEntry, SessionMessage, StoredMail, StoredSession } from '../../core/index.ts'
 import { OWNER } from './bounds.ts'
+import type { StoredMail, StoredSession } from './session-store.ts'
+import type { SessionBrief, SessionEntry, SessionMessage } from './types.ts'
 
 /** Who writes as the owner; no run has such a name. */
 export const OWNER_SENDER = '@owner'

@@ -1,5 +1,5 @@
-import type { StoredSession } from '../../core/index.ts'
 import type { SessionParts } from './session-parts.ts'
+import type { StoredSession } from './session-store.ts'
 
 /** A session when it is over; undefined when that is not so in time. */
 export async function untilOver(

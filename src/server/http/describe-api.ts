@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import { inboxMessage } from '../../features/messages/index.ts'
-import { agentEntry } from '../../features/sessions/index.ts'
 import {
   apiError,
   approval,
@@ -25,7 +23,6 @@ import { FEATURE_SCHEMAS } from './routes/feature-routes.ts'
 
 /** The named schemas of the document. */
 const NAMED = {
-  Agent: agentEntry,
   Approval: approval,
   Call: callEntry,
   CallRequest: callRequest,
@@ -33,7 +30,6 @@ const NAMED = {
   FileChange: fileChange,
   Grant: grantEntry,
   Health: health,
-  InboxMessage: inboxMessage,
   Me: me,
   Policy: policyState,
   Question: questionEntry,

@@ -1,4 +1,5 @@
-import type { IndexedCall, IndexedRun, StoredSession } from '../../core/index.ts'
+import type { IndexedCall, IndexedRun } from '../../core/index.ts'
+import type { StoredSession } from '../../features/sessions/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { cutHead } from '../../limits/index.ts'
 import { type CallEntry, callEntry, type RunEntry } from '../../protocol/index.ts'

@@ -1,4 +1,4 @@
-import type { NewCanvas } from '../../features/canvas/canvas-store.ts'
+import type { NewCanvas } from '../../features/canvas/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 
 /** What agents show. */

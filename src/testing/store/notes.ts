@@ -1,4 +1,4 @@
-import type { StoredNote } from '../../features/memory/store.ts'
+import type { StoredNote } from '../../features/memory/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 
 const DAY_MS = 86_400_000

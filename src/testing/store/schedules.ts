@@ -1,4 +1,4 @@
-import type { NewScheduleRun, Overlap, StoredSchedule } from '../../features/schedules/schedule-store.ts'
+import type { NewScheduleRun, Overlap, StoredSchedule } from '../../features/schedules/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 
 const SKIP: Overlap = { policy: 'skip', maxActive: 3 }

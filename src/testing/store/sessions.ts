@@ -1,4 +1,4 @@
-import { type Store } from '../../core/index.ts'
+import type { Store } from '../../core/index.ts'
 import { type NewSession, SESSION_AGE_MS } from '../../features/sessions/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 

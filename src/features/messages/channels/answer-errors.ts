@@ -1,6 +1,7 @@
-import type { ChannelAnswer, ToolError } from '../../../core/index.ts'
+import type { ToolError } from '../../../core/index.ts'
 import { escapeLine } from '../../../lib/index.ts'
 import { refused } from '../send-errors.ts'
+import type { ChannelAnswer } from '../types.ts'
 
 const MAX_WORDS_LENGTH = 300
 const MAX_WAIT_MS = 86_400_000

@@ -1,16 +1,10 @@
 import { z } from 'zod'
-import {
-  type Channel,
-  type ChannelAnswer,
-  type ChannelIo,
-  type DiscordChannelOptions,
-  type OutgoingMessage,
-  ToolError,
-} from '../../../core/index.ts'
+import { ToolError } from '../../../core/index.ts'
 import { parseJson } from '../../../lib/index.ts'
 import { assertFits } from '../check-words.ts'
 import { readUrl } from '../read-url.ts'
 import { secretsOfUrl } from '../secrets-of-url.ts'
+import type { Channel, ChannelAnswer, ChannelIo, DiscordChannelOptions, OutgoingMessage } from '../types.ts'
 import { refusedBy } from './answer-errors.ts'
 import type { ChannelParts } from './channel-parts.ts'
 import { multipart } from './multipart.ts'

@@ -1,10 +1,5 @@
-import {
-  type Channel,
-  lazyModule,
-  type OutgoingMessage,
-  type SmtpChannelOptions,
-  ToolError,
-} from '../../../core/index.ts'
+import { lazyModule, ToolError } from '../../../core/index.ts'
+import type { Channel, OutgoingMessage, SmtpChannelOptions } from '../types.ts'
 import type { ChannelParts } from './channel-parts.ts'
 import { deliverMail, type MailServer } from './mail/deliver-mail.ts'
 

@@ -1,16 +1,10 @@
 import { z } from 'zod'
-import {
-  type Channel,
-  type ChannelIo,
-  type Delivery,
-  normaliseRecipient,
-  type OutgoingMessage,
-  type TelegramChannelOptions,
-  ToolError,
-} from '../../../core/index.ts'
+import { ToolError } from '../../../core/index.ts'
 import { parseJson } from '../../../lib/index.ts'
 import { assertFits } from '../check-words.ts'
 import { readUrl } from '../read-url.ts'
+import { normaliseRecipient } from '../targets.ts'
+import type { Channel, ChannelIo, Delivery, OutgoingMessage, TelegramChannelOptions } from '../types.ts'
 import { refusedBy } from './answer-errors.ts'
 import type { ChannelParts } from './channel-parts.ts'
 import { multipart } from './multipart.ts'

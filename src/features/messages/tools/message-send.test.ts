@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { useMessages } from '../../../../test/support/message-hub.ts'
 import { KNOWN } from '../../../../test/support/message-services.ts'
-import type { Channel } from '../../../core/messages.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { testHub } from '../../../testing/tool-contract.ts'
+import type { Channel } from '../types.ts'
 
 const world = useMessages()
 

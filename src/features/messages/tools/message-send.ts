@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { type Context, defineTool, type MessageOutcome, messageTargets, ToolError } from '../../../core/index.ts'
+import { type Context, defineTool, ToolError } from '../../../core/index.ts'
 import { actionNeeds } from '../../../lib/index.ts'
+import { messageTargets } from '../targets.ts'
+import type { MessageOutcome } from '../types.ts'
 
 const channel = z.strictObject({
   name: z.string(),

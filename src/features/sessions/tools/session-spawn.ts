@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineTool, RESERVED_SESSION_NAMES, SESSION_LABEL } from '../../../core/index.ts'
+import { defineTool } from '../../../core/index.ts'
+import { RESERVED_SESSION_NAMES, SESSION_LABEL } from '../types.ts'
 import { CALL_MS, sessionEntry, waitMs } from './session-shapes.ts'
 import { showEntry } from './show-session.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { SessionWork } from '../../../core/sessions.ts'
 import { type TestHub, testHub, toolContract } from '../../../testing/tool-contract.ts'
+import type { SessionWork } from '../types.ts'
 import { sessionHistory } from './session-history.ts'
 import { sessionList } from './session-list.ts'
 import { sessionSend } from './session-send.ts'

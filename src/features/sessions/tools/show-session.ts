@@ -1,4 +1,4 @@
-import type { SessionBrief, SessionEntry, SessionMessage } from '../../../core/index.ts'
+import type { SessionBrief, SessionEntry, SessionMessage } from '../types.ts'
 import { quoteText } from './quote-text.ts'
 
 /** A session on one line. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { useCliHere } from '../../../test/support/cli-here.ts'
 import { KNOWN, type MessageServices, startMessageServices } from '../../../test/support/message-services.ts'
-import { withHub } from '../hub/with-hub.ts'
+import { withHub } from '../../cli/hub/with-hub.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-cli-messages-'))
 const config = join(folder, 'tool-hub.yaml')

@@ -1,12 +1,9 @@
 import type { Command } from 'commander'
-import { type SessionLimits, ToolError } from '../../core/index.ts'
+import { type CommandFlags, type CommandKit, ToolError } from '../../core/index.ts'
 import { escapeText } from '../../lib/index.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
-import { addConfigOption, parseCount, parseTime } from '../input/options.ts'
-import { callerName } from '../invocation.ts'
-import { print, printJson } from '../output/print.ts'
+import type { SessionLimits } from './types.ts'
 
-type Flags = HubFlags & {
+type Flags = CommandFlags & {
   readonly json?: boolean
   readonly runner?: string
   readonly label?: string
@@ -15,8 +12,9 @@ type Flags = HubFlags & {
 }
 
 /** `sessions spawn`: begins a session and waits for its end. */
-export function describeSessionsSpawn(command: Command): void {
-  addConfigOption(command)
+export function describeSessionsSpawn(command: Command, kit: CommandKit): void {
+  kit
+    .addConfigOption(command)
     .description('Begin a session with a runner of the config, and wait for its result; it ends with this command.')
     .argument('<task>', 'What is to be done')
     .option('--runner <name>', 'Who works on it', 'default')
@@ -27,17 +25,17 @@ export function describeSessionsSpawn(command: Command): void {
       'after',
       '\nExamples:\n  tool-hub sessions spawn "List the open issues about printing." --runner researcher',
     )
-    .action(spawn)
+    .action((task: string, flags: Flags) => spawn(kit, task, flags))
 }
 
-async function spawn(task: string, { runner, label, calls, time, ...flags }: Flags): Promise<void> {
+async function spawn(kit: CommandKit, task: string, { runner, label, calls, time, ...flags }: Flags): Promise<void> {
   const limits: SessionLimits = {
-    ...(calls !== undefined && { calls: parseCount('--calls', calls) }),
-    ...(time !== undefined && { wallMs: parseTime('--time', time) }),
+    ...(calls !== undefined && { calls: kit.parseCount('--calls', calls) }),
+    ...(time !== undefined && { wallMs: kit.parseTime('--time', time) }),
   }
-  const wish = { task, runner, limits, by: callerName(), waitMs: Number.MAX_SAFE_INTEGER, ...(label && { label }) }
-  const session = await withHub(flags, ({ sessions }) => sessions.spawn(wish))
+  const wish = { task, runner, limits, by: kit.callerName(), waitMs: Number.MAX_SAFE_INTEGER, ...(label && { label }) }
+  const session = await kit.withHub(flags, ({ sessions }) => sessions.spawn(wish))
   const { id, state, reason, result = '' } = session
   if (state === 'failed') throw new ToolError('UPSTREAM_ERROR', `The session ${id} failed: ${reason}`)
-  await (flags.json ? printJson(session) : print(escapeText(result)))
+  await (flags.json ? kit.printJson(session) : kit.print(escapeText(result)))
 }

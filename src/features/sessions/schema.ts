@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SESSION_STATES } from '../core/index.ts'
+import { SESSION_STATES } from './session-store.ts'
 
 const agentBrief = z.object({
   id: z.string(),

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { SessionWork } from '../../core/sessions.ts'
+import { runCli } from '../../cli/program.ts'
 import type { Store } from '../../core/store.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
 import { openStore } from '../../store/sqlite.ts'
-import { runCli } from '../program.ts'
+import type { SessionWork } from './types.ts'
 
 let folder: string
 let config: string

@@ -1,8 +1,5 @@
-import type { ProgramFence } from './commands.ts'
-import type { BudgetLimits } from './options.ts'
-import type { ToolResult } from './result.ts'
-import type { Rule, SourcedRule } from './rule.ts'
-import type { SessionState } from './store/sessions.ts'
+import type { BudgetLimits, ProgramFence, Rule, SourcedRule, ToolResult } from '../../core/index.ts'
+import type { SessionState } from './session-store.ts'
 
 /** What an agent may call a session that it begins. */
 export const SESSION_LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/

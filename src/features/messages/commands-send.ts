@@ -1,12 +1,10 @@
 import { type Command, Option } from 'commander'
-import { INBOX_LEVELS, type InboxLevel, type MessageOutcome, type NewMessage } from '../../core/index.ts'
+import type { CommandFlags, CommandKit } from '../../core/index.ts'
 import { escapeText } from '../../lib/index.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
-import { addConfigOption } from '../input/options.ts'
-import { callerName } from '../invocation.ts'
-import { print, printJson } from '../output/print.ts'
+import { INBOX_LEVELS, type InboxLevel } from './inbox-store.ts'
+import type { MessageOutcome, NewMessage } from './types.ts'
 
-type Flags = HubFlags & {
+type Flags = CommandFlags & {
   readonly json?: boolean
   readonly to?: readonly string[]
   readonly title?: string
@@ -17,8 +15,9 @@ type Flags = HubFlags & {
 const DRY_RUN = 'Send nothing, and show exactly what would be sent'
 
 /** `messages send`: a message in your own name. */
-export function describeMessagesSend(command: Command): void {
-  addConfigOption(command)
+export function describeMessagesSend(command: Command, kit: CommandKit): void {
+  kit
+    .addConfigOption(command)
     .description('Send a message by a channel, in your own name: no rule is asked, and it is recorded.')
     .argument('<channel>', 'Name of the channel')
     .argument('<text>', 'What to say')
@@ -29,28 +28,29 @@ export function describeMessagesSend(command: Command): void {
     .addHelpText('after', '\nExamples:\n  tool-hub messages send console "The disk is nearly full." --level warning')
     .action((channel: string, text: string, flags: Flags) => {
       const { to, title, level } = flags
-      return send({ channel, text, ...(to && { to }), ...(title && { title }), ...(level && { level }) }, flags)
+      return send(kit, { channel, text, ...(to && { to }), ...(title && { title }), ...(level && { level }) }, flags)
     })
 }
 
 /** `messages test`: whether a channel works. */
-export function describeMessagesTest(command: Command): void {
-  addConfigOption(command)
+export function describeMessagesTest(command: Command, kit: CommandKit): void {
+  kit
+    .addConfigOption(command)
     .description('Send a test message by a channel: whether it works, or what is wrong.')
     .argument('<channel>', 'Name of the channel')
     .option('--to <recipient...>', 'Recipients, where the channel has some')
     .option('--dry-run', DRY_RUN)
     .addHelpText('after', '\nExamples:\n  tool-hub messages test ops')
     .action((channel: string, flags: Flags) => {
-      const text = `A test of the channel ${channel}, sent by ${callerName()}.`
-      return send({ channel, title: 'Test of tool-hub', text, ...(flags.to && { to: flags.to }) }, flags)
+      const text = `A test of the channel ${channel}, sent by ${kit.callerName()}.`
+      return send(kit, { channel, title: 'Test of tool-hub', text, ...(flags.to && { to: flags.to }) }, flags)
     })
 }
 
-async function send(message: NewMessage, flags: Flags): Promise<void> {
+async function send(kit: CommandKit, message: NewMessage, flags: Flags): Promise<void> {
   const { dryRun } = flags
-  const outcome = await withHub(flags, (hub) => hub.messages.send(message, { by: callerName(), dryRun }))
-  await (flags.json ? printJson(outcome) : print(escapeText(describe(outcome))))
+  const outcome = await kit.withHub(flags, (hub) => hub.messages.send(message, { by: kit.callerName(), dryRun }))
+  await (flags.json ? kit.printJson(outcome) : kit.print(escapeText(describe(outcome))))
 }
 
 function describe({ targets, messageId, rejected, request }: MessageOutcome): string {

@@ -1,13 +1,10 @@
 import type { Command } from 'commander'
-import type { ChannelFacts, InboxMessage } from '../../core/index.ts'
+import type { CommandFlags, CommandKit } from '../../core/index.ts'
 import { escapeLine, escapeText } from '../../lib/index.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
-import { addConfigOption, addDefaultList } from '../input/options.ts'
-import { table } from '../output/layout.ts'
-import { print, printJson, say } from '../output/print.ts'
-import { describeMessagesSend, describeMessagesTest } from './messages-send.ts'
+import { describeMessagesSend, describeMessagesTest } from './commands-send.ts'
+import type { ChannelFacts, InboxMessage } from './types.ts'
 
-type Flags = HubFlags & { readonly json?: boolean; readonly unread?: boolean; readonly read?: boolean }
+type Flags = CommandFlags & { readonly json?: boolean; readonly unread?: boolean; readonly read?: boolean }
 
 const MAX_SHOWN = 100
 
@@ -18,33 +15,36 @@ Examples:
   tool-hub messages send mail --to anna@example.org --title Hello "The report is ready." --dry-run
   tool-hub messages inbox --unread --read        shows what is new, and says that it was read`
 
-/** `messages`: how agents reach people, and what they told the people here. */
-export function describeMessages(command: Command): void {
+/** `messages`: the channels to people, and the inbox of the console. */
+export function messagesCommand(command: Command, kit: CommandKit): void {
+  const { addConfigOption, addDefaultList } = kit
   command.description('Look at the channels by which agents reach people, send by one, and read the inbox.')
-  addConfigOption(addDefaultList(command, 'List the channels, and what keeps some from working')).action(channels)
+  addConfigOption(addDefaultList(command, 'List the channels, and what keeps some from working')).action(
+    (flags: Flags) => channels(kit, flags),
+  )
   command.addHelpText('after', EXAMPLES)
   addConfigOption(command.command('channels'))
     .summary('List the channels')
     .description('List the channels, what each can do, and what keeps some from working.')
-    .action(channels)
-  describeMessagesSend(command.command('send').summary('Send a message'))
-  describeMessagesTest(command.command('test').summary('Send a test message'))
+    .action((flags: Flags) => channels(kit, flags))
+  describeMessagesSend(command.command('send').summary('Send a message'), kit)
+  describeMessagesTest(command.command('test').summary('Send a test message'), kit)
   addConfigOption(command.command('inbox'))
     .summary('Read what agents told you')
     .description(`Read what agents sent to the console, newest first, ${MAX_SHOWN} at most.`)
     .option('--unread', 'Only what was not read yet')
     .option('--read', 'Say that what is shown was read')
-    .action(inbox)
+    .action((flags: Flags) => inbox(kit, flags))
 }
 
-async function channels(flags: Flags): Promise<void> {
+async function channels({ withHub, print, printJson, say, table }: CommandKit, flags: Flags): Promise<void> {
   const found = await withHub(flags, (hub) => hub.messages.channels())
   if (flags.json) return printJson(found)
   await print(table(found.map(channelRow)))
   for (const { name, problem } of found) if (problem !== undefined) say(`${name}: ${escapeLine(problem)}`)
 }
 
-async function inbox(flags: Flags): Promise<void> {
+async function inbox({ withHub, print, printJson, say }: CommandKit, flags: Flags): Promise<void> {
   const page = await withHub(flags, async ({ messages }) => {
     const shown = await messages.inbox({ unread: flags.unread, limit: MAX_SHOWN })
     if (flags.read && shown.messages.length > 0) await messages.markRead(shown.messages.map(({ id }) => id))

@@ -1,5 +1,5 @@
-import type { Rate } from './options.ts'
-import type { InboxLevel, StoredMessage } from './store/inbox.ts'
+import type { Rate } from '../../core/index.ts'
+import type { InboxLevel, StoredMessage } from './inbox-store.ts'
 
 /** What an owner says about messages: the channels by name; `console` is there without being named. */
 export interface MessagesOptions {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { INBOX_LEVELS } from '../core/index.ts'
+import { INBOX_LEVELS } from './inbox-store.ts'
 
 /** What an agent told the people at the console. */
 export const inboxMessage = z.object({

@@ -1,0 +1,88 @@
+import { defineFeatureRoute, type FeatureRoute, type FeatureRoutes } from '../../core/index.ts'
+import { escapeText } from '../../lib/index.ts'
+import {
+  agentEnded,
+  agentEntry,
+  agentHistory,
+  agentHistoryQuery,
+  agentLetter,
+  agentLetterOutcome,
+  agentList,
+  agentQuery,
+  agentStatus,
+  endAgent,
+  newAgent,
+} from './schema.ts'
+
+const ROUTES: readonly FeatureRoute[] = [
+  defineFeatureRoute({
+    method: 'get',
+    path: '/v1/agents',
+    summary: 'Sessions of agents, newest first',
+    allow: ['read'],
+    query: agentQuery,
+    answers: [{ description: 'A page of sessions', schema: agentList }],
+    async handle({ hub: { sessions }, query }) {
+      const [page, runners] = await Promise.all([sessions.list(query), sessions.runners()])
+      return escapeTexts({ agents: page.sessions, next: page.next, runners })
+    },
+  }),
+  defineFeatureRoute({
+    method: 'post',
+    path: '/v1/agents',
+    summary: 'Starts a session with a runner',
+    allow: ['admin'],
+    body: newAgent,
+    answers: [{ description: 'The session, which continues', schema: agentEntry, status: 201 }],
+    handle: async ({ hub, caller, body }) => escapeTexts(await hub.sessions.spawn({ ...body, by: caller.name })),
+  }),
+  defineFeatureRoute({
+    method: 'get',
+    path: '/v1/agents/{id}',
+    summary: 'The state of a session',
+    allow: ['read'],
+    answers: [{ description: 'The session', schema: agentStatus }],
+    handle: async ({ hub, param }) => escapeTexts(await hub.sessions.find(param('id'))),
+  }),
+  defineFeatureRoute({
+    method: 'get',
+    path: '/v1/agents/{id}/history',
+    summary: 'What happened in a session. Default: the newest part',
+    allow: ['read'],
+    query: agentHistoryQuery,
+    answers: [{ description: 'Calls and messages, oldest first', schema: agentHistory }],
+    handle: async ({ hub, param, query }) => escapeTexts(await hub.sessions.history(param('id'), query)),
+  }),
+  defineFeatureRoute({
+    method: 'post',
+    path: '/v1/agents/{id}/messages',
+    summary: 'Writes to a session as the owner',
+    allow: ['admin'],
+    body: agentLetter,
+    answers: [{ description: 'The outcome', schema: agentLetterOutcome }],
+    handle: async ({ hub, caller, param, body }) =>
+      escapeTexts(await hub.sessions.send(param('id'), { ...body, by: caller.name })),
+  }),
+  defineFeatureRoute({
+    method: 'post',
+    path: '/v1/agents/{id}/end',
+    summary: 'Ends a session and every session it started',
+    allow: ['admin'],
+    body: endAgent,
+    answers: [{ description: 'Whether it was still running', schema: agentEnded }],
+    handle: async ({ hub, caller, param, body }) => ({
+      ended: await hub.sessions.end(param('id'), { ...body, by: caller.name }),
+    }),
+  }),
+]
+
+/** The HTTP routes of sessions: `/v1/agents`, since `/v1/sessions` is the sign-in of people. */
+export const sessionsRoutes: FeatureRoutes = { schemas: { Agent: agentEntry }, routes: ROUTES }
+
+/** Escapes the texts of models and runners, which could otherwise drive a terminal or reorder words. */
+function escapeTexts<T>(value: T): T {
+  if (typeof value === 'string') return escapeText(value) as T
+  if (Array.isArray(value)) return value.map(escapeTexts) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeTexts(item)])) as T
+}
