@@ -163,7 +163,8 @@ export async function judge(
   const waiting = turnFor(call.inputBytes)
   if (waiting) await waiting
   if (call.dialect) await withinTimeout(runtime, call, translate(runtime, call, call.dialect), 'its dialect')
-  return judgeInput(runtime, run, call)
+  // Awaited here: returning the promise itself would take two turns more.
+  return await judgeInput(runtime, run, call)
 }
 
 /** Steps 2 to 5. Arguments that an approver changed enter here. */
