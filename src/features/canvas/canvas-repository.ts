@@ -11,8 +11,7 @@ import {
   transaction,
   type Work,
 } from '../../core/sql/index.ts'
-import type { CanvasStore, NewCanvas } from './canvas-store.ts'
-import type { Canvas, CanvasVersion } from './types.ts'
+import type { Canvas, CanvasStore, CanvasVersion, NewCanvas } from './types.ts'
 
 const CANVASES = entity<Omit<Canvas, 'latest'>>('canvases', {
   id: 'id',

@@ -3,8 +3,7 @@ import type { FeatureCall, FeatureHost } from '../../core/feature.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { createCanvas } from './create-canvas.ts'
-import { readVersion } from './read-version.ts'
-import { checkContent } from './run-canvases.ts'
+import { checkContent, readVersion } from './run-canvases.ts'
 import type { CanvasDetail, CanvasKind, CanvasOptions } from './types.ts'
 
 type Rendered = { png?: Uint8Array; json?: string; isCut?: boolean; errors?: string[] }

@@ -1,12 +1,8 @@
 import { type Feature, type FeatureHost, ToolError } from '../../core/index.ts'
-import { canvasLimits } from './canvas-limits.ts'
 import { readScript, scriptOf } from './canvas-scripts.ts'
-import { pagePolicy } from './page-policy.ts'
-import { readVersion } from './read-version.ts'
-import { RunCanvases } from './run-canvases.ts'
+import { canvasLimits, RunCanvases, readVersion } from './run-canvases.ts'
 import type { CanvasDetail, CanvasHandle, CanvasOptions, CanvasService } from './types.ts'
-import { type FrameContent, writeFrame } from './write-frame.ts'
-import { writeAttribute, writeText } from './write-html.ts'
+import { type FrameContent, pagePolicy, writeAttribute, writeFrame, writeText } from './write-frame.ts'
 
 /** What agents show to people: rows in the store, contents as artifacts of their runs. */
 export function createCanvas(options: CanvasOptions, host: FeatureHost): Feature<CanvasHandle, CanvasService> {

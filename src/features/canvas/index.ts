@@ -1,9 +1,8 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
-import type { CanvasStore } from './canvas-store.ts'
 import { canvas as canvasTool } from './tools/canvas.ts'
-import type { CanvasHandle, CanvasOptions, CanvasService } from './types.ts'
+import type { CanvasHandle, CanvasOptions, CanvasService, CanvasStore } from './types.ts'
 
-export type { NewCanvas } from './canvas-store.ts'
+export type { NewCanvas } from './types.ts'
 
 declare module '../../core/feature.ts' {
   interface FeatureHandles {

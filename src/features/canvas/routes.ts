@@ -9,8 +9,8 @@ import {
 import { sha256 } from '../../lib/index.ts'
 import { readBuiltFile } from '../../system/index.ts'
 import { SCRIPT_NAMES } from './canvas-scripts.ts'
-import { pagePolicy } from './page-policy.ts'
 import { canvasDetail, canvasEntry, canvasList, canvasQuery, contentQuery, viewQuery } from './schema.ts'
+import { pagePolicy } from './write-frame.ts'
 
 const read = new Map<string, Promise<ServedFile | undefined>>()
 

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type FeatureCall, type FeatureHost, ToolError } from '../../core/index.ts'
 import { isPlainObject } from '../../lib/index.ts'
-import type { CanvasLimits } from './canvas-limits.ts'
 import { drawCanvas } from './draw-canvas.ts'
-import { readVersion } from './read-version.ts'
 import type {
   Canvas,
   CanvasContent,
@@ -11,6 +9,8 @@ import type {
   CanvasDrawing,
   CanvasHandle,
   CanvasKind,
+  CanvasOptions,
+  CanvasVersion,
   DrawOptions,
 } from './types.ts'
 
@@ -201,4 +201,32 @@ function readJson(kind: CanvasKind, content: string): unknown {
       `The content of a ${kind} canvas is no JSON: ${(error as Error).message}`,
     )
   }
+}
+
+/** How much a run may show. */
+type CanvasLimits = Required<CanvasOptions>
+
+const DEFAULTS: CanvasLimits = { maxBytes: 2_000_000, maxCanvases: 50, maxVersions: 200 }
+
+/** The owner's limits, with the defaults filled in. */
+export function canvasLimits(options: CanvasOptions): CanvasLimits {
+  const limits = { ...DEFAULTS, ...options }
+  for (const [name, value] of Object.entries(limits))
+    if (!Number.isInteger(value) || value < 1)
+      throw new ToolError('CONFIG_INVALID', `canvas.${name} is ${value}; it must be a whole number from 1 up.`)
+  return limits
+}
+
+/** The version of a canvas that is wanted, the latest unless said. */
+export function readVersion({ name, latest, versions }: CanvasDetail, wanted: number | undefined): CanvasVersion {
+  if (wanted === undefined) return latest
+  const found = versions.find(({ n }) => n === wanted)
+  if (found) return found
+  const first = versions[0]?.n ?? latest.n
+  throw new ToolError('NOT_FOUND', `The canvas ${JSON.stringify(name)} has no version ${wanted}.`, {
+    hint:
+      wanted >= 1 && wanted < first
+        ? `Versions before ${first} are listed no more; they stay artifacts of their calls.`
+        : `It has ${first} to ${latest.n}.`,
+  })
 }

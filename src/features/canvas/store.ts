@@ -1,6 +1,6 @@
 import { defineStore } from '../../core/sql/index.ts'
 import { canvases } from './canvas-repository.ts'
-import type { CanvasStore } from './canvas-store.ts'
+import type { CanvasStore } from './types.ts'
 
 /** The version of a canvas that is shown has a row of its own, so that a list reads no others. */
 const TABLES = `

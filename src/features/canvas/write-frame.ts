@@ -1,6 +1,5 @@
-import { pagePolicy } from './page-policy.ts'
+import { escapeLine } from '../../lib/index.ts'
 import type { CanvasKind } from './types.ts'
-import { writeAttribute, writeData, writeScript, writeText } from './write-html.ts'
 
 /**
  * The first script of every canvas. The policy of the page keeps fetches, forms, windows and other addresses away; what no
@@ -111,3 +110,42 @@ function plain(html: string): string {
 }
 
 const MISSING = `document.getElementById('shown').textContent = 'This is drawn by a part of tool-hub that is not built here.'`
+
+/** What a canvas may load, as its page says it: nothing from anywhere but our own scripts, where it needs one. */
+export function pagePolicy(scripts: readonly string[] = []): string {
+  return [
+    "default-src 'none'",
+    ["script-src 'unsafe-inline'", ...scripts].join(' '),
+    "style-src 'unsafe-inline'",
+    'img-src data: blob:',
+    'font-src data:',
+    'media-src data: blob:',
+    "connect-src 'none'",
+    "frame-src 'none'",
+    "form-action 'none'",
+    "base-uri 'none'",
+  ].join('; ')
+}
+
+/** Text in a page: neither markup nor something that hides or reorders words. */
+export function writeText(text: string): string {
+  return writeAttribute(escapeLine(text))
+}
+
+/** Any text as the value of an attribute in quotes, where it stays the same. */
+export function writeAttribute(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
+}
+
+/** A value as the JSON of a script element, which no text in it can end. */
+export function writeData(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[<\u2028\u2029]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+/** A script of ours as an element; nothing in it can end the element or begin a comment. */
+export function writeScript(source: string): string {
+  return `<script>${source.replaceAll(/<(?=\/script|!--)/gi, '\\x3c')}</script>`
+}

@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SCRIPT_NAMES, scriptOf } from './canvas-scripts.ts'
 import { writePage } from './create-canvas.ts'
 import { drawScript } from './draw-canvas.ts'
-import { pagePolicy } from './page-policy.ts'
-import { writeFrame } from './write-frame.ts'
-import { writeAttribute, writeData, writeScript, writeText } from './write-html.ts'
+import { pagePolicy, writeAttribute, writeData, writeFrame, writeScript, writeText } from './write-frame.ts'
 
 const POLICY = [
   ...["default-src 'none'", "script-src 'unsafe-inline'", "style-src 'unsafe-inline'", 'img-src data: blob:'],

@@ -4,8 +4,7 @@ import type { Backend, BackendUse } from './backend.ts'
 import type { CandidateArchive } from './candidates.ts'
 import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemorySettings } from './memory-settings.ts'
-import { scopeKeys, scopeOf } from './scope-keys.ts'
-import { keepsUntrusted } from './stored-note.ts'
+import { keepsUntrusted, scopeKeys, scopeOf } from './stored-note.ts'
 import { MEMORY_SCOPES, type MemoryHandle, type MemoryScope, type NoteOrigin, type WrittenNote } from './types.ts'
 
 const MAX_RECALLED = 50

@@ -5,9 +5,8 @@ import type { BackendUse } from './backend.ts'
 import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemoryParts } from './memory-handle.ts'
 import { createReview } from './review.ts'
-import { scopeOf } from './scope-keys.ts'
 import type { StoredNote } from './store.ts'
-import { noteOrigin, noteTime, toNote } from './stored-note.ts'
+import { noteOrigin, noteTime, scopeOf, toNote } from './stored-note.ts'
 import type { MemoryNote, MemoryScope, MemoryService, NoteOrigin } from './types.ts'
 
 const PAGE = 500

@@ -2,7 +2,7 @@ import { ToolError } from '../../core/index.ts'
 import type { BackendUse, BackendWrite } from './backend.ts'
 import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemoryParts } from './memory-handle.ts'
-import { scopeKeys, scopeOf } from './scope-keys.ts'
+import { scopeKeys, scopeOf } from './stored-note.ts'
 import type { MemoryCandidate, MemoryNote, MemoryService, Promotion } from './types.ts'
 
 /** What a person does with notes that wait: each is decided on once, whoever else does so at the same time. */

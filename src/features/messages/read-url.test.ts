@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readUrl } from './read-url.ts'
-import { secretsOfUrl } from './secrets-of-url.ts'
+import { readUrl, secretsOfUrl } from './read-url.ts'
 
 describe('the URL of a channel', () => {
   it.each([

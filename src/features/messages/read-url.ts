@@ -18,3 +18,9 @@ function invalid(channel: string, what: string): ToolError {
     hint: 'Give the whole URL, https://…, as the service shows it.',
   })
 }
+
+/** Values of a URL that is a secret, in the forms in which they could turn up. */
+export function secretsOfUrl(url: URL): string[] {
+  const parts = url.pathname.split('/').filter((part) => part.length >= 16)
+  return [url.href, url.pathname, ...parts].filter((value) => value.length >= 8)
+}

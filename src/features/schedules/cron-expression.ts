@@ -1,8 +1,7 @@
 import { Cron } from 'croner'
 import { LRUCache } from 'lru-cache'
-import { messageOf } from '../../core/index.ts'
+import { messageOf, ToolError } from '../../core/index.ts'
 import { CRON_MODE, cronProblem } from './cron-problem.ts'
-import { invalidSchedule } from './invalid-schedule.ts'
 
 const HINT =
   'Five fields: minute hour day-of-month month day-of-week, with one for seconds before them if need be: "0 9 * * 1-5" is 9:00 on weekdays. Also @hourly, @daily, @weekly, @monthly, @yearly.'
@@ -35,4 +34,9 @@ export function checkTimeZone(timeZone: string): void {
       'Use a name such as Europe/Berlin or UTC.',
     )
   }
+}
+
+/** What is wrong with what somebody said about a schedule. */
+export function invalidSchedule(message: string, hint?: string): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', message, hint === undefined ? {} : { hint })
 }

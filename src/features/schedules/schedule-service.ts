@@ -1,7 +1,6 @@
 import { type FeatureChange, type FeatureHost, messageOf, type Rights, ToolError } from '../../core/index.ts'
 import { untilAborted } from '../../lib/index.ts'
-import { checkCalls } from './check-calls.ts'
-import { FROM_CONFIG, type KnownSchedule, toRunView, toView } from './definition.ts'
+import { checkCalls, FROM_CONFIG, type KnownSchedule, toRunView, toView } from './definition.ts'
 import { ownTimeZone, readWhen } from './read-schedule.ts'
 import { countSchedules, pageOfRuns } from './read-schedules.ts'
 import { refuseFromConfig, type ScheduleRegistry } from './schedule-registry.ts'

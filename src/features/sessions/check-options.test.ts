@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { cutText } from './bounds.ts'
 import { checkSessionsOptions } from './create-sessions.ts'
-import { readCursor } from './read-cursor.ts'
 import { fillEnv } from './run-command.ts'
+import { readCursor } from './session-handle.ts'
 import type { SessionsOptions } from './types.ts'
 
 const run = async () => ''

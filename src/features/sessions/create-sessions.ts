@@ -4,8 +4,7 @@ import { OWNER } from './bounds.ts'
 import { describeSession } from './describe-session.ts'
 import { LiveSessions } from './live-sessions.ts'
 import { PostOffice } from './post-office.ts'
-import { readCursor } from './read-cursor.ts'
-import { createSessionHandle } from './session-handle.ts'
+import { createSessionHandle, readCursor, untilOver } from './session-handle.ts'
 import { readHistory } from './session-history.ts'
 import type { SessionParts } from './session-parts.ts'
 import { SessionRegistry } from './session-registry.ts'
@@ -21,7 +20,6 @@ import type {
   SessionService,
   SessionsOptions,
 } from './types.ts'
-import { untilOver } from './until-over.ts'
 import { Wakes } from './wakes.ts'
 
 const LIMIT = 50

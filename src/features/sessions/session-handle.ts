@@ -1,7 +1,6 @@
 import { type FeatureCall, ToolError } from '../../core/index.ts'
 import { OWNER } from './bounds.ts'
 import { describeSession } from './describe-session.ts'
-import { readCursor } from './read-cursor.ts'
 import { readHistory } from './session-history.ts'
 import type { SessionParts } from './session-parts.ts'
 import type { SessionRegistry } from './session-registry.ts'
@@ -9,7 +8,6 @@ import type { StoredSession } from './session-store.ts'
 import { runnerBriefs } from './spawn-session.ts'
 import { toBrief, toEntry } from './to-entry.ts'
 import type { HistoryEntry, SessionEntry, SessionHandle } from './types.ts'
-import { untilOver } from './until-over.ts'
 
 /** Tools whose results tell of sessions. */
 const TELLS_OF_SESSIONS = 'core/session.'
@@ -146,5 +144,28 @@ export async function inSight(
   return entries.flatMap((entry): HistoryEntry[] => {
     if (entry.type === 'call') return [entry.tool.startsWith(TELLS_OF_SESSIONS) ? { ...entry, summary: '' } : entry]
     return isSeen(entry.message.from) && isSeen(entry.message.to) ? [entry] : []
+  })
+}
+
+/** A session when it is over; undefined when that is not so in time. */
+export async function untilOver(
+  { wakes, book }: Pick<SessionParts, 'wakes' | 'book'>,
+  { id }: StoredSession,
+  { waitMs, signal }: { readonly waitMs: number; readonly signal?: AbortSignal },
+): Promise<StoredSession | undefined> {
+  if (waitMs <= 0) return undefined
+  const look = async () => {
+    const now = await book.find(id)
+    return now?.state === 'running' ? undefined : now
+  }
+  return wakes.until({ subjects: [id], look, withinMs: waitMs, signal })
+}
+
+/** The number that an earlier page gave as the place of the next one. */
+export function readCursor(before: string | undefined): number | undefined {
+  if (before === undefined) return undefined
+  if (/^\d{1,16}$/.test(before)) return Number(before)
+  throw new ToolError('INPUT_SCHEMA_INVALID', 'before is the next of an earlier page.', {
+    hint: 'Leave it out for the newest ones.',
   })
 }

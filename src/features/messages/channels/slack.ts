@@ -1,6 +1,5 @@
 import { assertFits } from '../check-words.ts'
-import { readUrl } from '../read-url.ts'
-import { secretsOfUrl } from '../secrets-of-url.ts'
+import { readUrl, secretsOfUrl } from '../read-url.ts'
 import type { Channel, OutgoingMessage, SlackChannelOptions } from '../types.ts'
 import { refusedBy } from './answer-errors.ts'
 import type { ChannelParts } from './channel-parts.ts'

@@ -1,7 +1,6 @@
 import { ToolError } from '../../../core/index.ts'
 import { signWebhook, webhookKey } from '../../../lib/index.ts'
-import { readUrl } from '../read-url.ts'
-import { secretsOfUrl } from '../secrets-of-url.ts'
+import { readUrl, secretsOfUrl } from '../read-url.ts'
 import type { Channel, OutgoingMessage, WebhookChannelOptions } from '../types.ts'
 import { refusedBy } from './answer-errors.ts'
 import type { ChannelParts } from './channel-parts.ts'

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
-import { quoteText } from './quote-text.ts'
-import { sessionMessage, sessionName } from './session-shapes.ts'
-import { showMessage } from './show-session.ts'
+import { quoteText, sessionMessage, sessionName, showMessage } from './session-shapes.ts'
 
 /** Anything else was called by somebody, and is not there. */
 const PLAIN_NAME = /^[\w./-]+$/

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
-import { sessionBrief, sessionState } from './session-shapes.ts'
-import { showBrief } from './show-session.ts'
+import { sessionBrief, sessionState, showBrief } from './session-shapes.ts'
 
 /** Which sessions there are. */
 export const sessionList = defineTool({

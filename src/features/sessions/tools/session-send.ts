@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
-import { CALL_MS, sessionMessage, sessionName, sessionState, waitMs } from './session-shapes.ts'
-import { showMessage } from './show-session.ts'
+import { CALL_MS, sessionMessage, sessionName, sessionState, showMessage, waitMs } from './session-shapes.ts'
 
 /** Writes to another session. */
 export const sessionSend = defineTool({

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
 import { RESERVED_SESSION_NAMES, SESSION_LABEL } from '../types.ts'
-import { CALL_MS, sessionEntry, waitMs } from './session-shapes.ts'
-import { showEntry } from './show-session.ts'
+import { CALL_MS, sessionEntry, showEntry, waitMs } from './session-shapes.ts'
 
 /** Begins a session. */
 export const sessionSpawn = defineTool({

@@ -1,7 +1,14 @@
 import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
-import { sessionBrief, sessionEntry, sessionMessage, sessionName } from './session-shapes.ts'
-import { showBrief, showEntry, showMessage } from './show-session.ts'
+import {
+  sessionBrief,
+  sessionEntry,
+  sessionMessage,
+  sessionName,
+  showBrief,
+  showEntry,
+  showMessage,
+} from './session-shapes.ts'
 
 const usage = z.strictObject({ calls: z.number(), wallMs: z.number(), cost: z.number() })
 

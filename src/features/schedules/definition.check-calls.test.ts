@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CallPort } from '../../core/feature.ts'
 import type { Principal } from '../../core/principal.ts'
-import { checkCalls } from './check-calls.ts'
+import { checkCalls } from './definition.ts'
 import { presentRights } from './schedule-runner.ts'
 
 /** Tries calls whose second one fails with a code. */
