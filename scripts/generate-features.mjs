@@ -131,8 +131,8 @@ export const FEATURE_NAMES = [${features.map(({ name }) => quote(name)).join(', 
 function definitions(features) {
   return `${HEAD}${features.map(({ name, folder }) => `import { ${name} } from '../../${folder}/index.ts'`).join('\n')}
 
-/** The definitions of all features. */
-export const features = [${features.map(({ name }) => name).join(', ')}] as const
+/** The definitions of all features. The type names each of them, so that its declarations come with what it adds. */
+export const features: readonly [${features.map(({ name }) => `typeof ${name}`).join(', ')}] = [${features.map(({ name }) => name).join(', ')}]
 `
 }
 

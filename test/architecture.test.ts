@@ -21,7 +21,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   hub: ['core', 'lib', 'system', 'shell', 'policy', 'limits', 'sandbox', 'records', 'store', 'approvals', 'features'],
   // For the list of all tools; a tool itself imports only the contract.
   tools: ['core', 'lib', 'features'],
-  adapters: ['core', 'lib', 'hub', 'records'],
+  // The AI SDK adapter makes a runner for sessions.
+  adapters: ['core', 'lib', 'hub', 'records', 'features'],
   config: ['core', 'lib', 'system', 'hub', 'policy', 'sources', 'features'],
   sources: ['core', 'lib', 'system', 'hub', 'limits', 'policy', 'records', 'sandbox', 'store', 'adapters', 'tools'],
   '(root)': [

@@ -43,16 +43,17 @@ export interface Feature<Handle = unknown, Service = unknown> {
 /** What a hub provides to its features. */
 export interface FeatureHost
   extends Pick<SourceHost, 'startProgram' | 'webFetch' | 'secret' | 'hide' | 'redact' | 'warn' | 'data' | 'clock'> {
+  /** The store of the hub. */
   readonly store: Store
-  /** The road of a call, as somebody with these rights travels it. */
+  /** Calls of somebody with these rights; they go through the whole pipeline. */
   as(rights: Rights): CallPort
-  /** What a principal may now; undefined when it is gone, `known` itself where nobody keeps a list of them. */
+  /** The current rights of a principal. Returns `undefined` if it no longer exists, and `known` where nobody keeps a list. */
   principalNow(known: Principal): Awaitable<Principal | undefined>
   /** Reads what a run keeps under a reference. */
   artifact(run: string, ref: string, options?: ReadArtifact): Promise<Uint8Array>
-  /** Whether a run, whoever's it is, has read content from outside. */
+  /** Whether a run has read content from outside, no matter whose run it is. */
   isTainted(run: string): boolean
-  /** What a run has done, from its record; nothing where none is kept. */
+  /** Calls of a run, from its record; none where no record is kept. */
   pastCalls(run: string, page: PastCallPage): Promise<readonly PastCall[]>
   /** What features keep in the folders of runs; `undefined` where no records are kept. */
   readonly archives: RunArchives | undefined
@@ -64,18 +65,18 @@ export interface FeatureHost
   dial(wish: DialWish): Promise<Duplex>
   /** The services of the hub's features, for one that uses another. */
   readonly services: FeatureServices
-  /** Opens a way to the network for a program of the ability's own; it is closed with the signal, and with the hub. */
+  /** Opens a network proxy for a program of the feature; it closes with the signal and with the hub. */
   openProxy(
     network: ProgramNetwork,
     options: { readonly signal: AbortSignal; readonly maxBytes: number },
   ): Promise<ProgramProxy>
 }
 
-/** What a program may reach, asked connection by connection after the network guard has judged it. */
+/** What a program may reach; asked for each connection after the network guard has allowed it. */
 export interface ProgramNetwork {
   /** Throws a ToolError when the URL may not be reached. */
   readonly permits: (url: string) => void
-  /** Told of every connection, made and refused: `connected to …`, `refused: …`, `failed: …`. */
+  /** Called for every connection, made or refused: `connected to …`, `refused: …`, `failed: …`. */
   readonly onConnection: (url: string, outcome: string) => void
 }
 
@@ -83,6 +84,7 @@ export interface ProgramNetwork {
 export interface ProgramProxy {
   /** Its unix socket, which only the user of the hub can reach. */
   readonly socket: string
+  /** Closes the proxy and its connections. */
   close(): Promise<void>
 }
 
@@ -90,14 +92,19 @@ export interface ProgramProxy {
 export interface DialWish {
   /** As the owner spelt it: a private address is reached only when it was. */
   readonly host: string
+  /** The TCP port. */
   readonly port: number
+  /** Ends the attempt and the connection. */
   readonly signal: AbortSignal
 }
 
 /** Which calls of a run: the first after a line of its record, or else the last before one. */
 export interface PastCallPage {
+  /** Only calls that ended after this line. */
   readonly after?: number
+  /** Only calls that ended before this line. */
   readonly before?: number
+  /** Maximum number of calls. */
   readonly limit: number
 }
 
@@ -105,32 +112,41 @@ export interface PastCallPage {
 export interface PastCall {
   /** Line of its end in the record. */
   readonly seq: number
+  /** When it ended, ISO 8601. */
   readonly time: string
+  /** Id of the call. */
   readonly callId: string
+  /** Canonical name of the tool. */
   readonly tool: string
+  /** `success`, or the status of its failure. */
   readonly status: string
+  /** One line about the result. */
   readonly summary: string
-  /** What it gave came from outside. */
+  /** Its result holds content from outside. */
   readonly isUntrusted: boolean
 }
 
 /** How much of an artifact may be read into memory. */
 export interface ReadArtifact {
+  /** Maximum number of bytes. Default: no limit. */
   readonly maxBytes?: number
 }
 
-/** Whose call it is and what it may: kept with what goes on after the call, which gets no more than that. */
+/** Who makes a call, and with which permissions. Work that continues after the call keeps them, and gets no others. */
 export interface Rights {
-  /** The hub's own owner without. */
+  /** Absent for the owner of the hub. */
   readonly principal?: Principal
+  /** Who calls, as the caller says. */
   readonly caller: string
+  /** Whether an agent calls directly, or a script that the model wrote. Default: `direct`. */
   readonly callerKind?: CallerKind
   /** The closed list of capabilities that it may use. */
   readonly grants?: readonly Capability[]
 }
 
-/** The road of a call for one who is not the caller of the call under way. */
+/** Makes calls for somebody who is not the caller of the current call. */
 export interface CallPort {
+  /** Calls a tool by name. */
   call(
     tool: string,
     input: unknown,
@@ -138,48 +154,57 @@ export interface CallPort {
   ): Promise<ToolResult>
   /** The visible tools in the form that model providers want. */
   listForLLM(options?: { readonly dialect?: string }): readonly unknown[]
+  /** Ends a run of these calls. */
   endRun(run: string): Promise<void>
 }
 
-/** One call as an ability sees it. */
+/** One call as a feature sees it. */
 export interface FeatureCall {
+  /** Id of the call. */
   readonly callId: string
+  /** Id of its run. */
   readonly run: string
+  /** Canonical name of the tool. */
   readonly tool: string
-  /** The session that the call belongs to; its run unless the caller says. */
+  /** The session that the call belongs to. Default: its run. */
   readonly session: string
+  /** Who calls, as the caller says. */
   readonly caller: string
-  /** Who it is for certain, where somebody at the door has found that out. */
+  /** The authenticated principal; `undefined` if nobody was authenticated. */
   readonly principal: string | undefined
+  /** The rights of the call, for work that continues after it. */
   readonly rights: Rights
   /** The run has read content from outside. */
   readonly isTainted: boolean
-  /** A person, or a rule that was remembered of one, has said yes to this call. */
+  /** A person approved this call, or an answer that was remembered did. */
   readonly isApproved: boolean
+  /** Aborts when the call is stopped. */
   signal(): AbortSignal
-  /** Hears when the call is stopped or over. Returns how to end that. */
+  /** Calls the listener when the call is stopped or has ended. Returns a function that removes it. */
   onStop(listener: () => void): () => void
   /** Throws POLICY_DENIED when the target was not decided on before the call, and is not allowed now. */
   permits(capability: Capability, value: string): void
-  /** The same as a question. A call's own reading does not count against it. */
+  /** The same check without throwing. What the call itself has read does not count against it. */
   allows(
     capability: Capability,
     value: string,
   ): { readonly ok: true } | { readonly ok: false; readonly why: string; readonly effect: 'ask' | 'deny' }
-  /** Comes before everything that changes something: says so on record, and waits until that is on disk. */
+  /** To be awaited before every side effect: records that the call has one, and waits until that is on disk. */
   beforeEffect(): Promise<void>
-  /** What the call gives came from outside: its run and its result are labelled. */
+  /** Labels the run and the result: the call returns content from outside. */
   markUntrusted(): void
-  /** Puts on record that something was connected to for this call, or was kept from it. */
+  /** Records that a connection was made or refused for this call. */
   recordConnection(url: string, outcome: string): void
+  /** Adds a notice for the caller; it appears in `meta.notices`. */
   notice(text: string): void
+  /** Keeps something large out of the result; returns its reference. */
   artifact(
     content: string | Uint8Array,
     options?: { readonly name?: string; readonly mediaType?: string },
   ): Promise<Artifact>
   /** Reads an artifact of this call's own run; FILE_TOO_LARGE over `maxBytes`. */
   readArtifact(ref: string, options?: ReadArtifact): Promise<Uint8Array>
-  /** Calls another tool down the same road, under this call's budget, rights and signal. */
+  /** Calls another tool through the same pipeline, under this call's budget, rights and signal. */
   call(tool: string, input: unknown): Promise<ToolResult>
 }
 

@@ -4,12 +4,12 @@ import { judgeUrl } from '../../sandbox/network/index.ts'
 import type { BrowserPool } from './browser-pool.ts'
 import type { BrowserSettings } from './browser-settings.ts'
 import { evaluateInPage } from './page/evaluate-in-page.ts'
-import { downloadFile, uploadFiles } from './page/move-files.ts'
+import { receiveDownload, uploadFiles } from './page/move-files.ts'
 import type { Tab } from './page/tab.ts'
 import { takeScreenshot } from './page/take-screenshot.ts'
 import { takeSnapshot } from './page/take-snapshot.ts'
-import { clickElement, dragElement, fillFields, pressKey, selectIn, typeInto, waitFor } from './page/use-element.ts'
-import { NEW_TAB, performFor, type Work } from './perform.ts'
+import { clickElement, dragElement, fillFields, pressKey, selectIn, typeInto, waitForPage } from './page/use-element.ts'
+import { NEW_TAB, performFor, type ActionContext } from './perform.ts'
 import { noTab } from './run-browser.ts'
 import { browserTargets } from './tools/targets.ts'
 import type { BrowserHandle, InTab, LoadState } from './types.ts'
@@ -22,7 +22,7 @@ const MAX_BYTES = 20_000_000
 const PIECE_BYTES = 1_000_000
 
 /** What a handle is made of. */
-export interface HandleParts {
+export interface HandleOptions {
   readonly house: BrowserPool
   readonly settings: BrowserSettings
   readonly clock: Clock
@@ -32,7 +32,7 @@ const NOTHING = async () => ({})
 const CONSOLE_LINES = 50
 
 /** The browser as one call may use it. */
-export function browserHandle(call: FeatureCall, { house, settings, clock }: HandleParts): BrowserHandle {
+export function browserHandle(call: FeatureCall, { house, settings, clock }: HandleOptions): BrowserHandle {
   const perform = performFor(call, house, settings.timeoutMs)
   const look = (name: string, at: InTab) => ({ name, isEffect: false, at })
   const change = (name: string, at: InTab) => ({ name, isEffect: true, at })
@@ -100,7 +100,7 @@ export function browserHandle(call: FeatureCall, { house, settings, clock }: Han
     drag: (options) => perform(change('drag', options), (work) => dragElement(work, options).then(NOTHING)),
     select: (options) => perform(change('select', options), (work) => selectIn(work, options).then(NOTHING)),
     fill: (options) => perform(change('fill', options), (work) => fillFields(work, options).then(NOTHING)),
-    wait: (options) => perform(look('wait', options), (work) => waitFor(work, options, clock).then(NOTHING)),
+    wait: (options) => perform(look('wait', options), (work) => waitForPage(work, options, clock).then(NOTHING)),
     evaluate: ({ expression, ...at }) =>
       perform(change('evaluate', at), async (work) => {
         const session = await work.tab.session()
@@ -117,7 +117,7 @@ export function browserHandle(call: FeatureCall, { house, settings, clock }: Han
     pdf: (at) => perform(look('pdf', at), async ({ tab }) => ({ bytes: await printPdf(tab) })),
     upload: (options) => perform(change('upload', options), (work) => uploadFiles(work, options).then(NOTHING)),
     download: ({ ref, ...at }) =>
-      perform(change('download', at), (work) => downloadFile(work, { ref, maxBytes: settings.downloadBytes })),
+      perform(change('download', at), (work) => receiveDownload(work, { ref, maxBytes: settings.downloadBytes })),
     async dialog({ tab, accept, text }) {
       for (const target of browserTargets('dialog', { text })) call.permits('browser', target)
       if (!house.has(call.run)) throw noTab(tab, [])
@@ -148,7 +148,7 @@ export async function printPdf(tab: Tab): Promise<Uint8Array> {
       const read = Buffer.from(piece.data, piece.base64Encoded ? 'base64' : 'utf8')
       pieces.push(read)
       bytes += read.length
-      if (bytes > MAX_BYTES) throw tooLarge()
+      if (bytes > MAX_BYTES) throw pdfTooLarge()
       if (piece.eof) return new Uint8Array(Buffer.concat(pieces))
     }
   } finally {
@@ -157,21 +157,21 @@ export async function printPdf(tab: Tab): Promise<Uint8Array> {
   }
 }
 
-function tooLarge(): ToolError {
+function pdfTooLarge(): ToolError {
   return new ToolError('FILE_TOO_LARGE', `The PDF has more than ${MAX_BYTES} bytes.`, {
     hint: 'Take a screenshot, or a snapshot of the part that you need.',
   })
 }
 
 /** Takes a tab to a page that the call may visit. */
-export function goTo(work: Work, url: string, waitUntil: LoadState = 'load'): Promise<{ status?: number }> {
+export function goTo(work: ActionContext, url: string, waitUntil: LoadState = 'load'): Promise<{ status?: number }> {
   const { tab, timeout, signal } = work
   if (url !== BLANK) work.run.network.visit(judgeUrl(url))
   return arrive(work, () => tab.page.goto(url, { waitUntil, timeout, signal }))
 }
 
 /** Waits for a navigation, and tells a page that was refused or does not come from one that is there. */
-export async function arrive(work: Work, navigate: () => Promise<Response | null>): Promise<{ status?: number }> {
+export async function arrive(work: ActionContext, navigate: () => Promise<Response | null>): Promise<{ status?: number }> {
   const { network } = work.run
   const before = network.refusals
   try {
@@ -207,7 +207,7 @@ function isDownload(): ToolError {
 }
 
 /** Says how far the page has come. */
-async function stillLoading({ tab, timeout }: Work, cause: Error): Promise<ToolError> {
+async function stillLoading({ tab, timeout }: ActionContext, cause: Error): Promise<ToolError> {
   const late = new Promise<string>((resolve) => setTimeout(resolve, 500, 'unknown'))
   const state = await Promise.race([tab.page.evaluate('document.readyState').catch(() => 'unknown'), late])
   const isKnown = ['loading', 'interactive', 'complete'].includes(String(state))

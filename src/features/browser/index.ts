@@ -1,5 +1,5 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
-import { browser as browserTool } from './tools/browser.ts'
+import { browserTool as browserTool } from './tools/browser.ts'
 import type { BrowserHandle, BrowserOptions, BrowserService } from './types.ts'
 
 export { findChromium } from './start/find-chromium.ts'

@@ -3,7 +3,7 @@ import { throwIfAborted } from '../../sandbox/index.ts'
 import type { BrowserPool } from './browser-pool.ts'
 import { toPageError } from './page/page-error.ts'
 import type { Tab } from './page/tab.ts'
-import type { Patience } from './page/take-snapshot.ts'
+import type { ActionLimits } from './page/take-snapshot.ts'
 import { noTab, type RunBrowser } from './run-browser.ts'
 import type { InTab, PageState } from './types.ts'
 
@@ -18,13 +18,13 @@ export interface Action {
 }
 
 /** What an action works with. */
-export interface Work extends Patience {
+export interface ActionContext extends ActionLimits {
   readonly tab: Tab
   readonly run: RunBrowser
 }
 
 /** Does one action in a page for a call. */
-export type Perform = <T extends object>(action: Action, work: (with_: Work) => Promise<T>) => Promise<PageState & T>
+export type Perform = <T extends object>(action: Action, work: (with_: ActionContext) => Promise<T>) => Promise<PageState & T>
 
 /** The tab that an action opens for itself. */
 export const NEW_TAB = 'new'

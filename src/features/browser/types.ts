@@ -56,7 +56,7 @@ export interface BrowserTab {
 }
 
 /** What happened beside an action, told once. */
-export interface PageNews {
+export interface PageEvents {
   /** Dialogs that opened, and what became of them. */
   readonly dialogs?: readonly string[]
   /** Requests of the page that were refused: the first ones, with the reason. */
@@ -72,7 +72,7 @@ export interface PageNews {
 }
 
 /** Where a tab is after an action. */
-export interface PageState extends PageNews {
+export interface PageState extends PageEvents {
   /** The tab, `t1`. */
   readonly tab: string
   /** Address of the page now. */

@@ -46,7 +46,7 @@ const NEXT_VERSION = `UPDATE canvases SET last_version = last_version + 1, title
  tainted = CASE WHEN tainted = 1 THEN 1 ELSE ? END, hidden = 0, updated_at = ? WHERE id = ? RETURNING last_version`
 
 /** Canvases; the version that is shown has a row of its own, so that a list reads no others. */
-export const canvases: Repository<CanvasStore> = {
+export const repository: Repository<CanvasStore> = {
   add: (canvas, { maxOfRun }) => transaction(() => add(canvas, maxOfRun)),
   addVersion: (id, { title, tainted, ...version }, { keep }) =>
     transaction(function* () {

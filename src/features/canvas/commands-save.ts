@@ -3,7 +3,7 @@ import type { CommandFlags, CommandKit, FeatureServices } from '../../core/index
 import { escapeText } from '../../lib/index.ts'
 import type { CanvasDetail } from './types.ts'
 
-type Flags = CommandFlags & {
+type SaveFlags = CommandFlags & {
   readonly json?: boolean
   readonly out: string
   readonly version?: string
@@ -28,13 +28,13 @@ export function describeCanvasSave(command: Command, kit: CommandKit): void {
     .option('--of-version <n>', 'Which version. Default: the latest')
     .option('--page', 'The page that shows it, with all that it needs')
     .addHelpText('after', EXAMPLES)
-    .action((id: string, flags: Flags & { readonly ofVersion?: string }) => save(kit, id, flags))
+    .action((id: string, flags: SaveFlags & { readonly ofVersion?: string }) => save(kit, id, flags))
 }
 
 async function save(
   kit: CommandKit,
   id: string,
-  { out, page, ofVersion, ...flags }: Flags & { readonly ofVersion?: string },
+  { out, page, ofVersion, ...flags }: SaveFlags & { readonly ofVersion?: string },
 ): Promise<void> {
   const version = readVersion(kit, ofVersion)
   const text = await kit.withHub(flags, async (hub) => {

@@ -2,7 +2,7 @@ import { type Feature, type FeatureHost, ToolError } from '../../core/index.ts'
 import { readScript, scriptOf } from './canvas-scripts.ts'
 import { canvasLimits, RunCanvases, readVersion } from './run-canvases.ts'
 import type { CanvasDetail, CanvasHandle, CanvasOptions, CanvasService } from './types.ts'
-import { type FrameContent, pagePolicy, writeAttribute, writeFrame, writeText } from './write-frame.ts'
+import { type FrameContent, pagePolicy, escapeHtml, writeFrame, escapeHtmlText } from './write-frame.ts'
 
 /** What agents show to people: rows in the store, contents as artifacts of their runs. */
 export function createCanvas(options: CanvasOptions, host: FeatureHost): Feature<CanvasHandle, CanvasService> {
@@ -66,13 +66,13 @@ export function writePage(shown: FrameContent): string {
   return [
     '<!doctype html>',
     '<html lang="en">',
-    `<meta http-equiv="Content-Security-Policy" content="${writeAttribute(pagePolicy(place === undefined ? [] : [place]))}">`,
+    `<meta http-equiv="Content-Security-Policy" content="${escapeHtml(pagePolicy(place === undefined ? [] : [place]))}">`,
     '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="referrer" content="no-referrer">',
-    `<title>${writeText(title)}</title>`,
+    `<title>${escapeHtmlText(title)}</title>`,
     `<style>:root{color-scheme:${theme}}html,body{height:100%;margin:0}iframe{display:block;width:100%;height:100%;border:0}</style>`,
-    `<iframe sandbox="allow-scripts" title="${writeText(title)}" srcdoc="${writeAttribute(writeFrame(shown))}"></iframe>`,
+    `<iframe sandbox="allow-scripts" title="${escapeHtmlText(title)}" srcdoc="${escapeHtml(writeFrame(shown))}"></iframe>`,
     '</html>',
   ].join('\n')
 }

@@ -1,9 +1,9 @@
 import { afterAll, expect, it } from 'vitest'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
-import { canvas } from './tools/canvas.ts'
+import { canvasTool } from './tools/canvas.ts'
 import type { CanvasResult } from './tools/canvas-result.ts'
 
-const hub = testHub({ tools: [canvas] }) as TestHub
+const hub = testHub({ tools: [canvasTool] }) as TestHub
 afterAll(() => hub.close({ abort: true }))
 
 const act = (action: string, input: object, more: object = {}) =>

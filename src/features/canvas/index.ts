@@ -1,5 +1,5 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
-import { canvas as canvasTool } from './tools/canvas.ts'
+import { canvasTool } from './tools/canvas.ts'
 import type { CanvasHandle, CanvasOptions, CanvasService, CanvasStore } from './types.ts'
 
 export type { NewCanvas } from './types.ts'

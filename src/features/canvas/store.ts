@@ -1,5 +1,5 @@
 import { defineStore } from '../../core/sql/index.ts'
-import { canvases } from './canvas-repository.ts'
+import { repository } from './canvas-repository.ts'
 import type { CanvasStore } from './types.ts'
 
 /** The version of a canvas that is shown has a row of its own, so that a list reads no others. */
@@ -33,7 +33,7 @@ CREATE TABLE canvas_versions (
 
 /** The canvases that agents show to people. */
 export const canvasStore = defineStore<{ canvases: CanvasStore }>({
-  repositories: { canvases },
+  repositories: { canvases: repository },
   migrations: { 10: TABLES },
   durable: { canvases: ['add', 'addVersion', 'hide'] },
   bounds: { canvases: [{ table: 'canvases', methods: ['add'], what: 'canvases' }] },

@@ -69,7 +69,7 @@ export function writeFrame({ kind, content, title, theme = 'light', script }: Fr
   const head = [
     '<!doctype html>',
     // Read first, so that nothing in the content comes before it.
-    `<meta http-equiv="Content-Security-Policy" content="${writeAttribute(pagePolicy(place === undefined ? [] : [place]))}">`,
+    `<meta http-equiv="Content-Security-Policy" content="${escapeHtml(pagePolicy(place === undefined ? [] : [place]))}">`,
     '<meta charset="utf-8">',
     writeScript(FRAME_GUARD),
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -77,20 +77,20 @@ export function writeFrame({ kind, content, title, theme = 'light', script }: Fr
   ]
   if (kind === 'html') {
     const sheet = theme === 'dark' && followsTheme(content) ? 'color-scheme:dark' : 'color-scheme:light;background:#fff'
-    const body = `<title>${writeText(title)}</title><style>:root{${sheet}}</style>${plain(content)}`
+    const body = `<title>${escapeHtmlText(title)}</title><style>:root{${sheet}}</style>${plain(content)}`
     return [...head, body].join('\n')
   }
   const style = `:root{color-scheme:${theme}}body{margin:16px;font:15px/1.5 system-ui,sans-serif}pre{white-space:pre-wrap}`
-  head.push(`<title>${writeText(title)}</title>`, `<style>${style}</style>`)
+  head.push(`<title>${escapeHtmlText(title)}</title>`, `<style>${style}</style>`)
   if (kind === 'form')
-    return [...head, `<h1>${writeText(title)}</h1>`, `<pre>${writeAttribute(content)}</pre>`].join('\n')
+    return [...head, `<h1>${escapeHtmlText(title)}</h1>`, `<pre>${escapeHtml(content)}</pre>`].join('\n')
   return [
     ...head,
     `<script type="application/json" id="canvas">${writeData({ content, theme })}</script>`,
     '<main id="shown"></main>',
     place === undefined
       ? writeScript(script && 'source' in script ? script.source : MISSING)
-      : `<script src="//${writeAttribute(place)}"></script>`,
+      : `<script src="//${escapeHtml(place)}"></script>`,
   ].join('\n')
 }
 
@@ -128,12 +128,12 @@ export function pagePolicy(scripts: readonly string[] = []): string {
 }
 
 /** Text in a page: neither markup nor something that hides or reorders words. */
-export function writeText(text: string): string {
-  return writeAttribute(escapeLine(text))
+export function escapeHtmlText(text: string): string {
+  return escapeHtml(escapeLine(text))
 }
 
 /** Any text as the value of an attribute in quotes, where it stays the same. */
-export function writeAttribute(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 

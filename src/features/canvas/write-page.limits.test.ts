@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { SCRIPT_NAMES, scriptOf } from './canvas-scripts.ts'
 import { writePage } from './create-canvas.ts'
 import { drawScript } from './draw-canvas.ts'
-import { pagePolicy, writeAttribute, writeData, writeFrame, writeScript, writeText } from './write-frame.ts'
+import { pagePolicy, escapeHtml, writeData, writeFrame, writeScript, escapeHtmlText } from './write-frame.ts'
 
 const POLICY = [
   ...["default-src 'none'", "script-src 'unsafe-inline'", "style-src 'unsafe-inline'", 'img-src data: blob:'],
@@ -62,7 +62,7 @@ describe('the document of a canvas', () => {
 
   it('lies in a frame of a page that has no script', () => {
     const lines = linesOf(writePage(shown))
-    const frame = writeAttribute(writeFrame(shown)).split('\n')
+    const frame = escapeHtml(writeFrame(shown)).split('\n')
     expect(lines).toEqual([
       ...['<!doctype html>', '<html lang="en">', policyTag(pagePolicy()), '<meta charset="utf-8">'],
       '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -79,8 +79,8 @@ describe('the document of a canvas', () => {
 
 describe('text in a page', () => {
   it('is neither markup nor something that hides words', () => {
-    expect(writeAttribute(`&<>"'\n`)).toBe('&#38;&#60;&#62;&#34;&#39;\n')
-    expect(writeText('a\u202eb<')).toBe('a\\u{202e}b&#60;')
+    expect(escapeHtml(`&<>"'\n`)).toBe('&#38;&#60;&#62;&#34;&#39;\n')
+    expect(escapeHtmlText('a\u202eb<')).toBe('a\\u{202e}b&#60;')
     expect(writeData({ a: '<\u2028\u2029' })).toBe('{"a":"\\u003c\\u2028\\u2029"}')
     expect(writeScript('a </SCRIPT> <!-- < b')).toBe('<script>a \\x3c/SCRIPT> \\x3c!-- < b</script>')
   })

@@ -1,5 +1,5 @@
 import { all, run, type Work } from '../../core/sql/index.ts'
-import { foldTag } from './note-words.ts'
+import { foldTag } from './note-ranking.ts'
 
 /**
  * What only SQLite has: full-text search with FTS5, and vectors. Words are split and folded before they come here, so that

@@ -15,7 +15,7 @@ import {
   type Work,
 } from '../../core/sql/index.ts'
 import { chooseNotes, hasTag, likeness, rankNotes, searchedNote } from './note-ranking.ts'
-import { queryWords, textWords } from './note-words.ts'
+import { queryWords, textWords } from './note-ranking.ts'
 import { ALL_SCOPES, addToIndex, findWords, readVectors, removeFromIndex, tagWord } from './notes-index.ts'
 import type { FoundNote, NoteQuery, NoteStore, StoredNote } from './store.ts'
 

@@ -6,7 +6,7 @@ const content = z.string().min(1).max(20_000)
 const tags = z.array(z.string().min(1).max(64)).max(16)
 
 /** Where a note comes from. */
-export const noteOrigin = z.object({
+export const noteOriginEntry = z.object({
   run: z.string().optional(),
   session: z.string().optional(),
   callId: z.string().optional(),
@@ -30,7 +30,7 @@ export const memoryNote = z.object({
   tags: z.array(z.string()),
   createdAt: z.number(),
   updatedAt: z.number(),
-  origin: noteOrigin,
+  origin: noteOriginEntry,
 })
 export type MemoryNoteEntry = z.infer<typeof memoryNote>
 
@@ -55,7 +55,7 @@ export const memoryCandidate = z.object({
   tags: z.array(z.string()),
   /** The note that it is to take the place of. */
   replaces: z.string().optional(),
-  origin: noteOrigin,
+  origin: noteOriginEntry,
   state: z.enum(['waiting', 'promoted', 'rejected']),
   review: z
     .object({ by: z.string(), at: z.number(), reason: z.string().optional(), note: z.string().optional() })

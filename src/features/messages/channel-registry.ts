@@ -6,7 +6,7 @@ import { openSlack } from './channels/slack.ts'
 import { openSmtp } from './channels/smtp.ts'
 import { openTelegram } from './channels/telegram.ts'
 import { openWebhook } from './channels/webhook.ts'
-import { readReferences } from './read-references.ts'
+import { readReferences } from './channels/channel-parts.ts'
 import { CONSOLE_CHANNEL } from './targets.ts'
 import type {
   Channel,
@@ -17,7 +17,7 @@ import type {
   MessagesOptions,
   OutgoingMessage,
 } from './types.ts'
-import { TIMEOUT_MS } from './with-deadline.ts'
+import { TIMEOUT_MS } from './deliver-message.ts'
 
 /** How many messages the inbox keeps. */
 const MAX_KEPT = 10_000

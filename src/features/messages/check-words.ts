@@ -1,6 +1,6 @@
 import { ToolError } from '../../core/index.ts'
 import { LONE_SURROGATE } from '../../lib/index.ts'
-import type { ChannelLimits } from './types.ts'
+import type { ChannelLimits, MessageFile, NewMessage } from './types.ts'
 
 const MAX_CHARS = 100_000
 const MAX_TITLE_CHARS = 200
@@ -36,4 +36,92 @@ export function assertFits(text: string, most: number, what: string, channel: st
 
 function invalid(message: string, hint = 'Leave such characters out.'): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', message, { hint })
+}
+
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['txt', 'text/plain; charset=utf-8'],
+  ['log', 'text/plain; charset=utf-8'],
+  ['md', 'text/markdown; charset=utf-8'],
+  ['csv', 'text/csv; charset=utf-8'],
+  ['json', 'application/json'],
+  ['html', 'text/html; charset=utf-8'],
+  ['pdf', 'application/pdf'],
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['gif', 'image/gif'],
+  ['webp', 'image/webp'],
+  ['svg', 'image/svg+xml'],
+  ['zip', 'application/zip'],
+])
+
+const MAX_LENGTH = 100
+
+// Folders, what headers and shells read, controls and everything that is not drawn.
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}"'`<>:|?*;%$&\\/]/gu
+
+/** What no channel may exceed. */
+const MAX_ATTACHMENTS = 10
+const MAX_ATTACHMENT_BYTES = 10_000_000
+
+const REF = /^artifact:[0-9a-f]{64}$/
+
+/** Reads the artifacts that go with a message; too many, or too large ones, are refused. */
+export async function readAttachments(
+  wanted: NonNullable<NewMessage['attachments']>,
+  { maxAttachments = 0, maxAttachmentBytes = MAX_ATTACHMENT_BYTES }: ChannelLimits,
+  {
+    channel,
+    read,
+  }: { readonly channel: string; readonly read: (ref: string, maxBytes: number) => Promise<Uint8Array> },
+): Promise<readonly MessageFile[]> {
+  if (wanted.length === 0) return []
+  const most = Math.min(maxAttachments, MAX_ATTACHMENTS)
+  if (wanted.length > most) throw tooMany(channel, wanted.length, most)
+  const maxBytes = Math.min(maxAttachmentBytes, MAX_ATTACHMENT_BYTES)
+  const files: MessageFile[] = []
+  let bytes = 0
+  for (const [index, { ref, name: given }] of wanted.entries()) {
+    if (!REF.test(ref)) throw notARef(ref)
+    const content = await read(ref, maxBytes - bytes)
+    bytes += content.byteLength
+    const name = cleanFileName(given, index)
+    files.push({ ref, name, mediaType: mediaTypeOf(name), content })
+  }
+  return files
+}
+
+function tooMany(channel: string, count: number, most: number): ToolError {
+  const takes = most === 0 ? 'takes no attachments' : `takes at most ${most} at once`
+  return new ToolError(
+    'INPUT_SCHEMA_INVALID',
+    `The message has ${count} attachments; the channel ${channel} ${takes}.`,
+    {
+      hint: most === 0 ? 'Put what matters into the text, or use another channel.' : 'Send the others separately.',
+    },
+  )
+}
+
+function notARef(ref: string): ToolError {
+  return new ToolError('INPUT_SCHEMA_INVALID', `${JSON.stringify(ref.slice(0, 100))} is not an artifact of this run.`, {
+    hint: 'Use the ref of an artifact as a result gives it: artifact:<sha256>.',
+  })
+}
+
+/** The name of a file as any receiver can take it: no folders, no quotes, no control characters, not hidden. */
+export function cleanFileName(name: string | undefined, index: number): string {
+  const last = (name ?? '').split(/[\\/]/).at(-1)!
+  const clean = last
+    .replace(UNSAFE, '_')
+    .trim()
+    .replace(/^[.\s]+/, '')
+  if (clean === '') return `attachment-${index + 1}`
+  if (clean.length <= MAX_LENGTH) return clean
+  const extension = /\.[A-Za-z0-9]{1,10}$/.exec(clean)?.[0] ?? ''
+  return clean.slice(0, MAX_LENGTH - extension.length) + extension
+}
+
+/** What a file is by its name; bytes when the name does not tell. */
+export function mediaTypeOf(name: string): string {
+  return TYPES.get(/\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase() ?? '') ?? 'application/octet-stream'
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cleanFileName } from './read-attachments.ts'
+import { cleanFileName } from './check-words.ts'
 
 describe('the name of an attachment', () => {
   it.each([

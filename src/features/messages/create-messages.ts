@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Feature, type FeatureCall, type FeatureHost, ToolError } from '../../core/index.ts'
 import { ChannelRegistry } from './channel-registry.ts'
-import { type Origin, sendMessage, type Wish } from './send-message.ts'
+import { type MessageOrigin, sendMessage, type Wish } from './send-message.ts'
 import type { MessageHandle, MessageOutcome, MessageService, MessagesOptions } from './types.ts'
 
 const USUAL_PAGE = 100
@@ -13,7 +13,7 @@ export function createMessages(options: MessagesOptions, host: FeatureHost): Fea
   const shelf = new ChannelRegistry(options, host)
   const closing = new AbortController()
   const underWay = new Set<Promise<unknown>>()
-  const send = (wish: Wish, origin: Origin) => {
+  const send = (wish: Wish, origin: MessageOrigin) => {
     const sending = sendMessage(wish, origin, { shelf, host, closing: closing.signal })
     underWay.add(sending)
     const forget = () => underWay.delete(sending)
@@ -30,11 +30,11 @@ export function createMessages(options: MessagesOptions, host: FeatureHost): Fea
   }
 }
 
-type Send = (wish: Wish, origin: Origin) => ReturnType<typeof sendMessage>
+type Send = (wish: Wish, origin: MessageOrigin) => ReturnType<typeof sendMessage>
 
 /** What one call may do with messages. */
 function handleOf(call: FeatureCall, shelf: ChannelRegistry, send: Send): MessageHandle {
-  const origin = (): Origin => ({
+  const origin = (): MessageOrigin => ({
     callId: call.callId,
     run: call.run,
     caller: call.caller,
@@ -69,7 +69,7 @@ function handleOf(call: FeatureCall, shelf: ChannelRegistry, send: Send): Messag
 interface MessageServiceOptions {
   readonly shelf: ChannelRegistry
   readonly host: FeatureHost
-  readonly send: (wish: Wish, origin: Origin) => Promise<MessageOutcome>
+  readonly send: (wish: Wish, origin: MessageOrigin) => Promise<MessageOutcome>
 }
 
 /** What the owner does with messages; nobody is asked, and what is sent goes on record. */
@@ -99,7 +99,7 @@ function createMessageService({ shelf, host, send }: MessageServiceOptions): Mes
   }
 }
 
-function ownersOrigin(host: FeatureHost, by: string, run: string | undefined): Origin {
+function ownersOrigin(host: FeatureHost, by: string, run: string | undefined): MessageOrigin {
   return {
     callId: `owner-${randomBytes(8).toString('hex')}`,
     run: run ?? 'owner',

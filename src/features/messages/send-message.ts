@@ -1,9 +1,9 @@
 import { type FeatureHost, type RateBucket, type RateStore, ToolError } from '../../core/index.ts'
-import { createChannelIo } from './channel-io.ts'
+import { createChannelIo } from './deliver-message.ts'
 import type { ChannelRegistry } from './channel-registry.ts'
 import { checkWords } from './check-words.ts'
 import { deliverMessage, type Errand } from './deliver-message.ts'
-import { readAttachments } from './read-attachments.ts'
+import { readAttachments } from './check-words.ts'
 import { messageTargets, normaliseRecipient } from './targets.ts'
 import type {
   Channel,
@@ -16,7 +16,7 @@ import type {
   OutgoingMessage,
   SentRequest,
 } from './types.ts'
-import { TIMEOUT_MS, withDeadline } from './with-deadline.ts'
+import { TIMEOUT_MS, withDeadline } from './deliver-message.ts'
 
 const MAX_LENGTH = 320
 
@@ -38,7 +38,7 @@ export type Wish = { readonly channel: string; readonly to?: readonly string[]; 
 )
 
 /** Who wants it: a call, or the owner. */
-export interface Origin extends Pick<ChannelIo, 'callId' | 'run' | 'caller' | 'principal' | 'isTainted' | 'signal'> {
+export interface MessageOrigin extends Pick<ChannelIo, 'callId' | 'run' | 'caller' | 'principal' | 'isTainted' | 'signal'> {
   /** Throws when it may not reach this target. */
   permits(target: string): void
   /** The same where only a denial counts. */
@@ -67,7 +67,7 @@ class Rehearsed extends Error {
 }
 
 /** Checks a message and hands it to its channel: judged, bounded, on record before it goes out. */
-export async function sendMessage(wish: Wish, origin: Origin, parts: SendParts): Promise<MessageOutcome> {
+export async function sendMessage(wish: Wish, origin: MessageOrigin, parts: SendParts): Promise<MessageOutcome> {
   const { channel: name, dryRun = false } = wish
   const { host, shelf, closing } = parts
   const { channel, web } = shelf.find(name)
@@ -118,7 +118,7 @@ async function prepare(
   wish: Wish,
   to: readonly string[],
   channel: Channel,
-  { origin, host }: { readonly origin: Origin; readonly host: FeatureHost },
+  { origin, host }: { readonly origin: MessageOrigin; readonly host: FeatureHost },
 ): Promise<Errand> {
   if (wish.action === 'react') {
     const { text: emoji } = checkWords({ text: host.redact(wish.emoji) }, { maxChars: MAX_EMOJI_CHARS }, wish.channel)
@@ -149,7 +149,7 @@ async function prepare(
   return wish.action === 'send' ? { action: 'send', message } : { action: 'edit', message, messageId: wish.messageId }
 }
 
-function ioFacts({ callId, run, caller, principal, isTainted }: Origin) {
+function ioFacts({ callId, run, caller, principal, isTainted }: MessageOrigin) {
   return { callId, run, caller, isTainted, ...(principal !== undefined && { principal }) }
 }
 

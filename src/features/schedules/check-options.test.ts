@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkOptions } from './create-schedules.ts'
+import { checkSchedulesOptions } from './create-schedules.ts'
 
 describe('the options of schedules', () => {
   it.each([
@@ -13,7 +13,7 @@ describe('the options of schedules', () => {
     { timeZone: 'Europe/Berlin' },
     { entries: { a: 'whatever it is' } },
   ])('may be %j', (options) => {
-    expect(() => checkOptions(options as never)).not.toThrow()
+    expect(() => checkSchedulesOptions(options as never)).not.toThrow()
   })
 
   it.each([
@@ -27,7 +27,7 @@ describe('the options of schedules', () => {
     [{ timeZone: 'Mars/Phobos' }, 'schedules.timeZone: There is no time zone "Mars/Phobos".'],
     [{ entires: {} }, 'schedules: Unrecognized key: "entires"'],
   ])('may not be %j', (options, message) => {
-    expect(() => checkOptions(options as never)).toThrow(
+    expect(() => checkSchedulesOptions(options as never)).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
         message: expect.stringContaining(message),

@@ -1,32 +1,32 @@
 import type { ServiceRequests } from '../../protocol/index.ts'
 import type { NewScheduleBody, ScheduleChangeBody, ScheduleEntry, ScheduleRunEntry } from './schema.ts'
 
-/** The requests of a client for schedules. */
+/** The client methods for schedules. */
 export function schedulesClient(http: ServiceRequests) {
   return {
-    /** Calls that are made later. */
+    /** Scheduled calls. */
     schedules: {
-      /** By name. */
+      /** All schedules, sorted by name, and whether anything runs them. */
       list: () =>
         http.json<{ schedules: ScheduleEntry[]; status: { isTicking: boolean; problems: string[] } }>(
           'GET',
           '/v1/schedules',
         ),
-      /** Makes a schedule. CONFLICT when the name is taken. */
+      /** Adds a schedule; rejects with `CONFLICT` if the name is taken. */
       add: (schedule: NewScheduleBody) => http.json<ScheduleEntry>('POST', '/v1/schedules', { body: schedule }),
-      /** Changes a schedule; what is absent stays. */
+      /** Changes the given fields of a schedule. */
       change: (id: string, change: ScheduleChangeBody) =>
         http.json<ScheduleEntry>('PUT', http.path('/v1/schedules', id), { body: change }),
-      /** Removes a schedule with what is known of its runs. */
+      /** Removes a schedule and its run history. */
       remove: async (id: string) => void (await http.send('DELETE', http.path('/v1/schedules', id))),
-      /** Begins a run now. */
+      /** Starts a run now, without waiting for its end. */
       run: (id: string) => http.json<ScheduleRunEntry>('POST', `${http.path('/v1/schedules', id)}/run`),
-      /** Newest first. */
+      /** A page of its runs, newest first. */
       runs: (id: string, page: { before?: number; limit?: number } = {}) =>
         http.json<{ runs: ScheduleRunEntry[]; next?: number }>('GET', `${http.path('/v1/schedules', id)}/runs`, {
           query: page,
         }),
-      /** The next times of one of cron, every and at. */
+      /** The next times of a cron expression, an interval or a date: give one of the three. */
       times: (when: { cron?: string; every?: string; at?: string; timeZone?: string }) =>
         http.json<{ timeZone: string; times: number[] }>('GET', '/v1/schedule-times', { query: when }),
     },

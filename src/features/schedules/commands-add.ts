@@ -10,7 +10,7 @@ import {
   type WrittenWhen,
 } from './types.ts'
 
-interface Flags {
+interface WriteFlags {
   readonly config?: string
   readonly json?: boolean
   readonly cron?: string
@@ -44,7 +44,7 @@ Examples:
   tool-hub cron add tidy core/fs.deletePath '{"path":"tmp/old"}' --cron "0 3 * * 0" --time-zone Europe/Berlin --missed skip
   tool-hub cron add later --at 2027-01-31T09:00 --calls '[{"tool":"core/util.time.now"}]'`,
     )
-    .action((name: string, tool: string | undefined, input: string | undefined, flags: Flags) =>
+    .action((name: string, tool: string | undefined, input: string | undefined, flags: WriteFlags) =>
       add(kit, name, tool, input, flags),
     )
 }
@@ -60,7 +60,7 @@ export function describeCronUpdate(command: Command, kit: CommandKit): void {
       'after',
       '\nExamples:\n  tool-hub cron update stamp --every 1h\n  tool-hub cron update stamp --disable',
     )
-    .action((schedule: string, flags: Flags) => update(kit, schedule, flags))
+    .action((schedule: string, flags: WriteFlags) => update(kit, schedule, flags))
 }
 
 function addSettings(kit: CommandKit, command: Command): Command {
@@ -85,7 +85,7 @@ async function add(
   name: string,
   tool: string | undefined,
   input: string | undefined,
-  flags: Flags,
+  flags: WriteFlags,
 ): Promise<void> {
   const when = whenOf(kit, flags)
   if (!when) throw kit.usageError('When?', 'Give --cron, --every or --at.')
@@ -100,7 +100,7 @@ async function add(
   )
 }
 
-async function update(kit: CommandKit, schedule: string, flags: Flags): Promise<void> {
+async function update(kit: CommandKit, schedule: string, flags: WriteFlags): Promise<void> {
   const [when, calls] = [whenOf(kit, flags), await callsOf(kit, flags)]
   if (flags.enable && flags.disable) throw kit.usageError('--enable and --disable exclude each other.', 'Give one.')
   const enabled = flags.enable ? { enabled: true } : flags.disable ? { enabled: false } : {}
@@ -118,11 +118,11 @@ async function update(kit: CommandKit, schedule: string, flags: Flags): Promise<
   )
 }
 
-function tell(kit: CommandKit, schedule: Schedule, { json }: Flags): Promise<void> {
+function tell(kit: CommandKit, schedule: Schedule, { json }: WriteFlags): Promise<void> {
   return json ? kit.printJson(schedule) : kit.print(kit.table([scheduleRow(schedule)]))
 }
 
-function settingsOf(kit: CommandKit, flags: Flags): ScheduleChange {
+function settingsOf(kit: CommandKit, flags: WriteFlags): ScheduleChange {
   const { timeZone, continueOnError, missed, overlap, jitter, until, maxRuns, timeout } = flags
   return {
     ...(timeZone !== undefined && { timeZone }),
@@ -136,7 +136,7 @@ function settingsOf(kit: CommandKit, flags: Flags): ScheduleChange {
   }
 }
 
-function whenOf(kit: CommandKit, { cron, every, at }: Flags): WrittenWhen | undefined {
+function whenOf(kit: CommandKit, { cron, every, at }: WriteFlags): WrittenWhen | undefined {
   const given = [cron, every, at].filter((value) => value !== undefined).length
   if (given > 1) throw kit.usageError('--cron, --every and --at exclude each other.', 'Give one of them.')
   if (cron !== undefined) return { cron }
@@ -144,7 +144,7 @@ function whenOf(kit: CommandKit, { cron, every, at }: Flags): WrittenWhen | unde
   return at === undefined ? undefined : { at }
 }
 
-async function callsOf(kit: CommandKit, { calls }: Flags): Promise<readonly ScheduledCall[] | undefined> {
+async function callsOf(kit: CommandKit, { calls }: WriteFlags): Promise<readonly ScheduledCall[] | undefined> {
   if (calls === undefined) return undefined
   const parsed = kit.parseJson(calls === '-' ? await kit.readStdin() : calls, '--calls')
   // The schedule is read as a whole, and says what is wrong with them.

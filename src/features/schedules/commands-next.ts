@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { CommandKit } from '../../core/index.ts'
 import { localTime } from './schedule-lines.ts'
 
-interface Flags {
+interface NextFlags {
   readonly config?: string
   readonly json?: boolean
   readonly timeZone?: string
@@ -23,10 +23,10 @@ export function describeCronNext(command: Command, kit: CommandKit): void {
       'after',
       '\nExamples:\n  tool-hub cron next "0 9 * * 1-5"\n  tool-hub cron next "30 2 * * *" --time-zone Europe/Berlin --count 10',
     )
-    .action((expression: string, flags: Flags) => next(kit, expression, flags))
+    .action((expression: string, flags: NextFlags) => next(kit, expression, flags))
 }
 
-async function next(kit: CommandKit, expression: string, flags: Flags): Promise<void> {
+async function next(kit: CommandKit, expression: string, flags: NextFlags): Promise<void> {
   const count = Number(flags.count)
   if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
     throw kit.usageError(`--count ${JSON.stringify(flags.count)} is no number of times.`, `Use 1 to ${MAX_COUNT}.`)

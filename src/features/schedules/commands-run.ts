@@ -3,7 +3,7 @@ import type { CommandKit } from '../../core/index.ts'
 import { runRow } from './schedule-lines.ts'
 import type { ScheduleRun } from './types.ts'
 
-interface Flags {
+interface RunFlags {
   readonly config?: string
   readonly json?: boolean
   readonly limit?: string
@@ -17,7 +17,7 @@ export function describeCronRun(command: Command, kit: CommandKit): void {
     .description('Make the calls of a schedule now, in this process, and wait for their end.')
     .argument('<schedule>', 'Its name or id')
     .addHelpText('after', '\nExamples:\n  tool-hub cron run standup')
-    .action((schedule: string, flags: Flags) => run(kit, schedule, flags))
+    .action((schedule: string, flags: RunFlags) => runSchedule(kit, schedule, flags))
 }
 
 /** `cron runs`: what became of its times. */
@@ -32,10 +32,10 @@ export function describeCronRuns(command: Command, kit: CommandKit): void {
       'after',
       '\nExamples:\n  tool-hub cron runs standup --limit 5\n  tool-hub runs show RUN    what one of them did',
     )
-    .action((schedule: string, flags: Flags) => runs(kit, schedule, flags))
+    .action((schedule: string, flags: RunFlags) => listRuns(kit, schedule, flags))
 }
 
-async function run(kit: CommandKit, schedule: string, flags: Flags): Promise<void> {
+async function runSchedule(kit: CommandKit, schedule: string, flags: RunFlags): Promise<void> {
   const { made, timeZone } = await kit.withServiceHub(flags, async ({ schedules }) => {
     const { timeZone } = await schedules.find(schedule)
     return { made: await schedules.run(schedule, { by: kit.callerName(), signal: kit.interruptSignal() }), timeZone }
@@ -44,7 +44,7 @@ async function run(kit: CommandKit, schedule: string, flags: Flags): Promise<voi
   await (flags.json ? kit.printJson(made) : kit.print(kit.table([runRow(made, timeZone)])))
 }
 
-async function runs(kit: CommandKit, schedule: string, { limit = '20', before, ...flags }: Flags): Promise<void> {
+async function listRuns(kit: CommandKit, schedule: string, { limit = '20', before, ...flags }: RunFlags): Promise<void> {
   const page = {
     limit: numberOf(kit, '--limit', limit),
     ...(before !== undefined && { before: numberOf(kit, '--before', before) }),

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { CommandKit } from '../../core/index.ts'
 import { localTime, runRow } from './schedule-lines.ts'
 
-interface Flags {
+interface StartFlags {
   readonly config?: string
   readonly json?: boolean
 }
@@ -18,11 +18,11 @@ export function describeCronStart(command: Command, kit: CommandKit): void {
       'after',
       '\nExamples:\n  tool-hub cron start\n  tool-hub cron start --json      a line of JSON for each run',
     )
-    .action((flags: Flags) => startSchedules(kit, flags, kit.interruptSignal()))
+    .action((flags: StartFlags) => startSchedules(kit, flags, kit.interruptSignal()))
 }
 
 /** Runs what is due until the signal says that it is enough. */
-export async function startSchedules(kit: CommandKit, flags: Flags, signal: AbortSignal): Promise<void> {
+export async function startSchedules(kit: CommandKit, flags: StartFlags, signal: AbortSignal): Promise<void> {
   await kit.withServiceHub(flags, async ({ schedules }, options) => {
     await schedules.onRun((run, { name, timeZone }) => {
       if (flags.json) void kit.printJsonLine({ name, ...run })

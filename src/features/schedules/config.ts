@@ -18,27 +18,27 @@ const time = z.iso.datetime({ local: true, offset: true })
 
 const entry = z
   .strictObject({
-    cron: key(text, 'When: minute, hour, day of month, month, day of week; "0 9 * * 1-5".'),
-    every: key(duration, 'When: at this interval.'),
-    at: key(time, 'When: once, at this time.'),
-    timeZone: key(text, 'Of cron, at and until; schedules.timeZone unless said.'),
+    cron: key(text, 'When it runs: minute, hour, day of month, month, day of week, such as "0 9 * * 1-5".'),
+    every: key(duration, 'When it runs: at this interval.'),
+    at: key(time, 'When it runs: once, at this time.'),
+    timeZone: key(text, 'Time zone of cron, at and until. Default: schedules.timeZone.'),
     calls: z.array(call).min(1).max(20).describe('The calls to make, in this order.'),
-    continueOnError: key(z.boolean(), 'Make the other calls also after one that failed.', false),
+    continueOnError: key(z.boolean(), 'Make the remaining calls after one that failed.', false),
     missed: key(
       z.enum(MISSED_POLICIES),
-      'Times that passed while nothing ran: none, one run for all, one for each.',
+      'What to do about times that passed while nothing ran schedules: nothing, one run for all, one for each.',
       'once',
     ),
     overlap: key(
       z.enum(OVERLAP_POLICIES),
-      'While the run before is not over: leave out, wait, or run beside it.',
+      'What to do while the previous run is active: skip this time, queue it, or run in parallel.',
       'skip',
     ),
-    jitter: key(duration, 'Puts each time off by a random part of this.'),
-    enabled: key(z.boolean(), 'false keeps it from running.', true),
-    until: key(time, 'The last moment it may run at.'),
-    maxRuns: key(z.int().min(1), 'So often and no more.'),
-    timeout: key(duration, 'How long all calls of one run may take.', '1h'),
+    jitter: key(duration, 'Maximum random delay of each run.'),
+    enabled: key(z.boolean(), 'false disables it.', true),
+    until: key(time, 'It does not run after this time.'),
+    maxRuns: key(z.int().min(1), 'Maximum number of runs.'),
+    timeout: key(duration, 'Time limit of one run.', '1h'),
   })
   .superRefine(({ cron, every, at }, ctx) => {
     const given = [cron, every, at].filter((when) => when !== undefined).length
@@ -52,25 +52,25 @@ const shortest = duration.superRefine((value, ctx) => {
 const section = z.strictObject({
   entries: key(
     z.record(z.string().regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]{0,59}$/), entry),
-    'Your own schedules by name; they are known as config:NAME, and run while tool-hub serve or tool-hub cron start does.',
+    'Your own schedules by name, listed as config:NAME. They run while tool-hub serve or tool-hub cron start runs.',
   ),
-  timeZone: key(text, 'Of schedules that name none, such as Europe/Berlin; that of the machine unless said.'),
-  most: key(z.int().min(0).max(10_000), 'Most schedules of one principal.', 100),
-  shortest: key(shortest, 'Shortest time between two runs of a schedule, 1s or more.', '10s'),
-  parallel: key(z.int().min(1).max(256), 'Runs at the same time in one process.', 8),
-  keep: key(z.int().min(1).max(10_000), 'How many past runs of each schedule are remembered.', 200),
+  timeZone: key(text, 'Time zone of schedules that name none, such as Europe/Berlin. Default: that of the machine.'),
+  most: key(z.int().min(0).max(10_000), 'Maximum number of schedules of a principal.', 100),
+  shortest: key(shortest, 'Minimum time between two runs of a schedule, 1s or more.', '10s'),
+  parallel: key(z.int().min(1).max(256), 'Maximum number of concurrent runs in one process.', 8),
+  keep: key(z.int().min(1).max(10_000), 'How many past runs of each schedule are kept.', 200),
 })
 
 /** The section `schedules` of the config file. */
 export const schedulesConfig = defineConfig({
-  description: 'Calls that are made later; docs/reference/schedules.md.',
+  description: 'Scheduled calls; docs/reference/schedules.md.',
   schema: section,
   toOptions: toSchedules,
 })
 
 type WrittenEntry = NonNullable<z.output<typeof section>['entries']>[string]
 
-/** A section without entries says that there are none. */
+/** A section without `entries` has an empty record of them, so that stored ones are removed. */
 function toSchedules({ entries = {}, shortest, ...rest }: z.output<typeof section>): SchedulesOptions {
   return withoutUndefined<SchedulesOptions>({
     ...rest,
@@ -90,7 +90,7 @@ function toEntry(entry: WrittenEntry): Omit<NewSchedule, 'name'> {
   })
 }
 
-/** The schema has seen to it that one of them is there. */
+/** The schema ensures that exactly one of them is given. */
 function toWhen({ cron, every, at }: Pick<WrittenEntry, 'cron' | 'every' | 'at'>): WrittenWhen {
   if (cron !== undefined) return { cron }
   return every === undefined ? { at: at! } : { everyMs: parseDuration(every) }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Feature, type FeatureCall, type FeatureHost, messageOf, ToolError } from '../../core/index.ts'
-import { checkTimeZone } from './cron-expression.ts'
+import { checkTimeZone } from './times.ts'
 import { checkCalls, type KnownSchedule, toView } from './definition.ts'
-import { countSchedules, isTicking, pageOfRuns } from './read-schedules.ts'
+import { countSchedules, isTicking, pageOfRuns } from './schedule-service.ts'
 import { type Maker, refuseFromConfig, ScheduleRegistry } from './schedule-registry.ts'
 import { ScheduleRunner } from './schedule-runner.ts'
 import { createScheduleService, runNow, type ScheduleParts } from './schedule-service.ts'
@@ -27,7 +27,7 @@ export function createSchedules(
   options: SchedulesOptions,
   host: FeatureHost,
 ): Feature<ScheduleHandle, ScheduleService> {
-  checkOptions(options)
+  checkSchedulesOptions(options)
   const book = new ScheduleRegistry(host, options)
   const runner = new ScheduleRunner(host, book, options)
   const ticker = new Ticker(host, runner)
@@ -48,7 +48,7 @@ export function createSchedules(
 }
 
 /** Refuses options that would mean nothing; what is in the entries is told one by one when they are started. */
-export function checkOptions(options: SchedulesOptions): void {
+export function checkSchedulesOptions(options: SchedulesOptions): void {
   const { success, error } = optionsSchema.safeParse(options)
   const [issue] = error?.issues ?? []
   if (!success) throw invalid(`${['schedules', ...(issue?.path ?? [])].join('.')}: ${issue?.message}`)

@@ -1,5 +1,5 @@
 import { type CallPort, type ErrorCode, type Rights, ToolError } from '../../core/index.ts'
-import { newSchedule } from './schedule-schema.ts'
+import { newSchedule } from './schema.ts'
 import type { StoredSchedule, StoredScheduleRun } from './schedule-store.ts'
 import type { Timing } from './times.ts'
 import type { MissedPolicy, OverlapPolicy, Schedule, ScheduledCall, ScheduleRun, When } from './types.ts'

@@ -7,31 +7,31 @@ export type { NewScheduleRun, Overlap, StoredSchedule } from './schedule-store.t
 
 declare module '../../core/feature.ts' {
   interface FeatureHandles {
-    /** Calls that are made later. */
+    /** Scheduled calls. */
     readonly schedules: ScheduleHandle
   }
   interface FeatureServices {
-    /** Calls that are made later; nothing is fired before `start()`. */
+    /** Scheduled calls; none are made before `start()`. */
     readonly schedules: ScheduleService
   }
   interface FeatureOptions {
-    /** Calls that are made later; docs/reference/schedules.md. */
+    /** Scheduled calls; docs/reference/schedules.md. */
     readonly schedules?: SchedulesOptions
   }
   interface FeatureStores {
-    /** Scheduled calls, and their outcomes. */
+    /** Schedules and their runs. */
     readonly schedules: ScheduleStore
   }
 }
 
 const load = lazyModule(() => import('./create-schedules.ts'))
 
-/** Calls that are made later. */
+/** The feature `schedules`: calls that are made later, at given times. */
 export const schedules = defineFeature({
   name: 'schedules',
   capability: 'schedule',
   create: async (options, host) => (await load()).createSchedules(options, host),
   methods: ['start', 'stop', 'status', 'list', 'find', 'add', 'update', 'remove', 'run', 'runs', 'next', 'onRun'],
   tools: [cron],
-  command: { name: 'cron', summary: 'Make calls later: schedules and their runs' },
+  command: { name: 'cron', summary: 'Manage scheduled calls and their runs' },
 })

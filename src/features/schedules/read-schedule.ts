@@ -1,9 +1,9 @@
 import { Cron } from 'croner'
 import type { z } from 'zod'
 import { parseAmount, TIME_UNITS } from '../../lib/index.ts'
-import { checkTimeZone, cronOf, invalidSchedule } from './cron-expression.ts'
+import { checkTimeZone, cronOf, invalidSchedule } from './times.ts'
 import type { Definition } from './definition.ts'
-import { newSchedule, scheduleChange, writtenWhen } from './schedule-schema.ts'
+import { newSchedule, scheduleChange, writtenWhen } from './schema.ts'
 import { nextTime, shortestGap } from './times.ts'
 import type { NewSchedule, ScheduleChange, SchedulesOptions, When, WrittenWhen } from './types.ts'
 

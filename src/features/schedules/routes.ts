@@ -5,7 +5,7 @@ import {
   type RouteCaller,
   ToolError,
 } from '../../core/index.ts'
-import { newSchedule, scheduleChange } from './schedule-schema.ts'
+import { newSchedule, scheduleChange } from './schema.ts'
 import {
   scheduleEntry,
   scheduleList,
@@ -17,12 +17,12 @@ import {
 } from './schema.ts'
 import type { ScheduleMaker, WrittenWhen } from './types.ts'
 
-/** Calls that are made later; `{id}` is an id, or a name that only one has. */
+/** `{id}` is the id of a schedule, or a name that only one schedule has. */
 const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'get',
     path: '/v1/schedules',
-    summary: 'Schedules of everybody, by name, and whether anything runs them',
+    summary: 'All schedules, sorted by name, and whether anything runs them',
     allow: ['read'],
     answers: [{ description: 'The schedules', schema: scheduleList }],
     handle: async ({ hub: { schedules } }) => ({ schedules: await schedules.list(), status: await schedules.status() }),
@@ -30,13 +30,13 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'post',
     path: '/v1/schedules',
-    summary: 'Makes a schedule, with the rights of who makes it',
+    summary: 'Adds a schedule with the rights of the caller',
     allow: ['admin'],
     body: newSchedule,
     answers: [{ description: 'The schedule', schema: scheduleEntry, status: 201 }],
     async handle({ hub, caller, body }) {
       if (!caller.scopes.has('call'))
-        throw new ToolError('POLICY_DENIED', `${caller.name} may make no calls, so no schedule makes them for it.`)
+        throw new ToolError('POLICY_DENIED', `${caller.name} may not make calls, so it cannot schedule them.`)
       return hub.schedules.add(body, makerOf(caller))
     },
   }),
@@ -51,7 +51,7 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'put',
     path: '/v1/schedules/{id}',
-    summary: 'Changes a schedule; what is left out stays',
+    summary: 'Changes the given fields of a schedule',
     allow: ['admin'],
     body: scheduleChange,
     answers: [{ description: 'The schedule', schema: scheduleEntry }],
@@ -60,9 +60,9 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'delete',
     path: '/v1/schedules/{id}',
-    summary: 'Removes a schedule and what is known of its runs; their records stay',
+    summary: 'Removes a schedule and its run history; the records of its calls stay',
     allow: ['admin'],
-    answers: [{ description: 'It is gone', status: 204 }],
+    answers: [{ description: 'The schedule was removed', status: 204 }],
     async handle({ hub, caller, param }) {
       await hub.schedules.remove(param('id'), { by: caller.name })
     },
@@ -70,15 +70,15 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'post',
     path: '/v1/schedules/{id}/run',
-    summary: 'Begins a run now, beside its times',
+    summary: 'Starts a run now, in addition to the scheduled ones',
     allow: ['admin'],
-    answers: [{ description: 'The run, which goes on', schema: scheduleRunEntry, status: 202 }],
+    answers: [{ description: 'The run, which continues', schema: scheduleRunEntry, status: 202 }],
     handle: ({ hub, caller, param }) => hub.schedules.run(param('id'), { by: caller.name, wait: false }),
   }),
   defineFeatureRoute({
     method: 'get',
     path: '/v1/schedules/{id}/runs',
-    summary: 'What became of the times of a schedule, newest first',
+    summary: 'Runs of a schedule, newest first',
     allow: ['read'],
     query: scheduleRunQuery,
     answers: [{ description: 'A page of runs', schema: scheduleRunList }],
@@ -88,7 +88,7 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'get',
     path: '/v1/schedule-times',
-    summary: 'The next times of an expression, an interval or a date; says where a mistake is',
+    summary: 'The next times of a cron expression, an interval or a date; an error names the invalid field',
     allow: ['read'],
     query: scheduleTimesQuery,
     answers: [{ description: 'The times, in milliseconds since 1970', schema: scheduleTimes }],
@@ -109,7 +109,7 @@ export const schedulesRoutes: FeatureRoutes = {
   routes: ROUTES,
 }
 
-/** Everybody but the owner makes schedules with their own rights only. */
+/** Callers other than the owner create schedules with their own rights only. */
 function makerOf({ name, rights }: RouteCaller): ScheduleMaker {
   return { by: name, ...(rights && { as: rights }) }
 }

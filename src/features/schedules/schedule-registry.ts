@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { didYouMean, type FeatureHost, type Rights, ToolError } from '../../core/index.ts'
-import { invalidSchedule } from './cron-expression.ts'
+import { invalidSchedule } from './times.ts'
 import { type Definition, FROM_CONFIG, type KnownSchedule, toKnown } from './definition.ts'
 import { readChange, readNew, type Said } from './read-schedule.ts'
 import type { StoredSchedule } from './schedule-store.ts'

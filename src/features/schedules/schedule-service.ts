@@ -2,13 +2,12 @@ import { type FeatureChange, type FeatureHost, messageOf, type Rights, ToolError
 import { untilAborted } from '../../lib/index.ts'
 import { checkCalls, FROM_CONFIG, type KnownSchedule, toRunView, toView } from './definition.ts'
 import { ownTimeZone, readWhen } from './read-schedule.ts'
-import { countSchedules, pageOfRuns } from './read-schedules.ts'
 import { refuseFromConfig, type ScheduleRegistry } from './schedule-registry.ts'
 import type { ScheduleRunner } from './schedule-runner.ts'
 import type { StoredScheduleRun } from './schedule-store.ts'
-import type { Ticker } from './ticker.ts'
+import { type Ticker, TICKING_SLOT } from './ticker.ts'
 import { nextTime } from './times.ts'
-import type { ScheduleChange, ScheduleMaker, ScheduleRun, ScheduleService, SchedulesOptions } from './types.ts'
+import type { ScheduleChange, ScheduleMaker, ScheduleRun, ScheduleService, SchedulesOptions, ScheduleRunPage, ScheduleStatus } from './types.ts'
 
 const MAKER = { rights: { caller: 'config' }, createdBy: { by: 'config', tainted: false } }
 
@@ -150,4 +149,55 @@ async function syncEntries(
   }
   for (const id of known.values()) await book.remove(id)
   return problems
+}
+
+const PAGE = 20
+const MAX_PAGE = 500
+const MAX_ACTIVE = 1_000
+
+/** How these schedules do. */
+export async function countSchedules(
+  known: readonly KnownSchedule[],
+  {
+    host,
+    runner,
+    ticker,
+    problems,
+  }: { host: FeatureHost; runner: ScheduleRunner; ticker: Ticker; problems: readonly string[] },
+): Promise<ScheduleStatus> {
+  const own = new Set(known.map(({ row }) => row.id))
+  const active = (await host.store.schedules.active(MAX_ACTIVE)).filter(({ schedule }) => own.has(schedule))
+  const times = known.flatMap(({ row }) => row.nextAt ?? [])
+  return {
+    isTicking: ticker.isOn || (await isTicking(host, runner.owner)),
+    isTickingHere: ticker.isOn,
+    schedules: known.length,
+    enabled: known.filter(({ row }) => row.state === 'on').length,
+    ...(times.length > 0 && { nextAt: times.reduce((a, b) => Math.min(a, b)) }),
+    running: active.filter(({ status }) => status === 'running').length,
+    waiting: active.filter(({ status }) => status === 'waiting').length,
+    problems,
+  }
+}
+
+/** Some process with this store fires: it holds the slot, which for nobody else is free. */
+export async function isTicking({ store, clock }: FeatureHost, owner: string): Promise<boolean> {
+  const now = clock.now()
+  return !(await store.slots.lease(TICKING_SLOT, { owner: `${owner} asks`, now, until: now }))
+}
+
+/** A page of what became of one. */
+export async function pageOfRuns(
+  { store }: FeatureHost,
+  { row }: KnownSchedule,
+  { limit = PAGE, before }: { readonly limit?: number; readonly before?: number } = {},
+): Promise<ScheduleRunPage> {
+  const size = Math.min(Math.max(1, limit), MAX_PAGE)
+  const found = await store.schedules.runs({
+    schedule: row.id,
+    limit: size + 1,
+    ...(before !== undefined && { before }),
+  })
+  const runs = found.slice(0, size).map(toRunView)
+  return { runs, ...(found.length > size && { next: runs.at(-1)!.seq }) }
 }

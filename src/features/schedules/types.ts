@@ -1,14 +1,14 @@
 import type { Principal } from '../../core/principal.ts'
 
-/** What becomes of times that passed while nothing ran: nothing, one run for all of them, or one for each. */
+/** What to do about times that passed while no process ran schedules: nothing, one run for all of them, or one for each. */
 export const MISSED_POLICIES = ['skip', 'once', 'all'] as const
 export type MissedPolicy = (typeof MISSED_POLICIES)[number]
 
-/** What happens at a time at which the run before is not over: it is left out, it waits, or both go on. */
+/** What to do when a schedule is due while its previous run is active: skip this time, queue it, or run both. */
 export const OVERLAP_POLICIES = ['skip', 'queue', 'parallel'] as const
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number]
 
-/** What became of one time of a schedule; `waiting` and `running` are not over. */
+/** The status of a run of a schedule; `waiting` and `running` are not final. */
 export const SCHEDULE_RUN_STATUSES = [
   'waiting',
   'running',
@@ -32,251 +32,251 @@ export interface ScheduledCall {
   readonly input?: unknown
 }
 
-/** When, as people write it: a cron expression, an interval (`15m`, or milliseconds), or one time (ISO 8601). */
+/** When a schedule runs, as users write it: a cron expression, an interval (`15m`, or milliseconds), or one time (ISO 8601). */
 export type WrittenWhen =
   | {
       /** Minute, hour, day of month, month, day of week: `0 9 * * 1-5`. */
       readonly cron: string
     }
   | {
-      /** At this interval, with a unit: `15m`. */
+      /** An interval with a unit: `15m`. */
       readonly every: string
     }
   | {
-      /** At this interval, in milliseconds. */
+      /** An interval in milliseconds. */
       readonly everyMs: number
     }
   | {
-      /** Once, at this time, ISO 8601; without an offset in `timeZone`. */
+      /** One time, ISO 8601; in `timeZone` if it has no offset. */
       readonly at: string
     }
 
-/** When, as it is kept; `at` is in UTC. */
+/** When a schedule runs, as it is stored; `at` is in UTC. */
 export type When = { readonly cron: string } | { readonly everyMs: number } | { readonly at: string }
 
-/** What somebody says about a schedule. */
+/** A schedule to add. */
 export interface NewSchedule {
-  /** Unique among those of one principal; what policy decides on. */
+  /** Unique among the schedules of a principal; the target that rules match. */
   readonly name: string
   /** A cron expression, an interval or one time. */
   readonly when: WrittenWhen
-  /** IANA name, for expressions and for times without an offset; that of the options, or of the machine, unless said. */
+  /** IANA name, for expressions and for times without an offset. Default: that of the options, else that of the machine. */
   readonly timeZone?: string
-  /** Made in this order, 1 to 20. */
+  /** 1 to 20 calls, made in this order. */
   readonly calls: readonly ScheduledCall[]
-  /** Goes on after a call that failed; not unless said. */
+  /** Whether to make the remaining calls after one that failed. Default: `false`. */
   readonly continueOnError?: boolean
-  /** `once` unless said. */
+  /** Default: `once`. */
   readonly missed?: MissedPolicy
-  /** `skip` unless said. */
+  /** Default: `skip`. */
   readonly overlap?: OverlapPolicy
-  /** Each time is put off by a random part of this, so that not all begin at once; 0 unless said. */
+  /** Maximum random delay of each run, so that schedules do not all start at the same moment. Default: 0. */
   readonly jitterMs?: number
-  /** `false` keeps it from running. Default: `true`. */
+  /** Whether it runs. Default: `true`. */
   readonly enabled?: boolean
-  /** The last moment it may run at, ISO 8601. */
+  /** It does not run after this time, ISO 8601. */
   readonly until?: string
-  /** So often and no more. */
+  /** Maximum number of runs. */
   readonly maxRuns?: number
-  /** How long all calls of one run may take, also those that wait for a person; an hour unless said. */
+  /** Time limit of one run, including the time that calls wait for approval. Default: 1 h. */
   readonly timeoutMs?: number
 }
 
-/** What is to be another one; the rest stays. */
+/** The fields of a schedule to change; absent ones keep their value. */
 export type ScheduleChange = Partial<Omit<NewSchedule, 'name'>>
 
 /** A schedule. Times are milliseconds since 1970. */
 export interface Schedule {
   /** Unique among all schedules of the store. */
   readonly id: string
-  /** Unique among those of one principal. */
+  /** Unique among the schedules of a principal. */
   readonly name: string
-  /** Whose it is; the hub's own owner's without. */
+  /** The principal that it belongs to; absent for the owner of the hub. */
   readonly principal?: string
   /** A cron expression, an interval or one time. */
   readonly when: When
   /** IANA name such as `Europe/Berlin`. */
   readonly timeZone: string
-  /** Made in this order, each only if the one before succeeded unless `continueOnError` is set. */
+  /** Made in this order; a call that fails ends the run unless `continueOnError` is set. */
   readonly calls: readonly ScheduledCall[]
-  /** Makes the other calls also after one that failed. */
+  /** Whether to make the remaining calls after one that failed. */
   readonly continueOnError: boolean
-  /** What becomes of times that passed while nothing ran. */
+  /** What to do about times that passed while no process ran schedules. */
   readonly missed: MissedPolicy
-  /** What happens at a time at which the run before is not over. */
+  /** What to do when it is due while its previous run is active. */
   readonly overlap: OverlapPolicy
-  /** Each time is put off by a random part of this. */
+  /** Maximum random delay of each run. */
   readonly jitterMs: number
-  /** How long all calls of one run may take. */
+  /** Time limit of one run. */
   readonly timeoutMs: number
-  /** The last moment it may run at, ISO 8601; absent when there is none. */
+  /** It does not run after this time, ISO 8601; absent if there is no end. */
   readonly until?: string
-  /** How often it may run in all; absent when there is no limit. */
+  /** Maximum number of runs; absent if there is no limit. */
   readonly maxRuns?: number
-  /** `false` when it does not run, because somebody switched it off or for `disabledBecause`. */
+  /** `false` if somebody disabled it, or for the reason in `disabledBecause`. */
   readonly enabled: boolean
-  /** Why it is not, when nobody switched it off. */
+  /** Why the hub disabled it; absent if a caller did. */
   readonly disabledBecause?: string
-  /** Written in the config: it is changed there. */
+  /** Whether it comes from the config file, the only place where it can be changed. */
   readonly isFromConfig: boolean
   /** Milliseconds since 1970. */
   readonly createdAt: number
-  /** Who made it, and in which call. */
+  /** Who created it, and in which call. */
   readonly createdBy: {
-    /** Who made it, as the records name them. */
+    /** The creator's name in the records. */
     readonly by: string
-    /** The call that made it; absent for the owner's own. */
+    /** The call that created it; absent if the owner did. */
     readonly callId?: string
-    /** Run of that call. */
+    /** The run of that call. */
     readonly run?: string
-    /** Its maker had read content from outside, so its runs count as tainted. */
+    /** Whether the creator had read untrusted content; its runs are tainted then. */
     readonly tainted: boolean
   }
-  /** When it is due next; absent when it never is. */
+  /** When it is due next; absent if it has no further time. */
   readonly nextAt?: number
-  /** When it was due last; absent before its first time. */
+  /** When it last fired; absent before the first time. */
   readonly lastAt?: number
-  /** What became of its last time. */
+  /** The status of its last run. */
   readonly lastStatus?: ScheduleRunStatus
   /** How often it has fired. */
   readonly runs: number
 }
 
-/** One time of a schedule, and what became of it. */
+/** A run of a schedule: one of its times, and the outcome. */
 export interface ScheduleRun {
-  /** Id of this time of the schedule; the records are under `runId`. */
+  /** Unique among all runs of schedules; the records of its calls are under `runId`. */
   readonly id: string
   /** Id of the schedule. */
   readonly schedule: string
-  /** Counts up; `before` of a page. */
+  /** Grows with every run; `before` of a page. */
   readonly seq: number
-  /** When it was to begin. */
+  /** When it was due. */
   readonly dueAt: number
-  /** When it began; absent while it waits, and when it was left out. */
+  /** When it started; absent while it waits, and if it was skipped or missed. */
   readonly startedAt?: number
-  /** When it was over; absent before. */
+  /** When it ended; absent before. */
   readonly endedAt?: number
-  /** What became of it; `waiting` and `running` are not over. */
+  /** Its status; `waiting` and `running` are not final. */
   readonly status: ScheduleRunStatus
-  /** The hub's run with the records, once it has begun. */
+  /** The hub's run that its calls belong to; absent before it starts. */
   readonly runId?: string
-  /** Earlier times that this run stands for, or that were left out with it. */
+  /** How many earlier times it replaces, or were missed with it. */
   readonly missed: number
-  /** What its calls did, in one line. */
+  /** Summary of its calls in one line. */
   readonly summary?: string
-  /** Why it failed; absent when it did not. */
+  /** Why it failed; absent if it did not. */
   readonly error?: string
-  /** What it tells came from outside. */
+  /** Whether its summary contains untrusted content. */
   readonly untrusted: boolean
 }
 
-/** How the schedules of a store do. */
+/** Counts of schedules and runs, and whether any process runs them. */
 export interface ScheduleStatus {
-  /** Some process with this store fires them. */
+  /** Whether any process on this store runs schedules. */
   readonly isTicking: boolean
-  /** This one does. */
+  /** Whether this process does. */
   readonly isTickingHere: boolean
-  /** All schedules that the asker may see. */
+  /** Schedules that the caller may see. */
   readonly schedules: number
   /** Those of them that are enabled. */
   readonly enabled: number
-  /** When the next one is due, in milliseconds since 1970; absent when none is. */
+  /** When the next one is due, in milliseconds since 1970; absent if none is. */
   readonly nextAt?: number
-  /** Runs under way. */
+  /** Active runs. */
   readonly running: number
   /** Runs that wait for an earlier one to end. */
   readonly waiting: number
-  /** Schedules of the config that could not be used, and why. */
+  /** Why schedules of the config could not be used, one line each. */
   readonly problems: readonly string[]
 }
 
-/** A page of what became of a schedule, newest first. */
+/** A page of the runs of a schedule. */
 export interface ScheduleRunPage {
   /** The runs, newest first. */
   readonly runs: readonly ScheduleRun[]
-  /** `before` of the next page, where there is one. */
+  /** `before` of the next page; absent on the last one. */
   readonly next?: number
 }
 
-/** What an owner says about schedules. */
+/** Options of schedules. */
 export interface SchedulesOptions {
-  /** Schedules of the owner's by name, known as `config:<name>`; those that are not here any more are removed. */
+  /** The owner's schedules by name, stored as `config:<name>`; stored ones that are not listed here are removed. */
   readonly entries?: Readonly<Record<string, Omit<NewSchedule, 'name'>>>
-  /** Of schedules that do not say; that of the machine unless said. */
+  /** Time zone of schedules that name none. Default: that of the machine. */
   readonly timeZone?: string
-  /** Most schedules of one principal; 100 unless said. */
+  /** Maximum number of schedules of a principal. Default: 100. */
   readonly most?: number
-  /** Shortest time between two runs; 10 s unless said, never below 1 s. */
+  /** Minimum time between two runs of a schedule, 1 s or more. Default: 10 s. */
   readonly shortestMs?: number
-  /** Runs of this process at the same time; 8 unless said. */
+  /** Maximum number of concurrent runs in this process. Default: 8. */
   readonly parallel?: number
-  /** How many past runs of a schedule are remembered; 200 unless said. */
+  /** How many past runs of each schedule are kept. Default: 200. */
   readonly keep?: number
 }
 
-/** The handle of a tool that declares the capability: what its principal has, and no other's. */
+/** The handle of a tool that declares the capability; it reaches the schedules of the call's own principal. */
 export interface ScheduleHandle {
-  /** How the principal's schedules do, and whether any process fires them. */
+  /** Counts of the principal's schedules, and whether any process runs them. */
   status(): Promise<ScheduleStatus>
   /** All schedules of the principal. */
   list(): Promise<readonly Schedule[]>
   /** A schedule by its name; throws `NOT_FOUND` if there is none. */
   find(name: string): Promise<Schedule>
-  /** Makes a schedule; throws `CONFLICT` if the name is taken, `INPUT_SCHEMA_INVALID` for a mistake in `when`. */
+  /** Adds a schedule. Throws `CONFLICT` if the name is taken, `INPUT_SCHEMA_INVALID` if `when` is invalid. */
   add(schedule: NewSchedule): Promise<Schedule>
-  /** Changes a schedule; what is absent stays. Throws `NOT_FOUND` if there is none. */
+  /** Changes the given fields of a schedule. Throws `NOT_FOUND` if there is none. */
   update(name: string, change: ScheduleChange): Promise<Schedule>
   /** Removes a schedule and returns it as it was; throws `NOT_FOUND` if there is none. */
   remove(name: string): Promise<Schedule>
-  /** Begins a run now, and waits a while for its end. */
+  /** Starts a run now and waits up to 50 s for its end. */
   run(name: string): Promise<ScheduleRun>
-  /** What became of its times, newest first. Default: 20 of them; at most 500. */
+  /** A page of its runs, newest first. Default: 20 runs; at most 500. */
   runs(name: string, page?: { readonly limit?: number; readonly before?: number }): Promise<ScheduleRunPage>
-  /** A text for the agent's own session, or the console, at a time or after some. */
+  /** Sends a reminder to the console, at a time or after a delay. */
   wake(wish: { readonly text?: string; readonly at?: string; readonly inMs?: number }): Promise<Schedule>
 }
 
-/** Who changes something, for the record. */
+/** Who makes a change. */
 export interface ScheduleMaker {
-  /** `owner` unless said. */
+  /** Name in the records. Default: `owner`. */
   readonly by?: string
-  /** The principal whose schedule it is to be, and whose rights it has; the hub's own owner's unless said. */
+  /** The principal that gets the schedule, and whose rights it has. Default: the owner of the hub. */
   readonly as?: Principal
 }
 
-/** What the owner of a hub uses. Schedules go by id, or by name where only one has it. */
+/** What the owner of a hub uses. A schedule is named by its id, or by its name if only one has it. */
 export interface ScheduleService {
   /**
-   * Fires what is due from now on; nothing does before. First makes the schedules of the config those of the options, or
-   * those given here: whoever has read a whole config gives an empty list where it says nothing.
+   * Starts running schedules in this process. First replaces the stored schedules of the config with the entries of the
+   * options, or with those given here; pass an empty record for a config that has none.
    */
   start(config?: Pick<SchedulesOptions, 'entries'>): Promise<void>
-  /** Begins nothing new; runs under way go on. */
+  /** Starts no further runs; active ones continue. */
   stop(): Promise<void>
-  /** How the schedules of the store do, and whether any process fires them. */
+  /** Counts of all schedules, and whether any process runs them. */
   status(): Promise<ScheduleStatus>
   /** All schedules, or those of one principal. */
   list(filter?: { readonly principal?: string }): Promise<readonly Schedule[]>
   /** Throws `NOT_FOUND` if there is none, `CONFLICT` if several have the name. */
   find(schedule: string): Promise<Schedule>
-  /** Makes a schedule; throws `CONFLICT` if the name is taken, `INPUT_SCHEMA_INVALID` for a mistake in `when`. */
+  /** Adds a schedule. Throws `CONFLICT` if the name is taken, `INPUT_SCHEMA_INVALID` if `when` is invalid. */
   add(schedule: NewSchedule, maker?: ScheduleMaker): Promise<Schedule>
-  /** FORBIDDEN when `as` is to change what somebody else's schedule calls. */
+  /** Changes the given fields. Throws `FORBIDDEN` if `as` does not own the schedule and would change its calls. */
   update(schedule: string, change: ScheduleChange, maker?: ScheduleMaker): Promise<Schedule>
   /** Removes a schedule and returns it as it was; throws `NOT_FOUND` if there is none. */
   remove(schedule: string, maker?: Pick<ScheduleMaker, 'by'>): Promise<Schedule>
-  /** A run right now, beside its times. Waits for its end unless told not to. */
+  /** Starts a run now, in addition to the scheduled ones. Waits for its end unless `wait` is `false`. */
   run(
     schedule: string,
     options?: Pick<ScheduleMaker, 'by'> & { readonly wait?: boolean; readonly signal?: AbortSignal },
   ): Promise<ScheduleRun>
-  /** What became of its times, newest first. Default: 20 of them; at most 500. */
+  /** A page of its runs, newest first. Default: 20 runs; at most 500. */
   runs(schedule: string, page?: { readonly limit?: number; readonly before?: number }): Promise<ScheduleRunPage>
-  /** The next times of an expression, an interval or a date; INPUT_SCHEMA_INVALID says where the mistake is. */
+  /** The next times of an expression, an interval or a date. Throws `INPUT_SCHEMA_INVALID` with the invalid field. */
   next(
     when: WrittenWhen,
     options?: { readonly timeZone?: string; readonly count?: number },
   ): Promise<{ readonly timeZone: string; readonly times: readonly number[] }>
-  /** Hears of each run that begins or ends in this process. Returns how to stop. */
+  /** Calls the listener for each run that starts or ends in this process. Returns a function that removes it. */
   onRun(listener: (run: ScheduleRun, schedule: Schedule) => void): Promise<() => void>
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FeatureCall } from '../../core/index.ts'
-import { invalidSchedule } from './cron-expression.ts'
+import { invalidSchedule } from './times.ts'
 import type { NewSchedule } from './types.ts'
 
 /** What policy decides on: the names of wake-ups are made. */

@@ -1,13 +1,10 @@
 import type { Command } from 'commander'
-import type { CommandFlags, CommandKit } from '../../core/index.ts'
+import { type CommandFlags, type CommandKit, ToolError } from '../../core/index.ts'
 import { escapeLine, escapeText } from '../../lib/index.ts'
-import { describeSessionsHistory } from './commands-history.ts'
-import { describeSessionsSend } from './commands-send.ts'
-import { describeSessionsSpawn } from './commands-spawn.ts'
-import { SESSION_STATES, type SessionState } from './session-store.ts'
-import type { SessionEntry, SessionStatus } from './types.ts'
+import { SESSION_STATES, type SessionState } from './store-types.ts'
+import type { SessionEntry, SessionStatus, HistoryEntry, SendOutcome, SessionLimits } from './types.ts'
 
-type Flags = CommandFlags & {
+type ListFlags = CommandFlags & {
   readonly json?: boolean
   readonly state?: string
   readonly limit?: string
@@ -31,7 +28,7 @@ export function sessionsCommand(command: Command, kit: CommandKit): void {
     .option('--state <state>', `Only those that are ${SESSION_STATES.join(', ')}`)
     .option('--limit <number>', 'The most sessions, 200 at most', '50')
     .option('--before <place>', 'Go on from there, as the end of an earlier list says')
-    .action((flags: Flags) => list(kit, flags))
+    .action((flags: ListFlags) => list(kit, flags))
   command.addHelpText('after', EXAMPLES)
   describeSessionsShow(command.command('show').summary('Show one with its budget and what it began'), kit)
   describeSessionsHistory(command.command('history').summary('Show what happened in one'), kit)
@@ -43,10 +40,10 @@ export function sessionsCommand(command: Command, kit: CommandKit): void {
     .argument('<session>', 'Its id or label')
     .option('--reason <text>', 'Why; it is kept with the session')
     .addHelpText('after', '\nExamples:\n  tool-hub sessions end researcher --reason "not needed any more"')
-    .action((session: string, flags: Flags & { readonly reason?: string }) => end(kit, session, flags))
+    .action((session: string, flags: ListFlags & { readonly reason?: string }) => end(kit, session, flags))
 }
 
-async function list(kit: CommandKit, { state, limit = '50', before, ...flags }: Flags): Promise<void> {
+async function list(kit: CommandKit, { state, limit = '50', before, ...flags }: ListFlags): Promise<void> {
   const wish = {
     limit: kit.parseCount('--limit', limit),
     ...(state && { state: stateOf(kit, state) }),
@@ -63,7 +60,7 @@ async function list(kit: CommandKit, { state, limit = '50', before, ...flags }: 
 async function end(
   kit: CommandKit,
   session: string,
-  { reason, ...flags }: Flags & { readonly reason?: string },
+  { reason, ...flags }: ListFlags & { readonly reason?: string },
 ): Promise<void> {
   const how = { by: kit.callerName(), ...(reason && { reason }) }
   const ended = await kit.withHub(flags, ({ sessions }) => sessions.end(session, how))
@@ -126,4 +123,107 @@ function budgetLine({ used, limits }: NonNullable<SessionStatus['budget']>): str
   return units
     .map((unit) => `${unit} ${used[unit]}${limits[unit] === undefined ? '' : ` of ${limits[unit]}`}`)
     .join(', ')
+}
+
+type HistoryFlags = CommandFlags & {
+  readonly json?: boolean
+  readonly limit?: string
+  readonly before?: string
+  readonly after?: string
+}
+
+/** `sessions history`: what happened in one. */
+function describeSessionsHistory(command: Command, kit: CommandKit): void {
+  kit
+    .addConfigOption(command)
+    .description('Show the calls and messages of a session, oldest first. Default: the newest part.')
+    .argument('<session>', 'Its id or label, or the id of a run')
+    .option('--limit <number>', 'The most entries, 200 at most', '50')
+    .option('--before <place>', 'What came before that place')
+    .option('--after <place>', 'What came after that place')
+    .addHelpText('after', '\nExamples:\n  tool-hub sessions history researcher --limit 20')
+    .action((session: string, flags: HistoryFlags) => showHistory(kit, session, flags))
+}
+
+async function showHistory(kit: CommandKit, session: string, { limit = '50', before, after, ...flags }: HistoryFlags): Promise<void> {
+  const wish = { limit: kit.parseCount('--limit', limit), ...(before && { before }), ...(after && { after }) }
+  const page = await kit.withHub(flags, ({ sessions }) => sessions.history(session, wish))
+  if (flags.json) return kit.printJson(page)
+  if (page.entries.length === 0) kit.say('Nothing happened there.')
+  else await kit.print(page.entries.map(historyLine).join('\n'))
+  if (page.earlier !== undefined) kit.say(`Earlier: --before ${page.earlier}`)
+}
+
+function historyLine(entry: HistoryEntry): string {
+  const time = entry.at.slice(0, 19).replace('T', ' ')
+  if (entry.type === 'call') return escapeLine(`${time}  ${entry.tool}  ${entry.status}  ${entry.summary}`)
+  const { from, to, text, isUntrusted } = entry.message
+  const mark = isUntrusted ? '  [from outside]' : ''
+  return `${escapeLine(`${time}  ${from} -> ${to}${mark}`)}\n${escapeText(text).replaceAll(/^/gm, '  ')}`
+}
+
+type SendFlags = CommandFlags & { readonly json?: boolean; readonly wait?: string; readonly replyTo?: string }
+
+/** `sessions send`: a message of the owner. */
+function describeSessionsSend(command: Command, kit: CommandKit): void {
+  kit
+    .addConfigOption(command)
+    .description('Write to a session as the owner; it reads the message in whichever process it lives.')
+    .argument('<session>', 'Its id or label')
+    .argument('<message>', 'The text')
+    .option('--wait <duration>', 'Wait so long for an answer, e.g. 30s')
+    .option('--reply-to <id>', 'The message that this one answers')
+    .addHelpText('after', '\nExamples:\n  tool-hub sessions send researcher "Which source says so?" --wait 30s')
+    .action((session: string, text: string, flags: SendFlags) => send(kit, session, text, flags))
+}
+
+async function send(kit: CommandKit, session: string, text: string, { wait, replyTo, ...flags }: SendFlags): Promise<void> {
+  const waitMs = wait === undefined ? 0 : kit.parseTime('--wait', wait)
+  const wish = { text, by: kit.callerName(), waitMs, ...(replyTo && { replyTo }) }
+  const outcome = await kit.withHub(flags, ({ sessions }) => sessions.send(session, wish))
+  await (flags.json ? kit.printJson(outcome) : kit.print(escapeText(describeOutcome(outcome))))
+}
+
+function describeOutcome({ message, session, status, reply, state, reason }: SendOutcome): string {
+  if (reply) return reply.text
+  if (status === 'ended') return `${session} is ${state} and did not answer ${message}.${reason ? ` ${reason}` : ''}`
+  if (status === 'timeout') return `${message} is in the inbox of ${session}; no answer came in time.`
+  return `${message} is in the inbox of ${session}.`
+}
+
+type SpawnFlags = CommandFlags & {
+  readonly json?: boolean
+  readonly runner?: string
+  readonly label?: string
+  readonly calls?: string
+  readonly time?: string
+}
+
+/** `sessions spawn`: begins a session and waits for its end. */
+function describeSessionsSpawn(command: Command, kit: CommandKit): void {
+  kit
+    .addConfigOption(command)
+    .description('Begin a session with a runner of the config, and wait for its result; it ends with this command.')
+    .argument('<task>', 'What is to be done')
+    .option('--runner <name>', 'Who works on it', 'default')
+    .option('--label <name>', 'A name for it')
+    .option('--calls <number>', 'Most calls of tools')
+    .option('--time <duration>', 'Most time, e.g. 10m')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tool-hub sessions spawn "List the open issues about printing." --runner researcher',
+    )
+    .action((task: string, flags: SpawnFlags) => spawn(kit, task, flags))
+}
+
+async function spawn(kit: CommandKit, task: string, { runner, label, calls, time, ...flags }: SpawnFlags): Promise<void> {
+  const limits: SessionLimits = {
+    ...(calls !== undefined && { calls: kit.parseCount('--calls', calls) }),
+    ...(time !== undefined && { wallMs: kit.parseTime('--time', time) }),
+  }
+  const wish = { task, runner, limits, by: kit.callerName(), waitMs: Number.MAX_SAFE_INTEGER, ...(label && { label }) }
+  const session = await kit.withHub(flags, ({ sessions }) => sessions.spawn(wish))
+  const { id, state, reason, result = '' } = session
+  if (state === 'failed') throw new ToolError('UPSTREAM_ERROR', `The session ${id} failed: ${reason}`)
+  await (flags.json ? kit.printJson(session) : kit.print(escapeText(result)))
 }

@@ -3,14 +3,14 @@ import { newOwner, retireOwner } from '../../system/index.ts'
 import { OWNER } from './bounds.ts'
 import { describeSession } from './describe-session.ts'
 import { LiveSessions } from './live-sessions.ts'
-import { PostOffice } from './post-office.ts'
+import { Mailbox } from './mailbox.ts'
 import { createSessionHandle, readCursor, untilOver } from './session-handle.ts'
 import { readHistory } from './session-history.ts'
-import type { SessionParts } from './session-parts.ts'
+import type { SessionRuntime } from './live-sessions.ts'
 import { SessionRegistry } from './session-registry.ts'
-import type { StoredSession } from './session-store.ts'
+import type { StoredSession } from './store-types.ts'
 import { runnerBriefs } from './spawn-session.ts'
-import { OWNER_SENDER, toEntry } from './to-entry.ts'
+import { OWNER_SENDER, toEntry } from './describe-session.ts'
 import type {
   Runner,
   SessionEntry,
@@ -20,7 +20,7 @@ import type {
   SessionService,
   SessionsOptions,
 } from './types.ts'
-import { Wakes } from './wakes.ts'
+import { SessionEvents } from './session-events.ts'
 
 const LIMIT = 50
 
@@ -39,9 +39,9 @@ export async function createSessions(
 ): Promise<Feature<SessionHandle, SessionService>> {
   checkSessionsOptions(options)
   const owner = newOwner()
-  const wakes = new Wakes(host)
+  const wakes = new SessionEvents(host)
   const book = new SessionRegistry({ host, wakes, owner, visibility: options.visibility ?? 'tree' })
-  const post = new PostOffice(host, wakes, book)
+  const post = new Mailbox(host, wakes, book)
   const live = new LiveSessions({ options, host, wakes, book, post, owner })
   const parts = { options, host, wakes, book, post, live }
   await book.endOrphans()
@@ -98,7 +98,7 @@ function assertWithin(key: 'maxDepth' | 'maxRunning', value: number | undefined,
 }
 
 /** The sessions as the owner of a hub sees them: all of them, and every run that is in the index. */
-function createSessionService(parts: SessionParts): SessionService {
+function createSessionService(parts: SessionRuntime): SessionService {
   const { options, host, book, post, live } = parts
   const find = async (name: string): Promise<StoredSession> => {
     const run = await host.store.calls.run(name)
@@ -150,7 +150,7 @@ function createSessionService(parts: SessionParts): SessionService {
 
 /** Sessions and runs in one list, newest first; a page does not split what began in one millisecond. */
 async function listAll(
-  { host, book }: SessionParts,
+  { host, book }: SessionRuntime,
   { state, before, principal, limit = LIMIT }: SessionListing & { readonly principal?: string },
 ): Promise<SessionPage<SessionEntry>> {
   const most = Math.min(Math.max(1, Math.trunc(limit)), MAX_LISTED)

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { describeSession } from './describe-session.ts'
 import { inSight } from './session-handle.ts'
-import type { SessionParts } from './session-parts.ts'
+import type { SessionRuntime } from './live-sessions.ts'
 import type { SessionRegistry } from './session-registry.ts'
-import type { StoredSession } from './session-store.ts'
+import type { StoredSession } from './store-types.ts'
 import type { HistoryEntry } from './types.ts'
 
 const call = (tool: string) =>
@@ -62,7 +62,7 @@ describe('how a session is', () => {
     }
     const children = Array.from({ length: 51 }, (_, n) => ({ ...row, id: `c${n}` }))
     const book = { children: async () => children, isTainted: () => true }
-    const parts = { host, book, post: { unread: async () => 3 } } as unknown as SessionParts
+    const parts = { host, book, post: { unread: async () => 3 } } as unknown as SessionRuntime
     const status = await describeSession(parts, { ...row, ...(limits !== undefined && { limits }) })
     return { status, asked }
   }

@@ -1,5 +1,5 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
-import type { MailStore, SessionStore } from './session-store.ts'
+import type { MailStore, SessionStore } from './store-types.ts'
 import { sessionHistory } from './tools/session-history.ts'
 import { sessionList } from './tools/session-list.ts'
 import { sessionSend } from './tools/session-send.ts'
@@ -7,7 +7,7 @@ import { sessionSpawn } from './tools/session-spawn.ts'
 import { sessionStatus } from './tools/session-status.ts'
 import type { SessionHandle, SessionService, SessionsOptions } from './types.ts'
 
-export { type NewSession, SESSION_AGE_MS, type StoredSession } from './session-store.ts'
+export { type NewSession, SESSION_AGE_MS, type StoredSession } from './store-types.ts'
 export type {
   CallbackRunner,
   CommandRunner,

@@ -8,12 +8,12 @@ import {
   type ToolResult,
 } from '../../core/index.ts'
 import { cutText, LIFE_MS, MAX_REASON_CHARS, MAX_RESULT_CHARS } from './bounds.ts'
-import type { PostOffice } from './post-office.ts'
+import type { Mailbox } from './mailbox.ts'
 import type { SessionRegistry } from './session-registry.ts'
-import type { SessionEnd, StoredSession } from './session-store.ts'
-import type { SessionTask } from './session-task.ts'
-import type { Runner, SessionMessage, SessionWork, WireTool } from './types.ts'
-import type { Wakes } from './wakes.ts'
+import type { SessionEnd, StoredSession } from './store-types.ts'
+import type { SessionTask } from './runner.ts'
+import type { Runner, SessionMessage, SessionWork, SessionTool } from './types.ts'
+import type { SessionEvents } from './session-events.ts'
 
 const loadRunCommand = lazyModule(() => import('./run-command.ts'))
 
@@ -30,9 +30,9 @@ export interface LiveSessionOptions {
   readonly isTainted: boolean
   readonly lifeMs?: number
   readonly host: FeatureHost
-  readonly wakes: Wakes
+  readonly wakes: SessionEvents
   readonly book: SessionRegistry
-  readonly post: PostOffice
+  readonly post: Mailbox
   /** It is over; what it began has to end, too. */
   readonly onOver: (id: string) => Promise<void>
 }
@@ -114,7 +114,7 @@ export class LiveSession {
       id: this.id,
       ...(row.label !== undefined && { label: row.label }),
       task: row.task ?? '',
-      tools: host.as(rights).listForLLM() as readonly WireTool[],
+      tools: host.as(rights).listForLLM() as readonly SessionTool[],
       call: (tool, input, options) => this.#call(tool, input, options?.signal),
       messages: () => this.#messages(),
       say: (text, options) => this.#say(text, options?.replyTo),

@@ -1,20 +1,30 @@
 import { type FeatureHost, ToolError } from '../../core/index.ts'
 import { MAX_DEPTH, MAX_RUNNING, ROOTS_AT_ONCE } from './bounds.ts'
 import { LiveSession } from './live-session.ts'
-import type { PostOffice } from './post-office.ts'
+import type { Mailbox } from './mailbox.ts'
 import type { SessionRegistry } from './session-registry.ts'
-import type { SessionEnd, StoredSession } from './session-store.ts'
+import type { SessionEnd, StoredSession } from './store-types.ts'
 import { type Beginner, planSession } from './spawn-session.ts'
 import type { SessionsOptions, SpawnWish } from './types.ts'
-import type { Wakes } from './wakes.ts'
+import type { SessionEvents } from './session-events.ts'
+
+/** What the sessions of a hub are made of. */
+export interface SessionRuntime {
+  readonly options: SessionsOptions
+  readonly host: FeatureHost
+  readonly wakes: SessionEvents
+  readonly book: SessionRegistry
+  readonly post: Mailbox
+  readonly live: LiveSessions
+}
 
 /** What the sessions of this process have in common. */
 export interface LiveSessionsOptions {
   readonly options: SessionsOptions
   readonly host: FeatureHost
-  readonly wakes: Wakes
+  readonly wakes: SessionEvents
   readonly book: SessionRegistry
-  readonly post: PostOffice
+  readonly post: Mailbox
   readonly owner: string
 }
 

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { RunningProgram } from '../../core/commands.ts'
 import { speakLines, speakText } from './run-command.ts'
-import type { SessionTask } from './session-task.ts'
+import type { SessionTask } from './runner.ts'
 import type { SessionMessage, SessionWork } from './types.ts'
 
 /** A conversation with a program that says what a test tells it. */

@@ -4,7 +4,7 @@ import type { ProgramEnd } from '../../core/commands.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { isTrusted } from './live-session.ts'
 import { runCommand } from './run-command.ts'
-import type { SessionTask } from './session-task.ts'
+import type { SessionTask } from './runner.ts'
 import type { CommandRunner } from './types.ts'
 
 /** A program that does what a test tells it. */

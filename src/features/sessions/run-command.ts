@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Clock, type FeatureHost, type ProgramEnd, type RunningProgram, ToolError } from '../../core/index.ts'
 import { escapeLine, escapeText, LineSplitter, parseJson } from '../../lib/index.ts'
 import { MAX_CONCURRENT_CALLS, MAX_LINE_BYTES, MAX_RESULT_CHARS, MAX_TEXT_CHARS } from './bounds.ts'
-import { resultMessage, type SessionTask, taskMessage } from './session-task.ts'
+import { resultMessage, type SessionTask, taskMessage } from './runner.ts'
 import type { CommandRunner } from './types.ts'
 
 const REFERENCE = /\$\{(env|secret):([A-Za-z_][A-Za-z0-9_.-]{0,127})\}/g

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ToolError, type WebFetch } from '../../core/index.ts'
 import { parseJson, readBody, signWebhook } from '../../lib/index.ts'
 import { MAX_CONCURRENT_CALLS, MAX_LINE_BYTES, MAX_TEXT_CHARS } from './bounds.ts'
-import { resultMessage, type SessionTask, taskMessage } from './session-task.ts'
+import { resultMessage, type SessionTask, taskMessage } from './runner.ts'
 import type { UrlRunner } from './types.ts'
 
 const MAX_TURNS = 100

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SESSION_STATES } from './session-store.ts'
+import { SESSION_STATES } from './store-types.ts'
 
 const agentBrief = z.object({
   id: z.string(),
@@ -98,12 +98,12 @@ export const newAgent = z.strictObject({
 })
 
 /** Body of `POST /v1/agents/{id}/messages`; with `waitMs`, the answer waits for a reply. */
-export const agentLetter = z.strictObject({
+export const newAgentMessage = z.strictObject({
   text: z.string().min(1).max(20_000),
   replyTo: z.string().max(100).optional(),
   waitMs: z.int().min(0).max(60_000).optional(),
 })
-export const agentLetterOutcome = z.object({
+export const agentMessageOutcome = z.object({
   message: z.string(),
   session: z.string(),
   status: z.enum(['sent', 'replied', 'timeout', 'ended']),

@@ -2,11 +2,11 @@ import { type FeatureCall, ToolError } from '../../core/index.ts'
 import { OWNER } from './bounds.ts'
 import { describeSession } from './describe-session.ts'
 import { readHistory } from './session-history.ts'
-import type { SessionParts } from './session-parts.ts'
+import type { SessionRuntime } from './live-sessions.ts'
 import type { SessionRegistry } from './session-registry.ts'
-import type { StoredSession } from './session-store.ts'
+import type { StoredSession } from './store-types.ts'
 import { runnerBriefs } from './spawn-session.ts'
-import { toBrief, toEntry } from './to-entry.ts'
+import { toBrief, toEntry } from './describe-session.ts'
 import type { HistoryEntry, SessionEntry, SessionHandle } from './types.ts'
 
 /** Tools whose results tell of sessions. */
@@ -15,7 +15,7 @@ const TELLS_OF_SESSIONS = 'core/session.'
 const LIMIT = 50
 
 /** The sessions as one call may use them. */
-export function createSessionHandle(parts: SessionParts, call: FeatureCall): SessionHandle {
+export function createSessionHandle(parts: SessionRuntime, call: FeatureCall): SessionHandle {
   const { options, host, book, post, live } = parts
   const find = async (own: StoredSession, name: string): Promise<StoredSession> => {
     const found = await book.resolve(own, name)
@@ -93,7 +93,7 @@ export function createSessionHandle(parts: SessionParts, call: FeatureCall): Ses
 
 /** Waits for the end of a session that was just begun; whoever stops the call stops the session, too. */
 async function finished(
-  parts: SessionParts,
+  parts: SessionRuntime,
   call: FeatureCall,
   row: StoredSession,
   waitMs: number,
@@ -149,7 +149,7 @@ export async function inSight(
 
 /** A session when it is over; undefined when that is not so in time. */
 export async function untilOver(
-  { wakes, book }: Pick<SessionParts, 'wakes' | 'book'>,
+  { wakes, book }: Pick<SessionRuntime, 'wakes' | 'book'>,
   { id }: StoredSession,
   { waitMs, signal }: { readonly waitMs: number; readonly signal?: AbortSignal },
 ): Promise<StoredSession | undefined> {

@@ -1,6 +1,6 @@
 import { type FeatureHost, type PastCall, ToolError } from '../../core/index.ts'
-import type { StoredMail } from './session-store.ts'
-import { toMessage } from './to-entry.ts'
+import type { StoredMail } from './store-types.ts'
+import { toMessage } from './describe-session.ts'
 import type { HistoryEntry, HistoryPage, HistoryWish } from './types.ts'
 
 /** A place between the lines of the record and the messages. */

@@ -3,11 +3,11 @@ import type { FeatureCall, FeatureHost } from '../../core/feature.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { newOwner, retireOwner } from '../../system/processes.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { PostOffice } from './post-office.ts'
+import { Mailbox } from './mailbox.ts'
 import { SessionRegistry } from './session-registry.ts'
-import type { NewSession, StoredSession } from './session-store.ts'
-import { OWNER_SENDER } from './to-entry.ts'
-import { Wakes } from './wakes.ts'
+import type { NewSession, StoredSession } from './store-types.ts'
+import { OWNER_SENDER } from './describe-session.ts'
+import { SessionEvents } from './session-events.ts'
 
 function open(visibility: 'tree' | 'principal' = 'tree') {
   const clock = fakeClock(1_000)
@@ -20,9 +20,9 @@ function open(visibility: 'tree' | 'principal' = 'tree') {
     isTainted: (run: string) => tainted.has(run),
     emitChange: (_: string, subject: string) => void told.push(subject),
   } as unknown as FeatureHost
-  const wakes = new Wakes(host)
+  const wakes = new SessionEvents(host)
   const book = new SessionRegistry({ host, wakes, owner, visibility })
-  const post = new PostOffice(host, wakes, book)
+  const post = new Mailbox(host, wakes, book)
   const own = (run: string, more: Partial<FeatureCall> = {}) =>
     book.own({ run, principal: undefined, isTainted: false, ...more } as FeatureCall)
   /** A session with a runner, below another one. */

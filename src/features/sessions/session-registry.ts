@@ -1,13 +1,13 @@
 import { type FeatureCall, type FeatureHost, ToolError } from '../../core/index.ts'
 import { isOwnerAlive } from '../../system/index.ts'
 import { OWNER, PARENT } from './bounds.ts'
-import type { SessionEnd, SessionState, StoredSession } from './session-store.ts'
-import type { Wakes } from './wakes.ts'
+import type { SessionEnd, SessionState, StoredSession } from './store-types.ts'
+import type { SessionEvents } from './session-events.ts'
 
 /** What the book works with. */
 export interface SessionRegistryOptions {
   readonly host: Pick<FeatureHost, 'store' | 'clock' | 'isTainted'>
-  readonly wakes: Wakes
+  readonly wakes: SessionEvents
   /** This process, as the owner of what lives in it. */
   readonly owner: string
   readonly visibility: 'tree' | 'principal'

@@ -3,7 +3,7 @@ import { useBareSessions } from '../../../test/support/bare-sessions.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { FeatureCall } from '../../core/feature.ts'
 import { permitAll } from './session-handle.ts'
-import { toBrief, toEntry } from './to-entry.ts'
+import { toBrief, toEntry } from './describe-session.ts'
 
 const open = useBareSessions()
 

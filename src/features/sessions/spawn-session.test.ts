@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { StoredSession } from './session-store.ts'
+import type { StoredSession } from './store-types.ts'
 import { planSession, runnerBriefs } from './spawn-session.ts'
 import type { SessionsOptions, SpawnWish } from './types.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, didYouMean, type Principal, type Rights, ToolError } from '../../core/index.ts'
 import { MAX_TEXT_CHARS, OWNER } from './bounds.ts'
-import type { NewSession, StoredSession } from './session-store.ts'
+import type { NewSession, StoredSession } from './store-types.ts'
 import {
   RESERVED_SESSION_NAMES,
   type Runner,

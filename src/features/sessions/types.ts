@@ -1,5 +1,5 @@
 import type { BudgetLimits, ProgramFence, Rule, SourcedRule, ToolResult } from '../../core/index.ts'
-import type { SessionState } from './session-store.ts'
+import type { SessionState } from './store-types.ts'
 
 /** What an agent may call a session that it begins. */
 export const SESSION_LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
@@ -86,7 +86,7 @@ export interface SessionWork {
   /** What is to be done, as the agent that began the session wrote it. */
   readonly task: string
   /** What it may call, in the form that model providers want. */
-  readonly tools: readonly WireTool[]
+  readonly tools: readonly SessionTool[]
   /** Calls a tool with the rights of this session. */
   call(tool: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>
   /** What is written to it, as it comes; ends with the session. */
@@ -98,7 +98,7 @@ export interface SessionWork {
 }
 
 /** A tool as a model provider wants it. */
-export interface WireTool {
+export interface SessionTool {
   /** The name that the model calls. */
   readonly name: string
   /** When to use it, for the model. */

@@ -1,6 +1,6 @@
 import type { CDPSession } from 'playwright-core'
 import { messageOf, ToolError } from '../../../core/index.ts'
-import type { Patience } from './take-snapshot.ts'
+import type { ActionLimits } from './take-snapshot.ts'
 
 /** What an expression gave. */
 export interface Evaluated {
@@ -12,7 +12,7 @@ export interface Evaluated {
 const MAX_CHARS = 50_000
 
 /** Evaluates an expression in the page's own world and awaits it. A loop that does not end is ended. */
-export async function evaluateInPage(session: CDPSession, expression: string, patience: Patience): Promise<Evaluated> {
+export async function evaluateInPage(session: CDPSession, expression: string, patience: ActionLimits): Promise<Evaluated> {
   const timeout = Math.max(1, Math.floor(patience.timeout))
   const evaluating = session
     .send('Runtime.evaluate', {
@@ -41,7 +41,7 @@ function wrapped(expression: string): string {
 }
 
 /** The protocol ends what runs at once; what was begun by a promise is ended here. */
-async function orStop<T>(work: Promise<T>, session: CDPSession, { timeout, signal }: Patience): Promise<T> {
+async function orStop<T>(work: Promise<T>, session: CDPSession, { timeout, signal }: ActionLimits): Promise<T> {
   let stop = () => {}
   const stopped = new Promise<never>((_, reject) => {
     const end = (error: unknown) => {

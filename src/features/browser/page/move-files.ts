@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Download } from 'playwright-core'
 import { ToolError } from '../../../core/index.ts'
-import type { Work } from '../perform.ts'
+import type { ActionContext } from '../perform.ts'
 import type { PageFile } from '../types.ts'
 
 const MAX_UPLOAD_BYTES = 25_000_000
@@ -12,7 +12,7 @@ const UNKNOWN_TYPE = 'application/octet-stream'
 
 /** Gives files to a field of a page, or to the dialog that a click opens. */
 export async function uploadFiles(
-  { tab, timeout, signal }: Work,
+  { tab, timeout, signal }: ActionContext,
   { ref, files }: { readonly ref: string; readonly files: readonly PageFile[] },
 ): Promise<void> {
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0)
@@ -32,8 +32,8 @@ export async function uploadFiles(
 }
 
 /** Clicks what starts a download, and reads what comes. */
-export async function downloadFile(
-  { tab, run, timeout, signal }: Work,
+export async function receiveDownload(
+  { tab, run, timeout, signal }: ActionContext,
   { ref, maxBytes }: { readonly ref: string; readonly maxBytes: number },
 ): Promise<{ readonly file: PageFile; readonly from: string }> {
   const element = await tab.element(ref)

@@ -3,10 +3,10 @@ import { ToolError } from '../../../core/errors.ts'
 import type { FeatureCall } from '../../../core/feature.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { arrive, goTo } from '../browser-handle.ts'
-import type { Work } from '../perform.ts'
+import type { ActionContext } from '../perform.ts'
 import type { Tab } from './tab.ts'
 import { takeSnapshot } from './take-snapshot.ts'
-import { clickElement, fillFields, pressKey, typeInto, waitFor } from './use-element.ts'
+import { clickElement, fillFields, pressKey, typeInto, waitForPage } from './use-element.ts'
 
 const NEVER = new AbortController().signal
 const PATIENCE = { timeout: 5_000, signal: NEVER }
@@ -27,7 +27,7 @@ function working({ tagName = 'INPUT' } = {}) {
     element: async () => element,
     page: { keyboard: { insertText: note('insertText'), press: note('keyboard.press') } },
   }
-  return { work: { tab, ...PATIENCE } as unknown as Work, done }
+  return { work: { tab, ...PATIENCE } as unknown as ActionContext, done }
 }
 
 describe('what is done with an element', () => {
@@ -83,18 +83,18 @@ describe('what is done with an element', () => {
   it('is waiting, no longer than the time of the call, and not after it was stopped', async () => {
     const clock = fakeClock()
     const stopping = new AbortController()
-    const work = { ...working().work, timeout: 100, signal: stopping.signal } as Work
+    const work = { ...working().work, timeout: 100, signal: stopping.signal } as ActionContext
     let over = 0
     const count = () => {
       over += 1
     }
-    void waitFor(work, { ms: 50 }, clock).then(count)
-    void waitFor(work, { ms: 900 }, clock).then(count)
+    void waitForPage(work, { ms: 50 }, clock).then(count)
+    void waitForPage(work, { ms: 900 }, clock).then(count)
     await clock.advance(50)
     expect(over).toBe(1)
     await clock.advance(50)
     expect(over).toBe(2)
-    void waitFor(work, { ms: 90 }, clock).then(count)
+    void waitForPage(work, { ms: 90 }, clock).then(count)
     await clock.advance(1)
     stopping.abort()
     await clock.advance(0)
@@ -124,7 +124,7 @@ describe('a navigation', () => {
       openRequests: 3,
       page: { evaluate: async () => state, goto: async () => ({ url: () => 'http://a.example/', status: () => 204 }) },
     }
-    return { work: { tab, run: { network }, ...PATIENCE } as unknown as Work, visited }
+    return { work: { tab, run: { network }, ...PATIENCE } as unknown as ActionContext, visited }
   }
   const failing =
     (message: string, name = 'Error') =>

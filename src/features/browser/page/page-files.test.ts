@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../../../../test/support/sandbox-spec.ts'
 import { printPdf } from '../browser-handle.ts'
-import type { Work } from '../perform.ts'
-import { downloadFile, uploadFiles } from './move-files.ts'
+import type { ActionContext } from '../perform.ts'
+import { receiveDownload, uploadFiles } from './move-files.ts'
 import type { Tab } from './tab.ts'
 import { takeScreenshot } from './take-screenshot.ts'
 
@@ -19,7 +19,7 @@ describe('files that are uploaded', () => {
         given.push(...files.map(({ buffer }) => buffer.length))
       },
     }
-    const work = { tab: { element: async () => element }, timeout: 1_000, signal: NEVER } as unknown as Work
+    const work = { tab: { element: async () => element }, timeout: 1_000, signal: NEVER } as unknown as ActionContext
     const files = sizes.map((size, at) => ({ name: `f${at}`, bytes: new Uint8Array(size) }))
     await uploadFiles(work, { ref: 'e1', files })
     return given
@@ -54,7 +54,7 @@ describe('a file that is downloaded', () => {
       element: async () => ({ click: async () => tab.onDownload?.(coming) }),
     }
     const work = { tab, run: { chromium: { folder: join(folder, 'none') } }, timeout: 60_000, signal: NEVER }
-    const result = await downloadFile(work as unknown as Work, { ref: 'e1', maxBytes })
+    const result = await receiveDownload(work as unknown as ActionContext, { ref: 'e1', maxBytes })
     return { ...result, deleted: deleted.length, isWaiting: tab.onDownload !== undefined }
   }
 

@@ -1,4 +1,4 @@
-import type { PageNews } from '../types.ts'
+import type { PageEvents } from '../types.ts'
 
 const MAX_REPORTED = 5
 const MAX_CHARS = 300
@@ -37,8 +37,8 @@ export class PageEventQueue {
   }
 
   /** All of it; after this there is none. */
-  take(): PageNews {
-    const news: PageNews = {
+  take(): PageEvents {
+    const news: PageEvents = {
       ...(this.#dialogs.length > 0 && { dialogs: this.#dialogs }),
       ...(this.#refusedCount > 0 && { refused: this.#refused, refusedCount: this.#refusedCount }),
       ...(this.#opened.length > 0 && { opened: this.#opened }),

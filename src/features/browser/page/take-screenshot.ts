@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { ToolError } from '../../../core/index.ts'
 import type { Tab } from './tab.ts'
-import type { Patience } from './take-snapshot.ts'
+import type { ActionLimits } from './take-snapshot.ts'
 
 /** What to make a picture of. */
 export interface ScreenshotRequest {
@@ -16,7 +16,7 @@ const MAX_BYTES = 5_000_000
 const QUALITY = 70
 
 /** A picture of a page or of one element, of bounded size: what is too large as PNG is a JPEG. */
-export async function takeScreenshot(tab: Tab, request: ScreenshotRequest, patience: Patience) {
+export async function takeScreenshot(tab: Tab, request: ScreenshotRequest, patience: ActionLimits) {
   const { clip, isCut } = await areaOf(tab, request)
   const shoot = async (type: 'png' | 'jpeg') =>
     tab.page.screenshot({

@@ -15,7 +15,7 @@ export interface SnapshotRequest {
 }
 
 /** How long it may take. */
-export interface Patience {
+export interface ActionLimits {
   readonly timeout: number
   readonly signal: AbortSignal
 }
@@ -28,11 +28,11 @@ const MAX_NODES = 200_000
 const MAX_ARTIFACT_CHARS = 4_000_000
 
 /** The accessibility tree of a page or of one element, cut to what a model can read; the whole becomes an artifact. */
-export async function takeSnapshot(tab: Tab, request: SnapshotRequest, patience: Patience, call: FeatureCall) {
+export async function takeSnapshot(tab: Tab, request: SnapshotRequest, patience: ActionLimits, call: FeatureCall) {
   const { ref, depth, maxChars = MAX_CHARS } = request
   await refuseGiant(tab)
   const place = ref === undefined ? tab.page : await tab.element(ref)
-  const look = ({ timeout, signal }: Patience) =>
+  const look = ({ timeout, signal }: ActionLimits) =>
     place.ariaSnapshot({ mode: 'ai', timeout, signal, ...(depth !== undefined && { depth }) })
   const whole = await look({ ...patience, timeout: Math.min(FRAMES_MS, patience.timeout) }).catch((error) => {
     if (error instanceof Error && error.name === 'TimeoutError') return look(patience)

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core/index.ts'
-import type { Work } from '../perform.ts'
+import type { ActionContext } from '../perform.ts'
 import type { BrowserHandle, ClickOptions, WaitOptions } from '../types.ts'
 
 type Options<K extends keyof BrowserHandle> = Parameters<BrowserHandle[K]>[0]
@@ -8,7 +8,7 @@ type Options<K extends keyof BrowserHandle> = Parameters<BrowserHandle[K]>[0]
 const MAX_KEYS = 500
 
 /** Clicks an element. */
-export async function clickElement({ tab, ...patience }: Work, options: ClickOptions): Promise<void> {
+export async function clickElement({ tab, ...patience }: ActionContext, options: ClickOptions): Promise<void> {
   const { ref, button = 'left', isDouble = false, modifiers = [] } = options
   const element = await tab.element(ref)
   const how = { timeout: patience.timeout, signal: patience.signal, button, modifiers: [...modifiers] }
@@ -16,7 +16,7 @@ export async function clickElement({ tab, ...patience }: Work, options: ClickOpt
 }
 
 /** Types at the place of the cursor of an element. */
-export async function typeInto({ tab, timeout, signal }: Work, options: Options<'type'>): Promise<void> {
+export async function typeInto({ tab, timeout, signal }: ActionContext, options: Options<'type'>): Promise<void> {
   const { ref, text, isSubmitted = false } = options
   const element = await tab.element(ref)
   if (text.length <= MAX_KEYS) await element.pressSequentially(text, { timeout, signal })
@@ -28,24 +28,24 @@ export async function typeInto({ tab, timeout, signal }: Work, options: Options<
 }
 
 /** Presses a key or a chord such as Control+A, in an element or wherever the focus is. */
-export async function pressKey({ tab, timeout, signal }: Work, { key, ref }: Options<'press'>): Promise<void> {
+export async function pressKey({ tab, timeout, signal }: ActionContext, { key, ref }: Options<'press'>): Promise<void> {
   if (ref === undefined) return tab.page.keyboard.press(key)
   await (await tab.element(ref)).press(key, { timeout, signal })
 }
 
 /** Drags one element onto another. */
-export async function dragElement({ tab, timeout, signal }: Work, { ref, toRef }: Options<'drag'>): Promise<void> {
+export async function dragElement({ tab, timeout, signal }: ActionContext, { ref, toRef }: Options<'drag'>): Promise<void> {
   const [from, to] = [await tab.element(ref), await tab.element(toRef)]
   await from.dragTo(to, { timeout, signal })
 }
 
 /** Chooses options of a list, by value or by label. */
-export async function selectIn({ tab, timeout, signal }: Work, { ref, values }: Options<'select'>): Promise<void> {
+export async function selectIn({ tab, timeout, signal }: ActionContext, { ref, values }: Options<'select'>): Promise<void> {
   await (await tab.element(ref)).selectOption([...values], { timeout, signal })
 }
 
 /** Fills fields one after the other: text and lists with texts, boxes with true or false. */
-export async function fillFields({ tab, timeout, signal }: Work, { fields }: Options<'fill'>): Promise<void> {
+export async function fillFields({ tab, timeout, signal }: ActionContext, { fields }: Options<'fill'>): Promise<void> {
   for (const { ref, value } of fields) {
     const element = await tab.element(ref)
     if (typeof value === 'boolean') await element.setChecked(value, { timeout, signal })
@@ -56,7 +56,7 @@ export async function fillFields({ tab, timeout, signal }: Work, { fields }: Opt
 }
 
 /** Waits until all that is asked for is true. */
-export async function waitFor({ tab, timeout, signal }: Work, options: WaitOptions, clock: Clock): Promise<void> {
+export async function waitForPage({ tab, timeout, signal }: ActionContext, options: WaitOptions, clock: Clock): Promise<void> {
   const { text, textGone, url, load, ms } = options
   const { page } = tab
   const waits: Promise<unknown>[] = []

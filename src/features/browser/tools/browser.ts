@@ -73,7 +73,7 @@ function pageWords({ url, title, tabs, snapshot, value, console, dialogs, refuse
 const WRITES: ReadonlySet<BrowserInput['action']> = new Set(['download', 'pdf', 'screenshot'])
 
 /** Uses web pages as a person would. */
-export const browser = defineTool({
+export const browserTool = defineTool({
   name: 'core/browser',
   title: 'Use a browser',
   description:

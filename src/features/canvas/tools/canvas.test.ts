@@ -4,7 +4,7 @@ import type { HubOptions } from '../../../core/options.ts'
 import { createMemoryStore } from '../../../store/in-process.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../../testing/tool-contract.ts'
-import { canvas } from './canvas.ts'
+import { canvasTool } from './canvas.ts'
 import type { CanvasResult } from './canvas-result.ts'
 
 const FORM = JSON.stringify({ type: 'object', properties: { region: { type: 'string' } }, required: ['region'] })
@@ -16,7 +16,7 @@ afterEach(async () => {
 })
 
 function open(options: HubOptions = {}) {
-  const hub = testHub({ tools: [canvas], ...options }) as TestHub
+  const hub = testHub({ tools: [canvasTool], ...options }) as TestHub
   hubs.push(hub)
   const act = (action: string, input: object = {}, more: object = {}) =>
     hub.callDynamic('canvas', { action, ...input }, { run: 'r1', ...more })

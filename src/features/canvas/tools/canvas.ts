@@ -114,7 +114,7 @@ const input = fields
 type Input = z.infer<typeof input>
 
 /** Shows something to people in the console. */
-export const canvas = defineTool({
+export const canvasTool = defineTool({
   name: 'core/canvas',
   title: 'Canvas',
   description:

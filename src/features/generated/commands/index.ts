@@ -24,7 +24,7 @@ export const featureCommands: readonly {
   },
   {
     name: 'cron',
-    summary: 'Make calls later: schedules and their runs',
+    summary: 'Manage scheduled calls and their runs',
     load: async () => (await import('../../schedules/commands.ts')).schedulesCommand,
   },
   {

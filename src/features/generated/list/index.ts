@@ -7,5 +7,12 @@ import { messages } from '../../messages/index.ts'
 import { schedules } from '../../schedules/index.ts'
 import { sessions } from '../../sessions/index.ts'
 
-/** The definitions of all features. */
-export const features = [memory, sessions, messages, schedules, browser, canvas] as const
+/** The definitions of all features. The type names each of them, so that its declarations come with what it adds. */
+export const features: readonly [
+  typeof memory,
+  typeof sessions,
+  typeof messages,
+  typeof schedules,
+  typeof browser,
+  typeof canvas,
+] = [memory, sessions, messages, schedules, browser, canvas]

@@ -1,7 +1,7 @@
 import { assertFits } from '../check-words.ts'
-import { readUrl, secretsOfUrl } from '../read-url.ts'
+import { readUrl, secretsOfUrl } from './channel-parts.ts'
 import type { Channel, OutgoingMessage, SlackChannelOptions } from '../types.ts'
-import { refusedBy } from './answer-errors.ts'
+import { refusedBy } from '../send-errors.ts'
 import type { ChannelParts } from './channel-parts.ts'
 
 /** Slack cuts after so many. */

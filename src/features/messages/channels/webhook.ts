@@ -1,8 +1,8 @@
 import { ToolError } from '../../../core/index.ts'
 import { signWebhook, webhookKey } from '../../../lib/index.ts'
-import { readUrl, secretsOfUrl } from '../read-url.ts'
+import { readUrl, secretsOfUrl } from './channel-parts.ts'
 import type { Channel, OutgoingMessage, WebhookChannelOptions } from '../types.ts'
-import { refusedBy } from './answer-errors.ts'
+import { refusedBy } from '../send-errors.ts'
 import type { ChannelParts } from './channel-parts.ts'
 
 const MIN_KEY_LENGTH = 24

@@ -15,7 +15,7 @@ export interface Wait<T> {
 }
 
 /** News of sessions, from this process and all others with the same store. The store is watched only while somebody listens. */
-export class Wakes {
+export class SessionEvents {
   readonly #host: Pick<FeatureHost, 'store' | 'emitChange' | 'clock'>
   readonly #listeners = new Map<string, Set<() => void>>()
   readonly #closing = new AbortController()

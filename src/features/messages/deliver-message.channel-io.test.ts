@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { createChannelIo } from './channel-io.ts'
+import { createChannelIo } from './deliver-message.ts'
 import { isUnknown, LOOK_THERE } from './send-errors.ts'
 import type { ChannelRequest, SentRequest } from './types.ts'
 

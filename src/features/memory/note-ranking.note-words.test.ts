@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { foldTag, queryWords, textWords } from './note-words.ts'
+import { foldTag, queryWords, textWords } from './note-ranking.ts'
 
 describe('the words of a text', () => {
   it.each([

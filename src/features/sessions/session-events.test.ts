@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FeatureHost } from '../../core/feature.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { Wakes } from './wakes.ts'
+import { SessionEvents } from './session-events.ts'
 
 function open() {
   const clock = fakeClock(0)
@@ -20,7 +20,7 @@ function open() {
   }
   const append = (topic: string, body: unknown) => store.events.append({ topic, body: JSON.stringify(body), at: 0 })
   const emitChange = (ability: string, subject: string) => void append('ability', { ability, subject })
-  const wakes = new Wakes({ store, clock, emitChange } as unknown as FeatureHost)
+  const wakes = new SessionEvents({ store, clock, emitChange } as unknown as FeatureHost)
   return { wakes, clock, watching, append }
 }
 
@@ -59,7 +59,7 @@ describe('news of sessions', () => {
     const emitChange = () => {
       throw new Error('The store is gone.')
     }
-    const wakes = new Wakes({ emitChange } as unknown as FeatureHost)
+    const wakes = new SessionEvents({ emitChange } as unknown as FeatureHost)
     expect(() => wakes.tell('s1')).not.toThrow()
   })
 })

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { type FeatureHost, ToolError } from '../../core/index.ts'
 import { MAX_READ, MAX_TEXT_CHARS, MAX_UNREAD, OWNER } from './bounds.ts'
 import type { SessionRegistry } from './session-registry.ts'
-import type { StoredMail, StoredSession } from './session-store.ts'
-import { OWNER_SENDER, ownerInbox, toMessage } from './to-entry.ts'
+import type { StoredMail, StoredSession } from './store-types.ts'
+import { OWNER_SENDER, ownerInbox, toMessage } from './describe-session.ts'
 import type { SendOutcome, SessionMessage } from './types.ts'
-import type { Wakes } from './wakes.ts'
+import type { SessionEvents } from './session-events.ts'
 
 const MESSAGE_ID = /^message-[0-9a-f]{16}$/
 
 /** A message on its way. */
-export interface Letter {
+export interface OutgoingMessage {
   readonly text: string
   readonly replyTo?: string
   readonly isTainted: boolean
@@ -20,19 +20,19 @@ export interface Letter {
 type Sent = Pick<StoredMail, 'id' | 'seq'>
 
 /** What sessions write to each other: kept before it is told, read once. */
-export class PostOffice {
+export class Mailbox {
   readonly #host: Pick<FeatureHost, 'store' | 'clock' | 'redact'>
-  readonly #wakes: Wakes
+  readonly #wakes: SessionEvents
   readonly #book: SessionRegistry
 
-  constructor(host: Pick<FeatureHost, 'store' | 'clock' | 'redact'>, wakes: Wakes, book: SessionRegistry) {
+  constructor(host: Pick<FeatureHost, 'store' | 'clock' | 'redact'>, wakes: SessionEvents, book: SessionRegistry) {
     this.#host = host
     this.#wakes = wakes
     this.#book = book
   }
 
   /** To a session that may read it. */
-  async send(sender: string, to: StoredSession, letter: Letter): Promise<Sent> {
+  async send(sender: string, to: StoredSession, letter: OutgoingMessage): Promise<Sent> {
     assertReads(to)
     const sent = await this.#put({ inbox: to.id, sender, ...letter })
     this.#wakes.tell(to.id)
@@ -40,13 +40,13 @@ export class PostOffice {
   }
 
   /** From a session to the owner, who reads it in its history. */
-  async sendToOwner(from: string, letter: Letter): Promise<Sent> {
+  async sendToOwner(from: string, letter: OutgoingMessage): Promise<Sent> {
     const sent = await this.#put({ inbox: ownerInbox(from), sender: from, ...letter })
     this.#wakes.tell(from)
     return sent
   }
 
-  sendAsOwner(to: StoredSession, letter: Omit<Letter, 'isTainted'>): Promise<Sent> {
+  sendAsOwner(to: StoredSession, letter: Omit<OutgoingMessage, 'isTainted'>): Promise<Sent> {
     return this.send(OWNER_SENDER, to, { ...letter, isTainted: false })
   }
 
@@ -87,7 +87,7 @@ export class PostOffice {
     return outcome ?? { ...base, status: 'timeout', state: 'running' }
   }
 
-  async #put(letter: { inbox: string; sender: string } & Letter): Promise<Sent> {
+  async #put(letter: { inbox: string; sender: string } & OutgoingMessage): Promise<Sent> {
     const { inbox, sender, text, replyTo, isTainted } = letter
     if (text.length > MAX_TEXT_CHARS) throw tooLong(text.length)
     assertMessageId(replyTo)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readReferences } from './read-references.ts'
+import { readReferences } from './channel-parts.ts'
 
 /** A host that knows one secret, and what it was told to hide. */
 function referring() {
