@@ -209,7 +209,7 @@ export type ToolInput<T> = T extends Tool<string, any, any, infer C> ? C : never
 export type ToolOutput<T> = T extends Tool<string, any, infer O, any> ? O : never
 
 /** What an author writes; see docs/reference/contract.md for each field. */
-export interface ToolDefinition<
+export interface ToolSpec<
   Name extends string,
   In extends AnySchema,
   Out extends AnySchema | undefined,
@@ -318,7 +318,7 @@ export function defineTool<
   const Caps extends readonly Capability[] = readonly [],
   R = unknown,
 >(
-  definition: ToolDefinition<Name, In, Out, Caps, R>,
+  definition: ToolSpec<Name, In, Out, Caps, R>,
 ): Tool<Name, Infer<In>, [Out] extends [undefined] ? R : Infer<Out>, InferInput<In>> {
   return Object.freeze({ ...definition, capabilities: Object.freeze([...(definition.capabilities ?? [])]) }) as never
 }

@@ -13,10 +13,10 @@ import { sha256, turnFor } from '../lib/index.ts'
 import { approve } from './pipeline/approve.ts'
 import { Call, type DecidedCall, type FoundCall, untilStopped, withinTimeout } from './pipeline/call.ts'
 import type { CallNested } from './pipeline/context.ts'
-import { decideCall, refuse } from './pipeline/decide.ts'
+import { decideCall, denyCall } from './pipeline/decide.ts'
 import { execute } from './pipeline/execute.ts'
 import { checkOptions, findTool, toolArrival } from './pipeline/find.ts'
-import { boundInput, rewrite, translate, validate } from './pipeline/input.ts'
+import { checkInputSize, rewrite, translate, validate } from './pipeline/input.ts'
 import { claimKey, claimPlace, takeLimits } from './pipeline/limits.ts'
 import { endAnyway, recordEnd, recordIntent } from './pipeline/record.ts'
 import { fail, failWithData, rehearsed, type Settled, succeed } from './pipeline/settle.ts'
@@ -125,7 +125,7 @@ async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): P
  */
 async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: string | AnyTool): Promise<Settled> {
   const call = await judge(runtime, run, begun, asked) // 1 to 5
-  refuse(call)
+  denyCall(call)
   if (call.options.dryRun) return rehearsed(call)
   const hashing = turnFor(call.inputBytes)
   if (hashing) await hashing
@@ -159,7 +159,7 @@ export async function judge(
   const arriving = toolArrival(runtime, asked)
   if (arriving) await withinTimeout(runtime, begun, arriving, 'its source to start')
   const call = findTool(runtime, begun, asked) // 1
-  boundInput(runtime, call)
+  checkInputSize(runtime, call)
   const waiting = turnFor(call.inputBytes)
   if (waiting) await waiting
   if (call.dialect) await withinTimeout(runtime, call, translate(runtime, call, call.dialect), 'its dialect')

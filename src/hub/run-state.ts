@@ -230,7 +230,7 @@ export function assertOwner(id: string, known: string | undefined, principal: st
 
 /** What is not the id of a run is refused when its records are opened. */
 function ownerOnDisk(folder: string, id: string): RunMarkedBy | undefined {
-  return isRunId(id) ? ownerOf(folder, id) : { principal: undefined }
+  return isRunId(id) ? runOwner(folder, id) : { principal: undefined }
 }
 
 /** The disk refuses the record: calls with effects say so one by one, the owner is warned once. */
@@ -249,7 +249,7 @@ interface RunMarkedBy {
 }
 
 /** Returns `undefined` if the run has not begun: it belongs to the first who uses it. */
-export function ownerOf(folder: string, id: string): RunMarkedBy | undefined {
+export function runOwner(folder: string, id: string): RunMarkedBy | undefined {
   const run = join(folder, id)
   try {
     const principal = fs.readFileSync(join(run, OWNER_MARK), 'utf8')

@@ -3,7 +3,7 @@ import { type Clock, isRunId, type ReadArtifact, ToolError } from '../core/index
 import { type ArtifactReader, findArtifactOf, readArtifactOf } from '../records/artifacts/index.ts'
 import { descriptorLimit } from '../system/index.ts'
 import type { RunSandbox } from './run-sandbox.ts'
-import { assertOwner, OpenRun, ownerOf, Rehearsal, type RunOwner, type RunsOptions } from './run-state.ts'
+import { assertOwner, OpenRun, Rehearsal, type RunOwner, type RunsOptions, runOwner } from './run-state.ts'
 import type { RunState } from './runtime.ts'
 
 /**
@@ -75,7 +75,7 @@ export class Runs {
   assertMayEnd(id: string, { principal }: RunOwner): void {
     const { folder } = this.#options
     const present = this.#open.get(id)
-    const known = present ?? (folder === false || !isRunId(id) ? undefined : ownerOf(folder, id))
+    const known = present ?? (folder === false || !isRunId(id) ? undefined : runOwner(folder, id))
     if (known) assertOwner(id, known.principal, principal)
   }
 
@@ -113,7 +113,7 @@ export class Runs {
     const { folder } = this.#options
     if (folder === false) throw new ToolError('NOT_FOUND', 'This hub keeps no records, so it has no artifacts.')
     const present = this.#open.get(id)
-    if (owner) assertOwner(id, (present ?? ownerOf(folder, id))?.principal, owner.principal)
+    if (owner) assertOwner(id, (present ?? runOwner(folder, id))?.principal, owner.principal)
     return folder
   }
 

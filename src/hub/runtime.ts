@@ -81,7 +81,7 @@ export interface Limiters {
 }
 
 /** What only calls that run commands need. */
-export interface CommandServices {
+export interface CommandRuntime {
   /** Loads what runs commands, and reports those that were lost with an earlier hub; once. */
   readonly ready: () => Promise<void>
   /** The second parser of command lines; `undefined` if it cannot be loaded. */
@@ -128,7 +128,7 @@ export interface Runtime {
   rehearsal(id: string): RunState
   /** Reads what a run keeps under a reference. */
   readonly readArtifact: (run: string, ref: string, options?: ReadArtifact) => Promise<Uint8Array>
-  readonly commands: CommandServices
+  readonly commands: CommandRuntime
   /** Files with content from outside, of all runs. */
   readonly untrusted: UntrustedFiles
 

@@ -5,7 +5,7 @@ import { serviceEvent } from './service.ts'
 
 /** What a client says over `/v1/ws`. `id` is the client's own name of a call: said again, it is the same call. */
 export const clientMessage = z.discriminatedUnion('type', [
-  /** First. With `session`, goes on with one that was dropped; `received` is the last `seq` that came. */
+  /** The first message. `session` resumes a dropped session; `received` is the last `seq` that arrived. */
   z.strictObject({
     type: z.literal('hello'),
     session: z.string().max(100).optional(),
@@ -24,7 +24,7 @@ export const clientMessage = z.discriminatedUnion('type', [
   /** Tools that the client executes; replaces those it has registered. */
   z.strictObject({
     type: z.literal('tools'),
-    /** Names the outcome; `name` unless said. */
+    /** The id of the outcome. Default: `name`. */
     id: z.string().max(100).optional(),
     name: z.string().max(64),
     tools: z.array(z.record(z.string(), z.unknown())).max(200),
@@ -51,7 +51,7 @@ export const clientMessage = z.discriminatedUnion('type', [
     question: z.string().max(100),
     reply: questionAnswer,
   }),
-  /** Which events to tell; none unless said. Watching approvals makes somebody reachable. */
+  /** The events to send. Default: none. A client that watches approvals counts as a reachable approver. */
   z.strictObject({
     type: z.literal('watch'),
     events: z.array(

@@ -20,7 +20,7 @@ import { classNames } from '../lib/class-names.ts'
 import { useShortcut } from '../lib/shortcuts.ts'
 import styles from './table.module.css'
 
-/** A column: what it shows of a row, how wide, and where it goes on a card. */
+/** A column: what it shows of a row, its width, and its place on a card. */
 export interface Column<Row> {
   readonly id: string
   readonly title: string

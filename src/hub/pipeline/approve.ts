@@ -5,7 +5,7 @@ import type { ApprovalAnswered, ApprovalRequested } from '../../records/log/inde
 import type { RunState, Runtime } from '../runtime.ts'
 import { boundTo, canCoverTargets, createApprovalRequest, patternOf, permits } from './approval-request.ts'
 import { type DecidedCall, emitEvent, type FoundCall } from './call.ts'
-import { refuse } from './decide.ts'
+import { denyCall } from './decide.ts'
 import { accepted } from './input.ts'
 
 /** Steps 2 to 5 of the pipeline. */
@@ -279,7 +279,7 @@ async function changeInput(
   const { value, bytes } = bareInput(runtime, input)
   call.replaceInput(value)
   call.inputBytes = bytes
-  refuse(await judgeInput(runtime, run, call))
+  denyCall(await judgeInput(runtime, run, call))
 }
 
 /** Throws what is wrong with such arguments while the approver can still correct them. Changes nothing. */

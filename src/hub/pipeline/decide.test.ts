@@ -8,7 +8,7 @@ import type { NetworkGuard } from '../../sandbox/network/index.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { Call, type DecidedCall } from './call.ts'
-import { decideCall, decideNow, holdToDecision, question, refuse } from './decide.ts'
+import { decideCall, decideNow, denyCall, holdToDecision, question } from './decide.ts'
 import { filesHandle, networkHandle } from './handles.ts'
 import { HookChain } from './hooks.ts'
 import { type Origin, registerable } from './registered-tool.ts'
@@ -137,7 +137,7 @@ describe('a call that is denied', () => {
     const { runtime, run, call } = world(options)
     decideCall(runtime, run, call)
     change(call)
-    return thrownBy(() => refuse(call))
+    return thrownBy(() => denyCall(call))
   }
 
   it('is told by which rule, or that a hook did it', () => {
@@ -165,7 +165,7 @@ describe('a call that is denied', () => {
       call.targets = capabilities.map((capability) => ({ capability, value: '/a' }))
       call.unread = 'a'
       decideCall(runtime, run, call)
-      return thrownBy(() => refuse(call))
+      return thrownBy(() => denyCall(call))
     }
     const destroying = unread(['danger:destructive'], [{ deny: 'danger:destructive' }])
     expect(destroying?.message).toMatch(/\. "a" exists, and this run has not read it\.$/)

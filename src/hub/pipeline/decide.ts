@@ -52,7 +52,7 @@ export function question({ settings }: Runtime, run: Taint, call: FoundCall): Po
 }
 
 /** Throws POLICY_DENIED if the call is denied, with the rule and what would change it. */
-export function refuse(call: DecidedCall): void {
+export function denyCall(call: DecidedCall): void {
   if (call.effect !== 'deny') return
   const { effect, rule, reason, fix } = call.decision
   if (effect === 'deny') {

@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime.ts'
 import { checkChange } from './approve.ts'
 import { Call, type FoundCall } from './call.ts'
 import { HookChain } from './hooks.ts'
-import { boundInput, rewrite, validate } from './input.ts'
+import { checkInputSize, rewrite, validate } from './input.ts'
 import { registerable } from './registered-tool.ts'
 
 const SETTINGS = { inputDepth: 3, inputBytes: 100, inputEntries: 4 }
@@ -34,13 +34,13 @@ describe('the arguments of a call', () => {
     const { runtime, call } = world(input)
     const change = () => checkChange(runtime, call, input)
     if (isFine) {
-      boundInput(runtime, call)
+      checkInputSize(runtime, call)
       expect(call.input).toEqual(input)
       expect(call.input).not.toBe(input)
       expect(call.inputBytes).toBeGreaterThan(0)
       await change()
     } else {
-      expect(() => boundInput(runtime, call)).toThrow()
+      expect(() => checkInputSize(runtime, call)).toThrow()
       await expect(change()).rejects.toThrow()
     }
   })

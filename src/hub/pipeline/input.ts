@@ -7,7 +7,7 @@ import type { Call, FoundCall, ValidCall } from './call.ts'
 import type { RegisteredDialect } from './registered-tool.ts'
 
 /** Copies the input within its bounds. From here on nobody outside holds it: what was judged is what runs. */
-export function boundInput(runtime: Runtime, call: Call): void {
+export function checkInputSize(runtime: Runtime, call: Call): void {
   const { inputDepth: maxDepth, inputBytes: maxBytes, inputEntries: maxEntries } = runtime.settings
   const { value, bytes } = takeInput(call.input, { maxDepth, maxBytes, maxEntries })
   call.input = value
@@ -24,13 +24,13 @@ export async function translate(
   if (dialect.argumentAliases) call.input = renameArguments(call, dialect.argumentAliases)
   if (input) call.input = accepted(call, await input.validate(call.input))
   if (dialect.toInput) call.input = dialect.toInput(call.input)
-  boundInput(runtime, call)
+  checkInputSize(runtime, call)
 }
 
 /** Step 2: the owner's hooks may make it another input. */
 export async function rewrite(runtime: Runtime, call: FoundCall): Promise<void> {
   await runtime.hooks.before(call)
-  boundInput(runtime, call)
+  checkInputSize(runtime, call)
 }
 
 /** Step 3: what the tool's schema makes of the input. A promise only if the schema returns one. */

@@ -9,7 +9,7 @@ import { loadConsole } from './console.ts'
 import { describeApi } from './describe-api.ts'
 import { HttpContext, type HttpOptions } from './http-context.ts'
 import { authenticate, checkHead, checkOpen, discardBody, readJson } from './request.ts'
-import type { Exchange, Route } from './route.ts'
+import type { Route } from './route.ts'
 import { ROUTES } from './route-table.ts'
 
 const METHODS = 'GET, POST, PUT, DELETE'
@@ -158,7 +158,7 @@ async function serveRoute(
   const body = route.body && parse('body', route.body, await readJson(request, limits))
   const params = new Map(Object.entries(req.param()))
   const exchange = { context, identity, caller: identity?.caller, params, query, body, request, response }
-  return route.handle({ ...exchange, webRequest: req.raw } as unknown as Exchange<never, never, never>)
+  return route.handle({ ...exchange, webRequest: req.raw })
 }
 
 async function identify(context: HttpContext, route: Route, request: IncomingMessage): Promise<Identity | undefined> {

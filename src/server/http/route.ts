@@ -49,7 +49,8 @@ export interface Route {
   readonly isResource?: boolean
   /** Not in the OpenAPI document, because it has its own protocol. */
   readonly isHidden?: boolean
-  readonly handle: (exchange: Exchange<never, never, never>) => Response | Promise<Response>
+  /** A method, so that a handler may expect the types that its schemas produce. */
+  handle(exchange: Exchange<Caller | undefined, unknown, unknown>): Response | Promise<Response>
 }
 
 type Handle<V extends Caller | undefined, Q, B> = (exchange: Exchange<V, Q, B>) => Response | Promise<Response>

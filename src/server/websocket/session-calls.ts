@@ -1,7 +1,7 @@
 import { type CallEvent, type CallOptions, callerGone, ToolError } from '../../core/index.ts'
 import { hasKey } from '../../protocol/index.ts'
 import type { CallMessage } from './messages.ts'
-import { type Numbered, requireScope, type SessionPort, toWireError } from './session-port.ts'
+import { type Numbered, requireAnyScope, type SessionPort, toWireError } from './session-port.ts'
 
 const MAX_OF_A_GENERATION = 5_000
 
@@ -56,7 +56,7 @@ export class SessionCalls {
     const { id } = call
     if (this.#isKnown(id)) return
     try {
-      requireScope(this.#session.caller, 'call')
+      requireAnyScope(this.#session.caller, 'call')
       if (this.#underWay.size >= this.#most) throw tooMany(this.#most)
     } catch (error) {
       this.#session.complain(error, id)

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import type { Scope } from '../../protocol/shapes.ts'
-import { requireScope } from './session-port.ts'
+import { requireAnyScope } from './session-port.ts'
 
 const caller = (...scopes: Scope[]) => ({ name: 'token:ci', scopes: new Set(scopes) }) as never
 
 it('one of the scopes is enough, and none is refused', () => {
-  expect(() => requireScope(caller('read'), 'approve', 'read')).not.toThrow()
-  expect(() => requireScope(caller('call', 'admin'), 'approve', 'read')).toThrow(
+  expect(() => requireAnyScope(caller('read'), 'approve', 'read')).not.toThrow()
+  expect(() => requireAnyScope(caller('call', 'admin'), 'approve', 'read')).toThrow(
     expect.objectContaining({
       code: 'FORBIDDEN',
       message: 'token:ci does not have the scope approve or read, which this needs.',

@@ -31,7 +31,7 @@ export interface SessionPort {
 }
 
 /** Throws FORBIDDEN if the caller has none of these scopes. */
-export function requireScope({ name, scopes }: Caller, ...oneOf: readonly Scope[]): void {
+export function requireAnyScope({ name, scopes }: Caller, ...oneOf: readonly Scope[]): void {
   if (oneOf.some((scope) => scopes.has(scope))) return
   const needed = oneOf.join(' or ')
   throw new ToolError('FORBIDDEN', `${name} does not have the scope ${needed}, which this needs.`, {

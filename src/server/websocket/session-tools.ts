@@ -7,7 +7,7 @@ import {
 } from '../../core/index.ts'
 import { type ClientConnection, connectClient } from '../../sources/client-tools/index.ts'
 import type { ReadMessage } from './messages.ts'
-import { requireScope, type SessionPort } from './session-port.ts'
+import { requireAnyScope, type SessionPort } from './session-port.ts'
 
 type ToolsMessage = Extract<ReadMessage, { type: 'tools' }>
 type AnswerMessage = Extract<ReadMessage, { type: 'answer' }>
@@ -42,7 +42,7 @@ export class SessionTools {
 
   /** Replaces the tools registered under this name. Returns those accepted and those refused. */
   async register({ name, tools }: ToolsMessage): Promise<{ tools: string[]; refused: readonly RefusedClientTool[] }> {
-    requireScope(this.#session.caller, 'call')
+    requireAnyScope(this.#session.caller, 'call')
     const definitions = tools as unknown as readonly ClientToolDefinition[]
     const known = this.#registered.get(name) ?? this.#connect(name)
     const refused = known.connection.define(definitions)

@@ -2,7 +2,7 @@ import type { Clock } from '../../core/index.ts'
 import type { ServiceEvent } from '../../protocol/index.ts'
 import type { ApprovalService, Caller, EventHub } from '../service.ts'
 import type { ReadMessage } from './messages.ts'
-import { requireScope, type SessionPort } from './session-port.ts'
+import { requireAnyScope, type SessionPort } from './session-port.ts'
 
 type Watched = Extract<ReadMessage, { type: 'watch' }>['events'][number]
 
@@ -35,7 +35,7 @@ export class SessionWatch {
   set(types: readonly Watched[]): void {
     const { caller } = this.#session
     for (const type of types)
-      requireScope(caller, ...(ANSWERER_TYPES.has(type) ? (['approve', 'read'] as const) : (['read'] as const)))
+      requireAnyScope(caller, ...(ANSWERER_TYPES.has(type) ? (['approve', 'read'] as const) : (['read'] as const)))
     const { events, approvals } = this.#context
     this.#unsubscribe()
     if (types.length > 0) this.#stops.push(events.subscribe((event) => this.#send(event), { types }))

@@ -4,7 +4,7 @@ import type { ApprovalService } from '../service.ts'
 import { CLOSE_CODES, type ReadMessage, type WsLimits } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { SessionCalls } from './session-calls.ts'
-import { type Numbered, requireScope, type SessionPort } from './session-port.ts'
+import { type Numbered, requireAnyScope, type SessionPort } from './session-port.ts'
 import { SessionTools } from './session-tools.ts'
 import { SessionWatch, type WatchContext } from './session-watch.ts'
 import type { WsConnection } from './ws-connection.ts'
@@ -219,12 +219,12 @@ export class WsSession implements SessionPort {
   }
 
   #approve({ approval, reply }: Extract<ReadMessage, { type: 'approve' }>): Promise<unknown> {
-    requireScope(this.caller, 'approve')
+    requireAnyScope(this.caller, 'approve')
     return this.#context.approvals.answer(this.caller, approval, reply, 'websocket')
   }
 
   #reply({ question, reply }: Extract<ReadMessage, { type: 'reply' }>): Promise<unknown> {
-    requireScope(this.caller, 'approve')
+    requireAnyScope(this.caller, 'approve')
     return this.#context.approvals.reply(this.caller, question, reply, 'websocket')
   }
 

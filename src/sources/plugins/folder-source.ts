@@ -275,9 +275,18 @@ function toTool(value: unknown, index: number): AnyTool {
   const which = index > 0 ? ` (entry ${index + 1} of its list)` : ''
   if (!isObject(value) || typeof value.execute !== 'function' || typeof value.name !== 'string')
     throw new Error(`it exports neither a tool nor a list of tools: no name, or no execute function${which}.`)
-  if ('input' in value) return value as unknown as AnyTool
-  if ('parameters' in value) return fromAgentTool(value as unknown as AgentTool)
+  if (isTool(value)) return value
+  if (isAgentTool(value)) return fromAgentTool(value)
   throw new Error(`the tool ${value.name.slice(0, 64)} has neither input nor parameters, the schema of its arguments.`)
+}
+
+/** The schema itself is checked when the tool is registered. */
+function isTool(value: object): value is AnyTool {
+  return 'input' in value
+}
+
+function isAgentTool(value: object): value is AgentTool {
+  return 'parameters' in value
 }
 
 function isPlugin(value: unknown): value is Readonly<Record<string, unknown>> {

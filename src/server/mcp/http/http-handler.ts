@@ -17,7 +17,7 @@ import type { ClientSession } from '../client-session.ts'
 import { makeServer } from '../make-server.ts'
 import { McpService } from '../mcp-service.ts'
 import type { McpFetchHandler, McpFetchOptions, ServedHub } from '../options.ts'
-import { LegacySessions, refuse } from './legacy-sessions.ts'
+import { LegacySessions, refuseRequest } from './legacy-sessions.ts'
 import {
   callerOf,
   createMcpAuthenticator,
@@ -65,13 +65,13 @@ export class HttpHandler implements McpFetchHandler {
   }
 
   readonly fetch = async (request: Request, { authInfo }: { readonly authInfo?: AuthInfo } = {}): Promise<Response> => {
-    if (this.#closing) return refuse(503, 'The server is closing.')
+    if (this.#closing) return refuseRequest(503, 'The server is closing.')
     const refused =
       hostHeaderValidationResponse(request, this.#hosts) ?? originValidationResponse(request, this.#origins)
     if (refused) return refused
     const metadata = this.#authenticator.metadataResponse(request)
     if (metadata) return metadata
-    if (new URL(request.url).pathname !== this.#path) return refuse(404, 'Not Found')
+    if (new URL(request.url).pathname !== this.#path) return refuseRequest(404, 'Not Found')
     const caller = authInfo ? callerOf(authInfo) : await this.#authenticator.authenticate(request)
     return caller instanceof Response ? caller : this.#serve(request, caller)
   }
@@ -97,25 +97,25 @@ export class HttpHandler implements McpFetchHandler {
 
   #serveModern(request: Request, parsedBody: unknown, caller: McpCaller): Promise<Response> {
     const session = this.#sessionOf(caller)
-    if (!session) return Promise.resolve(refuse(503, 'Too many sessions are open. Try again later.'))
+    if (!session) return Promise.resolve(refuseRequest(503, 'Too many sessions are open. Try again later.'))
     this.#sessions.set(request, session)
     return this.#modern.fetch(request, { parsedBody, authInfo: caller.authInfo })
   }
 
   async #readBody(request: Request): Promise<{ readonly json: unknown } | Response> {
     const read = await readRequestBody(request, this.#maxBodyBytes)
-    if (read.tooLarge) return refuse(413, `The request has more than ${this.#maxBodyBytes} bytes.`)
+    if (read.tooLarge) return refuseRequest(413, `The request has more than ${this.#maxBodyBytes} bytes.`)
     try {
       checkJsonEntries(read.text, this.#maxBodyEntries)
     } catch (error) {
-      return refuse(413, messageOf(error), -32602)
+      return refuseRequest(413, messageOf(error), -32602)
     }
     const waiting = turnFor(read.text.length)
     if (waiting) await waiting
     try {
       return { json: JSON.parse(read.text) }
     } catch {
-      return refuse(400, 'Parse error: the request body is not valid JSON', -32700)
+      return refuseRequest(400, 'Parse error: the request body is not valid JSON', -32700)
     }
   }
 

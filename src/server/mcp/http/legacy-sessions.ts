@@ -29,11 +29,11 @@ export class LegacySessions {
     const id = request.headers.get(HEADER)
     if (id === null) {
       if (isInitializeRequest(body)) return this.#open(request, body, caller)
-      return refuse(400, 'Bad Request: Mcp-Session-Id header is required')
+      return refuseRequest(400, 'Bad Request: Mcp-Session-Id header is required')
     }
     const entry = this.#entries.get(id)
-    // Another one's session is as unknown as one that never was.
-    if (!entry || entry.session.principal !== caller.principal) return refuse(404, 'Session not found', -32001)
+    // The session of another principal is reported like one that does not exist.
+    if (!entry || entry.session.principal !== caller.principal) return refuseRequest(404, 'Session not found', -32001)
     this.#table.get(keyOf(id))
     cancelWith(request, body, entry)
     const response = await entry.transport.handleRequest(request, { parsedBody: body, authInfo: caller.authInfo })
@@ -42,7 +42,8 @@ export class LegacySessions {
   }
 
   async #open(request: Request, body: unknown, caller: McpCaller): Promise<Response> {
-    if (!this.#table.makeRoom(caller.principal)) return refuse(503, 'Too many sessions are open. Try again later.')
+    if (!this.#table.makeRoom(caller.principal))
+      return refuseRequest(503, 'Too many sessions are open. Try again later.')
     const service = this.#service
     const session = service.openSession(ownerOf(caller))
     const server = makeServer(session, 'legacy')
@@ -96,7 +97,7 @@ function countStream(entry: LegacyEntry, { signal }: Request): void {
 }
 
 /** A request that is turned away before it reaches any tool. */
-export function refuse(status: number, message: string, code = -32000): Response {
+export function refuseRequest(status: number, message: string, code = -32000): Response {
   const headers = status === 405 ? { Allow: 'POST' } : undefined
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers })
 }
