@@ -42,36 +42,28 @@ const loadRecovery = lazyModule(() => import('./recovery.ts'))
 type ByName<T extends AnyTool> = { [K in T as K['name']]: K }
 type PluginTools<P extends Plugin> = P['tools'] extends readonly (infer X extends AnyTool)[] ? X : never
 
-/** The governed tool runtime: every call goes through one pipeline. Made by `createToolHub`. */
+/** The governed tool runtime: every call passes through one pipeline. Created by `createToolHub`. */
 export interface Hub<T extends AnyTool = AnyTool> extends ToolHub<T>, FeatureServices {}
 
-/** Makes a hub with exactly the tools it is given; `createToolHub` adds the built-in ones. */
+/** Creates a hub with exactly the tools it is given; `createToolHub` adds the built-in ones. */
 export function createHub(options: HubOptions, builtins: readonly AnyTool[]): Hub {
-  checkHubOptions(options)
-  const runtime = createRuntime(options)
-  const hub = Object.assign(new ToolHub(runtime), runtime.features.services)
-  for (const tool of builtins) runtime.registry.register(tool, 'builtin')
-  for (const plugin of options.plugins ?? []) hub.use(plugin)
-  for (const tool of options.tools ?? []) runtime.registry.register(tool, 'caller')
-  for (const source of options.sources ?? []) hub.connect(source)
-  for (const hooks of options.hooks ?? []) runtime.hooks.add(hooks)
-  return hub
+  return ToolHub.create(options, builtins)
 }
 
 /** A hub without the services of its features. */
 export class ToolHub<T extends AnyTool = AnyTool> {
-  /** The run of calls that name none. */
+  /** The run of calls that do not name one. */
   readonly run: string
-  /** How many keys and elements the arguments of a call may have, all together (`limits.entries`). */
+  /** The most keys and elements that the arguments of a call may have in total (`limits.entries`). */
   readonly maxInputEntries: number
   /** The tools by name: register, get, list, and list for a model. */
   readonly registry: ToolRegistry
-  /** Approval requests that wait for a person, and how to answer them. */
+  /** The pending approvals and how to answer them. */
   readonly approvals: Approvals
-  /** Questions of tools that wait for a person, and how to answer them. */
+  /** The pending questions of tools to a person and how to answer them. */
   readonly questions: Questions
   /**
-   * Answers that are remembered: `list()` returns those that still hold, `revoke(id)` returns whether there was one.
+   * The remembered approvals: `list()` returns those in force, `revoke(id)` returns whether the grant existed.
    */
   readonly grants: { list(): Promise<readonly Grant[]>; revoke(id: string): Promise<boolean> }
   readonly #runtime: HubRuntime
@@ -80,7 +72,20 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   #closingQueues: Promise<unknown> | undefined
   #closing: Promise<void> | undefined
 
-  constructor(runtime: HubRuntime) {
+  /** Creates a hub with the services of its features. */
+  static create(options: HubOptions, builtins: readonly AnyTool[]): Hub {
+    checkHubOptions(options)
+    const runtime = createRuntime(options)
+    const hub = Object.assign(new ToolHub(runtime), runtime.features.services)
+    for (const tool of builtins) runtime.registry.register(tool, 'builtin')
+    for (const plugin of options.plugins ?? []) hub.use(plugin)
+    for (const tool of options.tools ?? []) runtime.registry.register(tool, 'caller')
+    for (const source of options.sources ?? []) hub.connect(source)
+    for (const hooks of options.hooks ?? []) runtime.hooks.add(hooks)
+    return hub
+  }
+
+  private constructor(runtime: HubRuntime) {
     const { registry, catalog } = runtime
     this.#runtime = runtime
     this.#principals = new PrincipalHubs(runtime)
@@ -100,17 +105,18 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   /** Calls a tool by value. */
   call<X extends AnyTool>(tool: X, input: ToolInput<X>, options?: CallOptions): Promise<ToolResult<ToolOutput<X>>>
   // Last: TypeScript explains only why the last overload does not match, and most calls are by name.
-  /** Calls a tool by name. Never throws for a tool's failure: look at `ok`. */
+  /** Calls a tool by name. Does not throw if the tool fails: check `ok` of the result. */
   call<K extends keyof ByName<T> & string>(
     tool: K,
     input: ToolInput<ByName<T>[K]>,
     options?: CallOptions,
   ): Promise<ToolResult<ToolOutput<ByName<T>[K]>>>
+  /** Calls a tool by value or by name. */
   call(tool: string | AnyTool, input: unknown, options?: CallOptions): Promise<ToolResult> {
     return callTool(this.#runtime, tool, input, options)
   }
 
-  /** Calls a tool whose name comes from a model or a file: nothing is known of it before. */
+  /** Calls a tool whose name comes from a model or a file, without static types. */
   callDynamic(tool: string, input: unknown, options?: CallOptions): Promise<ToolResult> {
     return callTool(this.#runtime, tool, input, options)
   }
@@ -123,16 +129,17 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   ): AsyncIterable<CallEvent<ToolOutput<X>>>
   /** The same for a name that comes from a model or a file. */
   stream(tool: string, input: unknown, options?: CallOptions): AsyncIterable<CallEvent>
+  /** Calls a tool by value or by name, and yields its events. */
   stream(tool: string | AnyTool, input: unknown, options?: CallOptions): AsyncIterable<CallEvent> {
     return streamTool(this.#runtime, tool, input, options)
   }
 
-  /** What policy would decide for a call, by which rule, and what would change it. Does nothing. */
+  /** Returns what policy would decide for a call, by which rule, and what would change it. Executes nothing. */
   explain(tool: string | AnyTool, input: unknown, options?: ExplainOptions): Promise<Explanation> {
     return explainCall(this.#runtime, tool, input, options)
   }
 
-  /** The hub as somebody else may use it: narrower, never wider. */
+  /** Returns the hub with the rights of a principal, which can only be narrower. */
   as(principal: Principal): PrincipalHub {
     return this.#principals.hubOf(principal)
   }
@@ -154,14 +161,14 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     return this as ToolHub as Hub<T | PluginTools<P>>
   }
 
-  /** Adds a source of tools that come and go. Returns a function that disconnects it and removes its tools. */
+  /** Connects a source whose tools may change at any time. Returns a function that disconnects it and removes its tools. */
   connect(source: ToolSource): () => Promise<void> {
     return this.#runtime.sources.connect(source)
   }
 
   /**
-   * Resolves when every plugin is set up and every source started, rejects when a plugin that guards failed; with `all`,
-   * when also every MCP server has connected or failed. Calls wait by themselves.
+   * Resolves when every plugin is set up and every source has started; with `all`, also when every MCP server has
+   * connected or failed. Rejects if a plugin that is required or has hooks failed. Calls wait on their own.
    */
   async ready(options?: { readonly all?: boolean }): Promise<void> {
     const { plugins, sources } = this.#runtime
@@ -169,41 +176,41 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     await sources.ready(options)
   }
 
-  /** What an agent sees; with `hidden`, also what it does not see and why. */
+  /** Lists the tools that an agent sees; with `hidden`, also the hidden ones and why they are hidden. */
   list(options?: { readonly hidden?: boolean }): ToolListing[] {
     return this.#runtime.catalog.list(options)
   }
 
-  /** The visible tools as a transport shows them: wire names, schemas, capabilities; sorted, the same until they change. */
+  /** Returns the visible tools as a transport shows them, with wire names, schemas and capabilities, sorted by name. */
   cards(options?: { readonly dialect?: string }): readonly ToolCard[] {
     return this.#runtime.catalog.cards(options)
   }
 
-  /** Calls the listener when tools come, go or change. Returns a function that removes it. */
+  /** Calls the listener when tools are added, removed or changed. Returns a function that removes the listener. */
   onToolsChanged(listener: () => void): () => void {
     return this.#runtime.registry.onChange(listener)
   }
 
-  /** What a command could see, write and reach on this machine, under these options. */
+  /** Describes what a command of this hub could read, write and reach on this machine. */
   async describeSandbox({ run = this.run }: { readonly run?: string } = {}): Promise<SandboxDescription> {
     const { commands, rehearsal, sandboxOptions } = this.#runtime
     await commands.ready()
     return rehearsal(run).sandbox.process().describe({ hosts: sandboxOptions.network })
   }
 
-  /** The current rules, by who wrote them, and what the skills that are there request. */
+  /** Returns the current rules by author, and the requests of the installed skills. */
   policyLayers(): PolicyLayers {
     const { rules, sources } = this.#runtime
     const { requests = [], ...layers } = rules.layers
     return { ...layers, requests: [...requests, ...sources.requests(undefined)] }
   }
 
-  /** Replaces the owner's rules, for every call that is decided from now on. */
+  /** Replaces the owner's rules for all decisions from now on. Throws if the rules are invalid. */
   setPolicy(rules: readonly (Rule | SourcedRule)[]): void {
     this.#runtime.rules.replace(rules)
   }
 
-  /** Doubts about the policy and the lists: names nobody has, rules that never decide. */
+  /** Returns warnings about the policy and the tool lists, such as unknown names and rules that never decide. */
   check(): PolicyWarning[] {
     return checkHub(this.#runtime, this.policyLayers())
   }
@@ -213,44 +220,44 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     return this.#runtime.runs.readArtifact(run, ref)
   }
 
-  /** The same for one that may be large: whole, or a part of it, piece by piece. */
+  /** Opens an artifact that may be large, to read all or a range of it in chunks. */
   openArtifact(ref: string, { run = this.run }: { readonly run?: string } = {}): Promise<ArtifactReader> {
     return this.#runtime.runs.findArtifact(run, ref)
   }
 
-  /** Undoes what a call or a run changed in files. Default: the last call that changed any. */
+  /** Undoes the file changes of a call or a run. Default: the last call that changed files. */
   async undo(options: UndoOptions = {}): Promise<UndoReport> {
     const { undo } = await loadUndo()
     return undo(this.#runtime, options)
   }
 
-  /** Counters and histograms as Prometheus text. */
+  /** Returns counters and histograms in the Prometheus text format. */
   metrics(): Promise<string> {
     const { metrics, underWay } = this.#runtime
     metrics.inFlight = underWay.size
     return metrics.prometheus()
   }
 
-  /** Calls the listener for every line of the records as it is written. Returns a function that removes it. */
+  /** Calls the listener for every record line as it is written. Returns a function that removes the listener. */
   onRecord(listener: (line: RecordedLine) => void): () => void {
     const { recordListeners } = this.#runtime
     recordListeners.add(listener)
     return () => recordListeners.delete(listener)
   }
 
-  /** Calls the listener for everything that happens on this hub. Returns a function that removes it. */
+  /** Calls the listener for every event of this hub. Returns a function that removes the listener. */
   onEvent(listener: (event: CallEvent) => void): () => void {
     const { listeners } = this.#runtime
     listeners.add(listener)
     return () => listeners.delete(listener)
   }
 
-  /** Records in the hub's own run that somebody changed how it works. Resolves when the record is on disk. */
+  /** Records a configuration change in the hub's own run. Resolves when the record is on disk. */
   recordChange(change: Omit<HubChanged, 'type'>): Promise<void> {
     return recordChange(this.#runtime, change)
   }
 
-  /** Ends the calls that killed processes left open. Returns in how many runs; a run also does so when it is used again. */
+  /** Records an end for calls that killed processes left open. Returns the number of runs. Reopening a run does the same. */
   async recoverRuns(): Promise<number> {
     const { runs, runsFolder } = this.#runtime
     if (runsFolder === false) return 0
@@ -258,24 +265,24 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     return recoverRuns(runs, runsFolder)
   }
 
-  /** Ends a run: its records are flushed and unlocked, its budget and cache are gone. */
+  /** Ends a run: flushes and unlocks its records and discards its budget and cache. */
   endRun(run: string): Promise<void> {
     return endRun(this.#runtime, run)
   }
 
-  /** Takes no more calls, waits for those under way (or stops them), flushes every record. */
+  /** Accepts no more calls, waits for those in progress (with `abort`, stops them), and flushes every record. */
   close({ abort = false }: { readonly abort?: boolean } = {}): Promise<void> {
     const { runs, features, approvals, questions, underWay } = this.#runtime
     runs.takeNoMore()
     features.calm()
-    // First: a call that waits for a person would hold everything up, and a call that is stopped would withdraw its request.
+    // Closed first: a call that waits for a person would block closing, and a stopped call would withdraw its request.
     this.#closingQueues ??= Promise.allSettled([approvals.close(), questions.close()])
     if (abort) for (const call of underWay) call.abort(new ToolError('ABORTED', 'The hub was closed.'))
     this.#closing ??= this.#close()
     return this.#closing
   }
 
-  /** Closes everything, also when something before it fails; then it throws the first failure. */
+  /** Closes everything, even if a step fails, and then throws the first failure. */
   async #close(): Promise<void> {
     const { underWay, features, sources, runs } = this.#runtime
     await this.#closingQueues
@@ -293,7 +300,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   }
 }
 
-/** A tool in one of the forms that a plugin may register. */
+/** Converts any of the forms that a plugin may register into a tool. */
 function asTool(tool: AnyTool | AgentTool | HandlerTool): AnyTool {
   if (isHandlerTool(tool)) return fromHandlerTool(tool)
   return 'parameters' in tool ? fromAgentTool(tool) : tool

@@ -1,4 +1,4 @@
-import { type Clock, type Commands, lazyModule, type SandboxLevel } from '../../core/index.ts'
+import type { Clock, Commands, SandboxLevel } from '../../core/index.ts'
 import { isWithin } from '../../lib/index.ts'
 import { realIfThere } from '../../system/index.ts'
 import { PlaceKeeper } from '../protected/place-keeper.ts'
@@ -149,6 +149,3 @@ function otherUser(settings: SandboxSettings): SandboxUser | undefined {
   const user = sandboxUser(settings)
   return user.isOther ? user : undefined
 }
-
-/** What starts long-running programs, such as MCP servers; loaded when the first one is started. */
-export const loadPrograms = lazyModule(() => import('./program/start-program.ts'))
