@@ -1,10 +1,9 @@
-import type { ChannelIo, ChannelRequest, OutgoingMessage, SentRequest } from '../../src/features/messages/types.ts'
-import type { ChannelParts } from '../../src/features/messages/channels/channel-parts.ts'
-import { readReferences } from '../../src/features/messages/read-references.ts'
+import type { ChannelIo, ChannelRequest, OutgoingMessage, SentRequest } from '../../src/features/messages/channel.ts'
+import { type ChannelContext, readReferences } from '../../src/features/messages/channels/channel-settings.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
 
 /** What a built-in channel named `ops` is made of, and an io that notes what it sends instead of sending it. */
-export function channelBench(host: Partial<ChannelParts['host']> = {}) {
+export function channelBench(host: Partial<ChannelContext['host']> = {}) {
   const [hidden, announced, told]: [string[], SentRequest[], unknown[]] = [[], [], []]
   const fetched: (ChannelRequest & { readonly url: string })[] = []
   const answer = { status: 200, text: '', headers: new Headers() }
@@ -15,7 +14,7 @@ export function channelBench(host: Partial<ChannelParts['host']> = {}) {
     references: readReferences('ops', { secret: () => undefined, hide }),
     redact: (text: string) => text.replaceAll('hunter2', '[redacted]'),
     host: { hide, store, emitChange: (...change: unknown[]) => void told.push(change), ...host },
-  } as ChannelParts
+  } as ChannelContext
   const io: ChannelIo = {
     ...{ channel: 'ops', signal: new AbortController().signal, callId: 'call 1', run: 'r1', caller: 'me' },
     isTainted: false,

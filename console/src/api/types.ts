@@ -25,16 +25,16 @@ export type {
   ToolResult,
   UndoAnswer,
 } from '../../../src/client/index.ts'
+export type { CanvasDetailEntry, CanvasEntry, CanvasList } from '../../../src/features/canvas/schema.ts'
 export type { MemoryCandidateEntry, MemoryNoteEntry } from '../../../src/features/memory/schema.ts'
 export type { MemoryScope } from '../../../src/features/memory/types.ts'
-export type { AgentEntry, AgentHistory, AgentMessage, AgentStatus } from '../../../src/features/sessions/schema.ts'
-export type { CanvasDetail, CanvasEntry, CanvasList } from '../../../src/features/canvas/schema.ts'
-export type { ChannelEntry, InboxMessage, InboxPage } from '../../../src/features/messages/schema.ts'
-export type { PolicyRule } from '../../../src/protocol/policy.ts'
+export type { ChannelEntry, InboxMessageEntry, InboxPage } from '../../../src/features/messages/schema.ts'
 export type {
   NewScheduleBody,
   ScheduleChangeBody,
   ScheduleEntry,
   ScheduleRunEntry,
 } from '../../../src/features/schedules/schema.ts'
+export type { AgentEntry, AgentHistory, AgentMessage, AgentStatus } from '../../../src/features/sessions/schema.ts'
+export type { PolicyRule } from '../../../src/protocol/policy.ts'
 export type { Scope } from '../../../src/protocol/shapes.ts'

@@ -7,7 +7,7 @@ import { memoryUpdate } from './tools/update.ts'
 import { memoryWrite } from './tools/write.ts'
 import type { MemoryHandle, MemoryOptions, MemoryService } from './types.ts'
 
-export type { MemoryProvider, ProviderNote, ProviderUse } from './provider.ts'
+export type { MemoryProvider, ProviderNote, ProviderUse } from './providers/provider.ts'
 export type { StoredNote } from './store.ts'
 export type { EmbedTexts, MemoryCandidate, MemoryHandle, MemoryNote, MemoryOptions, MemoryService } from './types.ts'
 

@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { type FeatureCall, type FeatureHost, ToolError } from '../../core/index.ts'
-import type { Backend, BackendUse } from './backend.ts'
 import type { CandidateArchive } from './candidates.ts'
-import { cleanContent, cleanTags } from './clean-note.ts'
 import type { MemorySettings } from './memory-settings.ts'
-import { keepsUntrusted, scopeKeys, scopeOf } from './stored-note.ts'
+import { cleanContent, cleanTags, keepsUntrusted, scopeKeys, scopeOf } from './note.ts'
+import type { Backend, BackendUse } from './providers/backend.ts'
 import { MEMORY_SCOPES, type MemoryHandle, type MemoryScope, type NoteOrigin, type WrittenNote } from './types.ts'
 
 const MAX_RECALLED = 50
 
 /** What the parts of memory share. */
-export interface MemoryParts {
+export interface MemoryContext {
   readonly settings: MemorySettings
   readonly backend: Backend
   readonly host: FeatureHost
@@ -19,7 +18,7 @@ export interface MemoryParts {
 }
 
 /** Memory as one call may use it: its own scopes, held to what was decided, on record before anything changes. */
-export function createHandle({ settings, backend, host, candidates }: MemoryParts, call: FeatureCall): MemoryHandle {
+export function createHandle({ settings, backend, host, candidates }: MemoryContext, call: FeatureCall): MemoryHandle {
   const keys = scopeKeys(call)
   const keyOf = (scope: MemoryScope): string => {
     if (Object.hasOwn(keys, scope)) return keys[scope]

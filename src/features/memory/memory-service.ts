@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { messageOf, ToolError } from '../../core/index.ts'
 import { parseJson } from '../../lib/index.ts'
-import type { BackendUse } from './backend.ts'
-import { cleanContent, cleanTags } from './clean-note.ts'
-import type { MemoryParts } from './memory-handle.ts'
+import type { MemoryContext } from './memory-handle.ts'
+import { cleanContent, cleanTags, noteOrigin, noteTime, scopeOf, toNote } from './note.ts'
+import type { BackendUse } from './providers/backend.ts'
 import { createReview } from './review.ts'
 import type { StoredNote } from './store.ts'
-import { noteOrigin, noteTime, scopeOf, toNote } from './stored-note.ts'
 import type { MemoryNote, MemoryScope, MemoryService, NoteOrigin } from './types.ts'
 
 const PAGE = 500
@@ -36,7 +35,7 @@ const NEVER = new AbortController().signal
 type Filter = NonNullable<Parameters<MemoryService['search']>[0]>
 
 /** Memory as its owner uses it: all scopes, no questions asked, on record. */
-export function createService(parts: MemoryParts): MemoryService {
+export function createService(parts: MemoryContext): MemoryService {
   const { settings, backend, host } = parts
   const useAs = (by: string): BackendUse => ({
     signal: NEVER,
@@ -82,7 +81,7 @@ export function createService(parts: MemoryParts): MemoryService {
 }
 
 /** The last written first; the place in that order is where the next page begins. */
-async function listNotes({ host }: MemoryParts, { scope, key, tags = [], before }: Filter, limit: number) {
+async function listNotes({ host }: MemoryContext, { scope, key, tags = [], before }: Filter, limit: number) {
   const within = key !== undefined ? { scope: key } : scope === undefined ? {} : withinScope(scope)
   const page = await host.store.memory.list({ ...within, ...(before !== undefined && { before }), limit })
   const notes = page.map(toNote).filter((note) => tags.length === 0 || tags.some((tag) => note.tags.includes(tag)))
@@ -94,7 +93,7 @@ function withinScope(scope: MemoryScope) {
   return scope === 'shared' ? { scope } : { scopePrefix: `${scope}:` }
 }
 
-async function searchNotes({ host }: MemoryParts, { query = '', scope, key, tags = [] }: Filter, limit: number) {
+async function searchNotes({ host }: MemoryContext, { query = '', scope, key, tags = [] }: Filter, limit: number) {
   const scopes = key !== undefined ? [key] : scope === 'shared' ? ['shared'] : ('all' as const)
   const wanted = scopes === 'all' && scope !== undefined ? MAX_COUNT : limit
   const found = await host.store.memory.search({ scopes, tags, text: query, now: host.clock.now(), limit: wanted })
@@ -103,7 +102,7 @@ async function searchNotes({ host }: MemoryParts, { query = '', scope, key, tags
 }
 
 /** A provider is asked for one scope of one agent at a time, which is all that it knows. */
-async function searchElsewhere({ backend }: MemoryParts, filter: Filter, limit: number, use: BackendUse) {
+async function searchElsewhere({ backend }: MemoryContext, filter: Filter, limit: number, use: BackendUse) {
   const { query, scope, key = scope === undefined || scope === 'shared' ? 'shared' : undefined, tags = [] } = filter
   if (query === undefined || key === undefined)
     throw new ToolError(
@@ -129,7 +128,7 @@ async function searchElsewhere({ backend }: MemoryParts, filter: Filter, limit: 
 }
 
 /** All notes of the hub's own store as lines of JSON, and back. */
-function createTransfer(parts: MemoryParts): Pick<MemoryService, 'export' | 'import'> {
+function createTransfer(parts: MemoryContext): Pick<MemoryService, 'export' | 'import'> {
   const { backend, host } = parts
   const assertOwn = (what: string) => {
     if (!backend.own) throw elsewhere(backend.name, what)
@@ -164,7 +163,7 @@ function createTransfer(parts: MemoryParts): Pick<MemoryService, 'export' | 'imp
   }
 }
 
-async function* exportLines({ host }: MemoryParts, scope: MemoryScope | undefined): AsyncGenerator<string> {
+async function* exportLines({ host }: MemoryContext, scope: MemoryScope | undefined): AsyncGenerator<string> {
   for (let before: number | undefined; ; ) {
     const page = await host.store.memory.list({ ...(before !== undefined && { before }), limit: PAGE })
     for (const note of page.map(toNote)) {
@@ -180,7 +179,7 @@ async function* exportLines({ host }: MemoryParts, scope: MemoryScope | undefine
 /** A note, or why the line is none. */
 function readLine(
   text: string,
-  { settings, host }: MemoryParts,
+  { settings, host }: MemoryContext,
   { by, trusted }: { readonly by: string; readonly trusted: boolean },
 ): StoredNote | string {
   if (text.length > MAX_LINE_LENGTH) return `has ${text.length} characters, the limit is ${MAX_LINE_LENGTH}`

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readSettings } from './memory-settings.ts'
-import { isUntrusted, keepsUntrusted, noteTime, scopeKeys, scopeOf, toNote } from './stored-note.ts'
+import { isUntrusted, keepsUntrusted, noteTime, scopeKeys, scopeOf, toNote } from './note.ts'
 import type { MemoryOptions } from './types.ts'
 
 const LISTED = 'docs/reference/memory.md lists the options.'

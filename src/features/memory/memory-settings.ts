@@ -1,5 +1,5 @@
 import { didYouMean, ToolError } from '../../core/index.ts'
-import type { MemoryProvider } from './provider.ts'
+import type { MemoryProvider } from './providers/provider.ts'
 import { type HttpMemory, type McpMemory, MEMORY_WRITE_MODES, type MemoryOptions } from './types.ts'
 
 /** What an owner said about memory, checked and complete. */

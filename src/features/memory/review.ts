@@ -1,13 +1,12 @@
 import { ToolError } from '../../core/index.ts'
-import type { BackendUse, BackendWrite } from './backend.ts'
-import { cleanContent, cleanTags } from './clean-note.ts'
-import type { MemoryParts } from './memory-handle.ts'
-import { scopeKeys, scopeOf } from './stored-note.ts'
+import type { MemoryContext } from './memory-handle.ts'
+import { cleanContent, cleanTags, scopeKeys, scopeOf } from './note.ts'
+import type { BackendUse, BackendWrite } from './providers/backend.ts'
 import type { MemoryCandidate, MemoryNote, MemoryService, Promotion } from './types.ts'
 
 /** What a person does with notes that wait: each is decided on once, whoever else does so at the same time. */
 export function createReview(
-  parts: MemoryParts,
+  parts: MemoryContext,
   useAs: (by: string) => BackendUse,
 ): Pick<MemoryService, 'promote' | 'reject'> {
   const { host } = parts
@@ -58,7 +57,7 @@ export function createReview(
 
 /** The note that a candidate becomes, with what the person changed. */
 function toWrite(
-  { settings, host }: MemoryParts,
+  { settings, host }: MemoryContext,
   candidate: MemoryCandidate,
   { by, scope, tags, content }: Promotion,
 ): BackendWrite {
@@ -73,7 +72,7 @@ function toWrite(
 
 /** Puts what was promoted where notes are; what it was to replace may be gone, or go to another scope. */
 async function keep(
-  { backend }: MemoryParts,
+  { backend }: MemoryContext,
   candidate: MemoryCandidate,
   wish: BackendWrite,
   use: BackendUse,
@@ -84,7 +83,7 @@ async function keep(
 }
 
 /** What a candidate has become already. */
-async function promotedNote({ backend }: MemoryParts, candidate: MemoryCandidate): Promise<MemoryNote | undefined> {
+async function promotedNote({ backend }: MemoryContext, candidate: MemoryCandidate): Promise<MemoryNote | undefined> {
   const { replaces, origin } = candidate
   const own = await backend.own?.find(noteId(candidate))
   if (own || replaces === undefined) return own
@@ -94,13 +93,13 @@ async function promotedNote({ backend }: MemoryParts, candidate: MemoryCandidate
 }
 
 /** An imported note, which waits for nobody and yet counts as a stranger's. */
-async function isUnseenNote({ backend }: MemoryParts, id: string): Promise<boolean> {
+async function isUnseenNote({ backend }: MemoryContext, id: string): Promise<boolean> {
   const note = await backend.own?.find(id)
   return note !== undefined && !note.origin.reviewed
 }
 
 async function acceptNote(
-  { settings, backend, host }: MemoryParts,
+  { settings, backend, host }: MemoryContext,
   id: string,
   { by, scope, tags, content }: Promotion,
   use: BackendUse,

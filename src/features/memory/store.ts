@@ -1,7 +1,7 @@
 import type { Awaitable } from '../../core/index.ts'
 import { defineStore } from '../../core/sql/index.ts'
-import { notes } from './notes.ts'
-import { NOTE_INDEX } from './notes-index.ts'
+import { notes } from './notes/notes.ts'
+import { NOTE_INDEX } from './notes/notes-index.ts'
 
 /** Notes that agents write for later. */
 export interface NoteStore {

@@ -1,4 +1,4 @@
-import type { MemoryProvider } from './provider.ts'
+import type { MemoryProvider } from './providers/provider.ts'
 
 /** Whom a note is for: this run, this session, this agent in all its runs, everybody. */
 export const MEMORY_SCOPES = ['run', 'session', 'agent', 'shared'] as const

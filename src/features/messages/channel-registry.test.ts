@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { useMessages } from '../../../test/support/message-hub.ts'
-import type { Channel, MessagesOptions } from './types.ts'
+import type { Channel } from './channel.ts'
+import type { MessagesOptions } from './types.ts'
 
 const world = useMessages()
 const send = async () => ({})

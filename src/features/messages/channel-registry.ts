@@ -1,23 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { didYouMean, type FeatureHost, messageOf, ToolError, type WebFetch } from '../../core/index.ts'
-import type { ChannelParts } from './channels/channel-parts.ts'
+import type { Channel, ChannelIo, ChannelOptions, ConsoleChannelOptions, OutgoingMessage } from './channel.ts'
+import { type ChannelContext, readReferences } from './channels/channel-settings.ts'
 import { openDiscord } from './channels/discord.ts'
 import { openSlack } from './channels/slack.ts'
 import { openSmtp } from './channels/smtp.ts'
 import { openTelegram } from './channels/telegram.ts'
 import { openWebhook } from './channels/webhook.ts'
-import { readReferences } from './channels/channel-parts.ts'
-import { CONSOLE_CHANNEL } from './targets.ts'
-import type {
-  Channel,
-  ChannelFacts,
-  ChannelIo,
-  ChannelOptions,
-  ConsoleChannelOptions,
-  MessagesOptions,
-  OutgoingMessage,
-} from './types.ts'
 import { TIMEOUT_MS } from './deliver-message.ts'
+import { CONSOLE_CHANNEL } from './recipients.ts'
+import type { ChannelFacts, MessagesOptions } from './types.ts'
 
 /** How many messages the inbox keeps. */
 const MAX_KEPT = 10_000
@@ -126,12 +118,12 @@ function unknown(name: string, known: readonly string[]): ToolError {
 }
 
 /** A built-in channel as its options say; CONFIG_INVALID when something is missing or wrong. */
-function openChannel(options: ChannelOptions, parts: ChannelParts): Channel {
+function openChannel(options: ChannelOptions, parts: ChannelContext): Channel {
   const { rate, perDay, timeoutMs } = options
   return { ...openKind(options, parts), rate, perDay, timeoutMs }
 }
 
-function openKind(options: ChannelOptions, parts: ChannelParts): Channel {
+function openKind(options: ChannelOptions, parts: ChannelContext): Channel {
   switch (options.kind) {
     case 'webhook':
       return openWebhook(options, parts)
@@ -149,7 +141,7 @@ function openKind(options: ChannelOptions, parts: ChannelParts): Channel {
 }
 
 /** The inbox of the console: what people find there when they look. */
-export function openConsole(_options: ConsoleChannelOptions, { host }: ChannelParts): Channel {
+export function openConsole(_options: ConsoleChannelOptions, { host }: ChannelContext): Channel {
   return {
     kind: 'console',
     describe: () => 'the inbox of the console, for the people who run this hub',

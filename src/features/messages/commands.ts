@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import type { CommandFlags, CommandKit } from '../../core/index.ts'
 import { escapeLine, escapeText } from '../../lib/index.ts'
+import { INBOX_LEVELS, type InboxLevel } from './channel.ts'
 import type { ChannelFacts, InboxMessage, MessageOutcome, NewMessage } from './types.ts'
-import { INBOX_LEVELS, type InboxLevel } from './inbox-store.ts'
 
 type Flags = CommandFlags & { readonly json?: boolean; readonly unread?: boolean; readonly read?: boolean }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { duration, key, parseDuration, parseRate, rate, text, withoutUndefined } from '../../core/config/index.ts'
 import { defineConfig } from '../../core/index.ts'
-import type { ChannelOptions, MessagesOptions } from './types.ts'
+import type { ChannelOptions } from './channel.ts'
+import type { MessagesOptions } from './types.ts'
 
 const REFERENCE = /^\$\{(?:env|secret):[A-Za-z_][A-Za-z0-9_.-]*\}$/
 

@@ -10,19 +10,19 @@ const MAX_PAGE = 1_000
 
 /** How agents reach people: by channels that the owner names, and by the inbox of the console. */
 export function createMessages(options: MessagesOptions, host: FeatureHost): Feature<MessageHandle, MessageService> {
-  const shelf = new ChannelRegistry(options, host)
+  const registry = new ChannelRegistry(options, host)
   const closing = new AbortController()
   const underWay = new Set<Promise<unknown>>()
   const send = (wish: Wish, origin: MessageOrigin) => {
-    const sending = sendMessage(wish, origin, { shelf, host, closing: closing.signal })
+    const sending = sendMessage(wish, origin, { registry, host, closing: closing.signal })
     underWay.add(sending)
     const forget = () => underWay.delete(sending)
     sending.then(forget, forget)
     return sending
   }
   return {
-    handle: (call) => handleOf(call, shelf, send),
-    service: createMessageService({ shelf, host, send }),
+    handle: (call) => handleOf(call, registry, send),
+    service: createMessageService({ registry, host, send }),
     async close() {
       closing.abort(new ToolError('ABORTED', 'The hub is closed.'))
       await Promise.allSettled(underWay)
@@ -33,7 +33,7 @@ export function createMessages(options: MessagesOptions, host: FeatureHost): Fea
 type Send = (wish: Wish, origin: MessageOrigin) => ReturnType<typeof sendMessage>
 
 /** What one call may do with messages. */
-function handleOf(call: FeatureCall, shelf: ChannelRegistry, send: Send): MessageHandle {
+function handleOf(call: FeatureCall, registry: ChannelRegistry, send: Send): MessageHandle {
   const origin = (): MessageOrigin => ({
     callId: call.callId,
     run: call.run,
@@ -55,7 +55,7 @@ function handleOf(call: FeatureCall, shelf: ChannelRegistry, send: Send): Messag
     markUntrusted: () => call.markUntrusted(),
   })
   return {
-    channels: async () => shelf.facts(),
+    channels: async () => registry.facts(),
     send: async (message, { dryRun } = {}) =>
       send({ action: 'send', channel: message.channel, to: message.to, message, dryRun }, origin()),
     edit: async (messageId, message, { dryRun } = {}) =>
@@ -67,16 +67,16 @@ function handleOf(call: FeatureCall, shelf: ChannelRegistry, send: Send): Messag
 
 /** What the service is made of. */
 interface MessageServiceOptions {
-  readonly shelf: ChannelRegistry
+  readonly registry: ChannelRegistry
   readonly host: FeatureHost
   readonly send: (wish: Wish, origin: MessageOrigin) => Promise<MessageOutcome>
 }
 
 /** What the owner does with messages; nobody is asked, and what is sent goes on record. */
-function createMessageService({ shelf, host, send }: MessageServiceOptions): MessageService {
+function createMessageService({ registry, host, send }: MessageServiceOptions): MessageService {
   const { inbox } = host.store
   return {
-    channels: async () => shelf.facts(),
+    channels: async () => registry.facts(),
     send: async (message, { by, run, dryRun }) =>
       send({ action: 'send', channel: message.channel, to: message.to, message, dryRun }, ownersOrigin(host, by, run)),
     async inbox({ unread, before, limit = USUAL_PAGE } = {}) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
+import type { ChannelRequest, SentRequest } from './channel.ts'
 import { createChannelIo } from './deliver-message.ts'
 import { isUnknown, LOOK_THERE } from './send-errors.ts'
-import type { ChannelRequest, SentRequest } from './types.ts'
 
 const answer = () => new Response('taken', { status: 202, headers: { 'x-id': '7' } })
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
+import type { Channel, ChannelIo, SentRequest } from './channel.ts'
 import { deliverMessage, type Errand } from './deliver-message.ts'
 import { unknownFate } from './send-errors.ts'
-import type { Channel, ChannelIo, SentRequest } from './types.ts'
 
 const file = { ref: 'artifact:1', name: 'a.txt', mediaType: 'text/plain', content: new Uint8Array(3) }
 const message = { to: ['anna'], title: 'T', text: 'Hi', level: 'warning' as const, attachments: [file] }

@@ -1,7 +1,15 @@
-import { type Clock, ToolError, type FeatureHost, messageOf, type WebFetch } from '../../core/index.ts'
+import { type Clock, type FeatureHost, messageOf, ToolError, type WebFetch } from '../../core/index.ts'
 import { untilAborted } from '../../lib/index.ts'
+import type {
+  Channel,
+  ChannelAnswer,
+  ChannelIo,
+  ChannelRequest,
+  Delivery,
+  OutgoingMessage,
+  SentRequest,
+} from './channel.ts'
 import { isUnknown, LOOK_THERE, unknownFate } from './send-errors.ts'
-import type { Channel, ChannelIo, Delivery, OutgoingMessage, SentRequest, ChannelAnswer, ChannelRequest } from './types.ts'
 
 /** What a channel is told to do; everything in it is checked. */
 export type Errand =
@@ -104,7 +112,7 @@ const NOTHING_SENT = /^(?:No connection to |The name .* does not resolve)|redire
 const SECRET_HEADERS = /^(?:authorization|cookie|proxy-authorization|.*(?:api-?key|token|secret|signature).*)$/i
 
 /** What the io of one message is made of. */
-interface ChannelIoParts
+interface ChannelIoOptions
   extends Pick<ChannelIo, 'channel' | 'signal' | 'callId' | 'run' | 'caller' | 'principal' | 'isTainted'> {
   readonly host: Pick<FeatureHost, 'secret' | 'hide' | 'redact' | 'clock'>
   readonly web: WebFetch
@@ -113,7 +121,7 @@ interface ChannelIoParts
 }
 
 /** What a channel uses to send one message. */
-export function createChannelIo({ host, web, announce, ...facts }: ChannelIoParts): ChannelIo {
+export function createChannelIo({ host, web, announce, ...facts }: ChannelIoOptions): ChannelIo {
   const { channel, signal } = facts
   return {
     ...facts,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { LOOK_THERE } from './send-errors.ts'
 import { withDeadline } from './deliver-message.ts'
+import { LOOK_THERE } from './send-errors.ts'
 
 describe('a message with a deadline', () => {
   it('that goes out in time leaves no timer behind', async () => {

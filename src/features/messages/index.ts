@@ -1,29 +1,30 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
-import type { InboxStore } from './inbox-store.ts'
 import { messageSend } from './tools/message-send.ts'
-import type { MessageHandle, MessageService, MessagesOptions } from './types.ts'
+import type { InboxStore, MessageHandle, MessageService, MessagesOptions } from './types.ts'
 
-export type { StoredMessage } from './inbox-store.ts'
 export type {
   Channel,
   ChannelAnswer,
   ChannelBounds,
-  ChannelFacts,
   ChannelIo,
   ChannelLimits,
   ChannelOptions,
   ChannelRecipients,
   ChannelRequest,
   Delivery,
-  InboxMessage,
   MessageFile,
+  OutgoingMessage,
+  SentRequest,
+} from './channel.ts'
+export type {
+  ChannelFacts,
+  InboxMessage,
   MessageHandle,
   MessageOutcome,
   MessageService,
   MessagesOptions,
   NewMessage,
-  OutgoingMessage,
-  SentRequest,
+  StoredMessage,
 } from './types.ts'
 
 declare module '../../core/feature.ts' {

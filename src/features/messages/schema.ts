@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { INBOX_LEVELS } from './inbox-store.ts'
+import { INBOX_LEVELS } from './channel.ts'
 
 /** What an agent told the people at the console. */
 export const inboxMessage = z.object({
@@ -19,7 +19,7 @@ export const inboxMessage = z.object({
   editedAt: z.number().optional(),
   readAt: z.number().optional(),
 })
-export type InboxMessage = z.infer<typeof inboxMessage>
+export type InboxMessageEntry = z.infer<typeof inboxMessage>
 
 /** `GET /v1/inbox`: newest first; `next` is the `before` of the next page. */
 export const inboxPage = z.object({

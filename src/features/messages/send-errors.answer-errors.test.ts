@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isUnknown, LOOK_THERE } from './send-errors.ts'
-import { refusedBy } from './send-errors.ts'
+import { isUnknown, LOOK_THERE, refusedBy } from './send-errors.ts'
 
 const redact = (text: string) => text.replaceAll('hunter2', '[redacted]')
 const refusal = (

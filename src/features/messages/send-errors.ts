@@ -1,6 +1,6 @@
 import { ToolError } from '../../core/index.ts'
 import { escapeLine } from '../../lib/index.ts'
-import type { ChannelAnswer } from './types.ts'
+import type { ChannelAnswer } from './channel.ts'
 
 /** What to do about a message that may be there. */
 export const LOOK_THERE = 'Look there before you send it again: it may be there already.'

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { FeatureCall, FeatureHost } from '../../core/feature.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
+import type { Channel, ChannelIo, OutgoingMessage } from './channel.ts'
 import { createMessages } from './create-messages.ts'
 import { refused } from './send-errors.ts'
-import type { Channel, ChannelIo, OutgoingMessage } from './types.ts'
 
 /** Messages without a hub around them, by one channel of the owner's. */
 function open(more: Partial<Channel> = {}) {

@@ -1,27 +1,10 @@
 import { type FeatureHost, type RateBucket, type RateStore, ToolError } from '../../core/index.ts'
-import { createChannelIo } from './deliver-message.ts'
+import type { Channel, ChannelBounds, ChannelIo, Delivery, OutgoingMessage, SentRequest } from './channel.ts'
 import type { ChannelRegistry } from './channel-registry.ts'
-import { checkWords } from './check-words.ts'
-import { deliverMessage, type Errand } from './deliver-message.ts'
-import { readAttachments } from './check-words.ts'
-import { messageTargets, normaliseRecipient } from './targets.ts'
-import type {
-  Channel,
-  ChannelBounds,
-  ChannelIo,
-  ChannelRecipients,
-  Delivery,
-  MessageOutcome,
-  NewMessage,
-  OutgoingMessage,
-  SentRequest,
-} from './types.ts'
-import { TIMEOUT_MS, withDeadline } from './deliver-message.ts'
-
-const MAX_LENGTH = 320
-
-// What a target, a header or a list would read in another way.
-const ODD = /[\p{Cc}\p{Cf}\p{Cs}\p{Z},;/<>"'\\]/u
+import { createChannelIo, deliverMessage, type Errand, TIMEOUT_MS, withDeadline } from './deliver-message.ts'
+import { checkWords, readAttachments } from './message-content.ts'
+import { checkRecipients, messageTargets, normaliseRecipient } from './recipients.ts'
+import type { MessageOutcome, NewMessage } from './types.ts'
 
 const USUAL_RATE = { perSecond: 10 / 60, burst: 10 }
 
@@ -38,7 +21,8 @@ export type Wish = { readonly channel: string; readonly to?: readonly string[]; 
 )
 
 /** Who wants it: a call, or the owner. */
-export interface MessageOrigin extends Pick<ChannelIo, 'callId' | 'run' | 'caller' | 'principal' | 'isTainted' | 'signal'> {
+export interface MessageOrigin
+  extends Pick<ChannelIo, 'callId' | 'run' | 'caller' | 'principal' | 'isTainted' | 'signal'> {
   /** Throws when it may not reach this target. */
   permits(target: string): void
   /** The same where only a denial counts. */
@@ -50,8 +34,8 @@ export interface MessageOrigin extends Pick<ChannelIo, 'callId' | 'run' | 'calle
 }
 
 /** What sending needs of the hub. */
-export interface SendParts {
-  readonly shelf: ChannelRegistry
+export interface SendContext {
+  readonly registry: ChannelRegistry
   readonly host: FeatureHost
   readonly closing: AbortSignal
 }
@@ -67,10 +51,10 @@ class Rehearsed extends Error {
 }
 
 /** Checks a message and hands it to its channel: judged, bounded, on record before it goes out. */
-export async function sendMessage(wish: Wish, origin: MessageOrigin, parts: SendParts): Promise<MessageOutcome> {
+export async function sendMessage(wish: Wish, origin: MessageOrigin, parts: SendContext): Promise<MessageOutcome> {
   const { channel: name, dryRun = false } = wish
-  const { host, shelf, closing } = parts
-  const { channel, web } = shelf.find(name)
+  const { host, registry, closing } = parts
+  const { channel, web } = registry.find(name)
   assertCan(wish.action, name, channel)
   const named = [...new Set((wish.to ?? []).map(normaliseRecipient))]
   const targets = messageTargets(name, named)
@@ -195,40 +179,4 @@ export async function takeTurn(
 
 function round(number: number): number {
   return Math.round(number * 10) / 10
-}
-
-/** Whom a message goes to: those it names, if the owner admits all of them, or those that the owner has set. */
-export function checkRecipients(
-  named: readonly string[],
-  recipients: ChannelRecipients | undefined,
-  channel: string,
-): readonly string[] {
-  if (!recipients) {
-    if (named.length === 0) return []
-    throw invalid(`The channel ${channel} has no recipients to choose from.`, 'Leave out to.')
-  }
-  const { most, usual = [], hint } = recipients
-  if (named.length === 0) {
-    if (usual.length > 0) return usual
-    throw invalid(`A message to the channel ${channel} needs a recipient.`, `Give to; the owner admits ${hint}.`)
-  }
-  if (named.length > most) {
-    throw invalid(`The message names ${named.length} recipients; the channel ${channel} takes ${most}.`, 'Split it.')
-  }
-  for (const recipient of named) {
-    if (recipient === '' || recipient.length > MAX_LENGTH || ODD.test(recipient) || !recipients.admits(recipient)) {
-      throw new ToolError('POLICY_DENIED', `The channel ${channel} may not write to ${shown(recipient)}.`, {
-        fix: { key: 'messages', hint: `The owner admits ${hint}.` },
-      })
-    }
-  }
-  return named
-}
-
-function shown(recipient: string): string {
-  return JSON.stringify(recipient.slice(0, 100))
-}
-
-function invalid(message: string, hint: string): ToolError {
-  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint })
 }

@@ -9,7 +9,7 @@ import {
   run,
   transaction,
 } from '../../core/sql/index.ts'
-import type { InboxStore, StoredMessage } from './inbox-store.ts'
+import type { InboxStore, StoredMessage } from './types.ts'
 
 /** Messages to the people at the console; ids grow with time. */
 const TABLES = `

@@ -2,7 +2,7 @@ import { MailCheck } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { useUnread } from '../../api/counts.ts'
 import { api, useMe } from '../../api/session.ts'
-import type { InboxMessage } from '../../api/types.ts'
+import type { InboxMessageEntry } from '../../api/types.ts'
 import { usePages } from '../../api/use-pages.ts'
 import { useAction } from '../../api/use-resource.ts'
 import { Button } from '../../components/button.tsx'
@@ -100,7 +100,7 @@ function useInbox(isUnread: boolean) {
     async (ids?: readonly string[]) => {
       await api.inbox.read(ids)
       const at = Date.now()
-      const isMarked = ({ id }: InboxMessage) => ids === undefined || ids.includes(id)
+      const isMarked = ({ id }: InboxMessageEntry) => ids === undefined || ids.includes(id)
       setItems((known) => known.map((message) => (isMarked(message) ? { readAt: at, ...message } : message)))
     },
     { failure: 'Not marked as read', refreshes: ['inbox'] },
@@ -108,6 +108,6 @@ function useInbox(isUnread: boolean) {
   return { ...pages, markRead: (ids?: readonly string[]) => read.run(ids) }
 }
 
-function newestFirst(a: InboxMessage, b: InboxMessage): number {
+function newestFirst(a: InboxMessageEntry, b: InboxMessageEntry): number {
   return b.at - a.at || (a.id < b.id ? 1 : -1)
 }

@@ -1,6 +1,6 @@
 import { CircleX, Inbox, Info, type LucideIcon, MailCheck, MailQuestionMark, TriangleAlert } from 'lucide-react'
 import { Link } from 'wouter'
-import type { InboxMessage } from '../../api/types.ts'
+import type { InboxMessageEntry } from '../../api/types.ts'
 import { runPath } from '../../calls/call.ts'
 import { ArtifactList } from '../../components/artifact-list.tsx'
 import { Badge } from '../../components/badge.tsx'
@@ -14,7 +14,7 @@ import { Time } from '../../components/time.tsx'
 import styles from './inbox.module.css'
 
 interface MessageListProps {
-  readonly messages: readonly InboxMessage[]
+  readonly messages: readonly InboxMessageEntry[]
   readonly selected: string | undefined
   readonly show: string
   readonly hasMore: boolean
@@ -22,7 +22,7 @@ interface MessageListProps {
 }
 
 const MAX_PREVIEW = 200
-const ICONS: Record<InboxMessage['level'], LucideIcon> = { info: Info, warning: TriangleAlert, error: CircleX }
+const ICONS: Record<InboxMessageEntry['level'], LucideIcon> = { info: Info, warning: TriangleAlert, error: CircleX }
 
 /** The list of messages, newest first, unread ones in bold. */
 export function MessageList({ messages, selected, show, hasMore, loadMore }: MessageListProps) {
@@ -43,7 +43,7 @@ export function MessageList({ messages, selected, show, hasMore, loadMore }: Mes
   )
 }
 
-function Row({ message, isSelected, show }: { message: InboxMessage; isSelected: boolean; show: string }) {
+function Row({ message, isSelected, show }: { message: InboxMessageEntry; isSelected: boolean; show: string }) {
   const { id, level, title, text, caller, at, readAt, isUntrusted, run, callId } = message
   const isNew = readAt === undefined
   return (
@@ -94,7 +94,7 @@ function InboxEmpty({ isFiltered }: { isFiltered: boolean }) {
 }
 
 interface MessageDetailProps {
-  readonly message: InboxMessage | undefined
+  readonly message: InboxMessageEntry | undefined
   readonly isLoading: boolean
   readonly backTo: string
 }
@@ -114,7 +114,7 @@ export function MessageDetail({ message, isLoading, backTo }: MessageDetailProps
   )
 }
 
-function Body({ message }: { message: InboxMessage }) {
+function Body({ message }: { message: InboxMessageEntry }) {
   const { level, title, text, caller, principal, at, editedAt, run, callId, isUntrusted, attachments } = message
   return (
     <SplitBody label="The message">

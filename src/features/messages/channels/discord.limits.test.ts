@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { channelBench, plainMessage } from '../../../../test/support/channel-bench.ts'
-import type { DiscordChannelOptions } from '../types.ts'
+import type { DiscordChannelOptions } from '../channel.ts'
 import { openDiscord } from './discord.ts'
 
 const PLACE = 'https://discord.example/api//webhooks/1/the-secret-of-discord'

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { ToolError } from '../../../core/index.ts'
 import { parseJson } from '../../../lib/index.ts'
-import { assertFits } from '../check-words.ts'
-import { readUrl, secretsOfUrl } from './channel-parts.ts'
-import type { Channel, ChannelAnswer, ChannelIo, DiscordChannelOptions, OutgoingMessage } from '../types.ts'
+import type { Channel, ChannelAnswer, ChannelIo, DiscordChannelOptions, OutgoingMessage } from '../channel.ts'
+import { assertFits } from '../message-content.ts'
 import { refusedBy } from '../send-errors.ts'
-import type { ChannelParts } from './channel-parts.ts'
+import { type ChannelContext, readUrl, secretsOfUrl } from './channel-settings.ts'
 import { multipart } from './multipart.ts'
 
 const MAX_CHARS = 2_000
@@ -14,7 +13,7 @@ const sentSchema = z.object({ id: z.string().regex(ID) })
 const refusalSchema = z.object({ message: z.string().optional(), retry_after: z.number().min(0).optional() })
 
 /** A webhook of Discord. */
-export function openDiscord(options: DiscordChannelOptions, parts: ChannelParts): Channel {
+export function openDiscord(options: DiscordChannelOptions, parts: ChannelContext): Channel {
   const { name, references, host } = parts
   const url = readUrl(name, references.readSecret('url', options.url), { isSecret: true })
   host.hide(secretsOfUrl(url))
@@ -64,7 +63,7 @@ function requestOf(payload: object, { attachments }: OutgoingMessage) {
   return { headers: { 'content-type': contentType }, body, shownBody: shown }
 }
 
-function readSent(answer: ChannelAnswer, { name, redact }: ChannelParts) {
+function readSent(answer: ChannelAnswer, { name, redact }: ChannelContext) {
   const body = parseJson(answer.text)
   if (answer.status >= 300) {
     const { message, retry_after } = refusalSchema.catch({}).parse(body)

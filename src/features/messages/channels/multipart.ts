@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { MessageFile } from '../types.ts'
+import type { MessageFile } from '../channel.ts'
 
 /** A form with files, as the web sends it. */
 export interface Multipart {

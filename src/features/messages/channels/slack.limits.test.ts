@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { channelBench, plainMessage } from '../../../../test/support/channel-bench.ts'
-import type { SlackChannelOptions } from '../types.ts'
+import type { SlackChannelOptions } from '../channel.ts'
 import { openSlack } from './slack.ts'
 
 const URL_TEXT = 'https://hooks.slack.example/services/T1/the-secret-of-slack-01'

@@ -1,8 +1,7 @@
-import { assertFits } from '../check-words.ts'
-import { readUrl, secretsOfUrl } from './channel-parts.ts'
-import type { Channel, OutgoingMessage, SlackChannelOptions } from '../types.ts'
+import type { Channel, OutgoingMessage, SlackChannelOptions } from '../channel.ts'
+import { assertFits } from '../message-content.ts'
 import { refusedBy } from '../send-errors.ts'
-import type { ChannelParts } from './channel-parts.ts'
+import { type ChannelContext, readUrl, secretsOfUrl } from './channel-settings.ts'
 
 /** Slack cuts after so many. */
 const MAX_CHARS = 40_000
@@ -15,7 +14,7 @@ const MENTION = /&lt;([@#][A-Z0-9]{2,20}|!(?:here|channel|everyone)|!subteam\^[A
 const NAMED = /(?<![\p{L}\p{N}._%+-])@(?=[\p{L}\p{N}_])/gu
 
 /** An incoming webhook of Slack; Mattermost and Rocket.Chat take the same. */
-export function openSlack(options: SlackChannelOptions, { name, references, redact, host }: ChannelParts): Channel {
+export function openSlack(options: SlackChannelOptions, { name, references, redact, host }: ChannelContext): Channel {
   const url = readUrl(name, references.readSecret('url', options.url), { isSecret: true })
   host.hide(secretsOfUrl(url))
   const write = (text: string) =>

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { channelBench, plainMessage } from '../../../../test/support/channel-bench.ts'
 import type { DialWish } from '../../../core/feature.ts'
-import type { SmtpChannelOptions } from '../types.ts'
+import type { SmtpChannelOptions } from '../channel.ts'
 import { composeMail, openSmtp } from './smtp.ts'
 
 const base = { kind: 'smtp', host: 'mail.example.org', from: 'Hub <hub@example.org>', to: ['Ops@example.org'] } as const

@@ -1,7 +1,7 @@
 import { lazyModule, ToolError } from '../../../core/index.ts'
-import type { Channel, OutgoingMessage, SmtpChannelOptions } from '../types.ts'
-import type { ChannelParts } from './channel-parts.ts'
-import { deliverMail, type MailServer } from './mail/deliver-mail.ts'
+import type { Channel, OutgoingMessage, SmtpChannelOptions } from '../channel.ts'
+import type { ChannelContext } from './channel-settings.ts'
+import { deliverMail, type MailServer } from './deliver-mail.ts'
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 
@@ -20,7 +20,7 @@ const IMPLICIT_PORT = 465
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/
 
 /** A mail server. The certificate is checked, and a mail goes only to addresses that the owner named. */
-export function openSmtp(options: SmtpChannelOptions, parts: ChannelParts): Channel {
+export function openSmtp(options: SmtpChannelOptions, parts: ChannelContext): Channel {
   const { name, references, host } = parts
   const from = readMailbox(name, 'from', references.read('from', options.from))
   const replyTo = options.replyTo === undefined ? undefined : readMailbox(name, 'replyTo', options.replyTo)
@@ -50,7 +50,11 @@ export function openSmtp(options: SmtpChannelOptions, parts: ChannelParts): Chan
   }
 }
 
-function serverOf(options: SmtpChannelOptions, { name, references, redact }: ChannelParts, domain: string): MailServer {
+function serverOf(
+  options: SmtpChannelOptions,
+  { name, references, redact }: ChannelContext,
+  domain: string,
+): MailServer {
   const { port, user, password, ca } = options
   const tls = options.tls ?? (port === IMPLICIT_PORT ? 'implicit' : 'starttls')
   const host = references.read('host', options.host)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { channelBench, plainMessage } from '../../../../test/support/channel-bench.ts'
-import type { TelegramChannelOptions } from '../types.ts'
+import type { TelegramChannelOptions } from '../channel.ts'
 import { openTelegram } from './telegram.ts'
 
 const TOKEN = '12345:the_token-of-a-bot'

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { ToolError } from '../../../core/index.ts'
 import { parseJson } from '../../../lib/index.ts'
-import { assertFits } from '../check-words.ts'
-import { readUrl } from './channel-parts.ts'
-import { normaliseRecipient } from '../targets.ts'
-import type { Channel, ChannelIo, Delivery, OutgoingMessage, TelegramChannelOptions } from '../types.ts'
+import type { Channel, ChannelIo, Delivery, OutgoingMessage, TelegramChannelOptions } from '../channel.ts'
+import { assertFits } from '../message-content.ts'
+import { normaliseRecipient } from '../recipients.ts'
 import { refusedBy } from '../send-errors.ts'
-import type { ChannelParts } from './channel-parts.ts'
+import { type ChannelContext, readUrl } from './channel-settings.ts'
 import { multipart } from './multipart.ts'
 
 const MAX_CHARS = 4_096
@@ -25,7 +24,7 @@ const answerSchema = z.object({
 const sentSchema = z.object({ message_id: z.int().min(0) })
 
 /** A bot of Telegram, which writes to the chats that the owner names. */
-export function openTelegram(options: TelegramChannelOptions, parts: ChannelParts): Channel {
+export function openTelegram(options: TelegramChannelOptions, parts: ChannelContext): Channel {
   const { name, references } = parts
   const api = readUrl(name, references.read('apiUrl', options.apiUrl ?? API_URL), { isSecret: true })
   const base = `${api.href.replace(/\/+$/, '')}/bot${readToken(options, parts)}`
@@ -101,7 +100,7 @@ function readSent(result: unknown): Delivery {
   return success ? { id: String(data.message_id) } : {}
 }
 
-function readToken({ token }: TelegramChannelOptions, { name, references }: ChannelParts): string {
+function readToken({ token }: TelegramChannelOptions, { name, references }: ChannelContext): string {
   const value = references.readSecret('token', token)
   if (TOKEN.test(value)) return value
   throw new ToolError('CONFIG_INVALID', `The token of the channel ${name} is not one of a Telegram bot.`, {

@@ -1,14 +1,16 @@
 import { ToolError } from '../../../core/index.ts'
 import { signWebhook, webhookKey } from '../../../lib/index.ts'
-import { readUrl, secretsOfUrl } from './channel-parts.ts'
-import type { Channel, OutgoingMessage, WebhookChannelOptions } from '../types.ts'
+import type { Channel, OutgoingMessage, WebhookChannelOptions } from '../channel.ts'
 import { refusedBy } from '../send-errors.ts'
-import type { ChannelParts } from './channel-parts.ts'
+import { type ChannelContext, readUrl, secretsOfUrl } from './channel-settings.ts'
 
 const MIN_KEY_LENGTH = 24
 
 /** A URL of the owner's that gets each message as JSON, signed as Standard Webhooks says. */
-export function openWebhook(options: WebhookChannelOptions, { name, references, redact, host }: ChannelParts): Channel {
+export function openWebhook(
+  options: WebhookChannelOptions,
+  { name, references, redact, host }: ChannelContext,
+): Channel {
   const text = references.read('url', options.url)
   const url = readUrl(name, text, { isSecret: false })
   // One that was not written down is one that nobody is to see, in whatever spelling.

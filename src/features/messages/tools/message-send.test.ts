@@ -3,7 +3,7 @@ import { useMessages } from '../../../../test/support/message-hub.ts'
 import { KNOWN } from '../../../../test/support/message-services.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { testHub } from '../../../testing/tool-contract.ts'
-import type { Channel } from '../types.ts'
+import type { Channel } from '../channel.ts'
 
 const world = useMessages()
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Context, defineTool, ToolError } from '../../../core/index.ts'
 import { actionNeeds } from '../../../lib/index.ts'
-import { messageTargets } from '../targets.ts'
+import { messageTargets } from '../recipients.ts'
 import type { MessageOutcome } from '../types.ts'
 
 const channel = z.strictObject({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readReferences } from './channel-parts.ts'
+import { readReferences } from './channel-settings.ts'
 
 /** A host that knows one secret, and what it was told to hide. */
 function referring() {

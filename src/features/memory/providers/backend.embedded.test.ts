@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { FeatureHost } from '../../core/feature.ts'
-import { createMemoryStore } from '../../store/in-process.ts'
-import { fakeClock } from '../../testing/fake-clock.ts'
-import type { BackendUse } from './backend.ts'
-import { createEmbeddedBackend } from './create-memory.ts'
-import { readSettings } from './memory-settings.ts'
+import type { FeatureHost } from '../../../core/feature.ts'
+import { createMemoryStore } from '../../../store/in-process.ts'
+import { fakeClock } from '../../../testing/fake-clock.ts'
+import { readSettings } from '../memory-settings.ts'
+import { type BackendUse, createEmbeddedBackend } from './backend.ts'
 
 function open(embed?: (texts: readonly string[]) => Promise<number[][]>) {
   const clock = fakeClock(1_000)

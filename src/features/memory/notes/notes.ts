@@ -1,4 +1,4 @@
-import { ToolError } from '../../core/index.ts'
+import { ToolError } from '../../../core/index.ts'
 import {
   ANY_TIME,
   all,
@@ -13,11 +13,10 @@ import {
   run,
   transaction,
   type Work,
-} from '../../core/sql/index.ts'
-import { chooseNotes, hasTag, likeness, rankNotes, searchedNote } from './note-ranking.ts'
-import { queryWords, textWords } from './note-ranking.ts'
+} from '../../../core/sql/index.ts'
+import type { FoundNote, NoteQuery, NoteStore, StoredNote } from '../store.ts'
+import { chooseNotes, hasTag, likeness, queryWords, rankNotes, searchedNote, textWords } from './note-ranking.ts'
 import { ALL_SCOPES, addToIndex, findWords, readVectors, removeFromIndex, tagWord } from './notes-index.ts'
-import type { FoundNote, NoteQuery, NoteStore, StoredNote } from './store.ts'
 
 const NOTES = entity<StoredNote>('memory_notes', {
   id: 'id',

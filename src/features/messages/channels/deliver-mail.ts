@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
-import { lazyModule, messageOf, ToolError } from '../../../../core/index.ts'
-import { escapeLine } from '../../../../lib/index.ts'
-import { refused, unknownFate } from '../../send-errors.ts'
+import { lazyModule, messageOf, ToolError } from '../../../core/index.ts'
+import { escapeLine } from '../../../lib/index.ts'
+import { refused, unknownFate } from '../send-errors.ts'
 
 const loadSmtpConnection = lazyModule(() => import('nodemailer/lib/smtp-connection'))
 

@@ -7,7 +7,7 @@ import type { HubOptions } from '../../core/options.ts'
 import { defineTool } from '../../core/tool.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
-import type { MemoryProvider } from './provider.ts'
+import type { MemoryProvider } from './providers/provider.ts'
 import type { MemoryOptions } from './types.ts'
 
 type Answer = (body: Record<string, unknown>, response: ServerResponse, request: IncomingMessage) => void

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkRecipients } from './send-message.ts'
+import { checkRecipients } from './recipients.ts'
 
 const recipients = { most: 2, usual: ['ops@x.org'], admits: (name: string) => name.includes('a'), hint: '*a*' }
 

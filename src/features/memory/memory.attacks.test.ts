@@ -4,7 +4,7 @@ import type { HubOptions } from '../../core/options.ts'
 import { defineTool } from '../../core/tool.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
-import type { MemoryProvider } from './provider.ts'
+import type { MemoryProvider } from './providers/provider.ts'
 import type { MemoryScope } from './types.ts'
 
 const hubs: TestHub[] = []

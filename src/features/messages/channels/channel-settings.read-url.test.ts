@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readUrl, secretsOfUrl } from './channel-parts.ts'
+import { readUrl, secretsOfUrl } from './channel-settings.ts'
 
 describe('the URL of a channel', () => {
   it.each([

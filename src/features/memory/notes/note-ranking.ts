@@ -1,6 +1,6 @@
-import { compareIds, type Work } from '../../core/sql/index.ts'
-import type { FoundNote, StoredNote } from './store.ts'
-import { ToolError } from '../../core/index.ts'
+import { ToolError } from '../../../core/index.ts'
+import { compareIds, type Work } from '../../../core/sql/index.ts'
+import type { FoundNote, StoredNote } from '../store.ts'
 
 /** What a search asks for. */
 export interface RankedQuery {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cleanContent, cleanTags } from './clean-note.ts'
+import { cleanContent, cleanTags } from './note.ts'
 
 const host = { redact: (text: string) => text.replaceAll('hunter2', '[redacted]') }
 const content = (text: string) => cleanContent(text, { noteChars: 10 }, host)

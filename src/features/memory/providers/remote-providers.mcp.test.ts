@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createMcpProvider } from './create-memory.ts'
+import type { McpMemory } from '../types.ts'
 import type { ProviderUse } from './provider.ts'
-import type { McpMemory } from './types.ts'
+import { createMcpProvider } from './remote-providers.ts'
 
 const text = (...texts: string[]) => ({ content: texts.map((each) => ({ type: 'text', text: each })) })
 const FULL = { server: 'kept', recall: 'find', write: 'keep', update: 'change', forget: 'drop' }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fakeClock } from '../../testing/fake-clock.ts'
-import { embedText, mergeRanks } from './create-memory.ts'
+import { fakeClock } from '../../../testing/fake-clock.ts'
+import { embedText, mergeRanks } from './backend.ts'
 
 /** The vector that a function gives, and what is said about its failure. */
 async function embedding(embed: unknown, signal = new AbortController().signal) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { perform, type Work } from '../../core/sql/index.ts'
+import { perform, type Work } from '../../../core/sql/index.ts'
+import type { StoredNote } from '../store.ts'
 import { chooseNotes, hasTag, type NoteChoice, type RankedQuery, rankNotes, searchedNote } from './note-ranking.ts'
-import type { StoredNote } from './store.ts'
 
 const DAY_MS = 86_400_000
 const NOW = 1_000 * DAY_MS

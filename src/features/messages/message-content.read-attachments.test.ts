@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mediaTypeOf, readAttachments } from './check-words.ts'
+import { mediaTypeOf, readAttachments } from './message-content.ts'
 
 const ref = (digit: string) => `artifact:${digit.repeat(64)}`
 const limits = { maxAttachments: 2, maxAttachmentBytes: 100 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { admitsAddress, isMailAddress, readMailbox } from '../smtp.ts'
+import { admitsAddress, isMailAddress, readMailbox } from './smtp.ts'
 
 describe('a mail address', () => {
   it.each([

@@ -1,6 +1,7 @@
 import { ToolError } from '../../core/index.ts'
 import { LONE_SURROGATE } from '../../lib/index.ts'
-import type { ChannelLimits, MessageFile, NewMessage } from './types.ts'
+import type { ChannelLimits, MessageFile } from './channel.ts'
+import type { NewMessage } from './types.ts'
 
 const MAX_CHARS = 100_000
 const MAX_TITLE_CHARS = 200

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { HttpMemory } from '../types.ts'
 import type { BackendUse } from './backend.ts'
-import { createHttpProvider } from './http-provider.ts'
-import type { HttpMemory } from './types.ts'
+import { createHttpProvider } from './remote-providers.ts'
 
 const URL_TEXT = 'https://memory.example/v1'
 const json = (value: unknown, status = 200) => new Response(JSON.stringify(value), { status })

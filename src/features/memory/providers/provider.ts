@@ -1,5 +1,5 @@
-import type { ToolResult } from '../../core/result.ts'
-import type { NoteOrigin } from './types.ts'
+import type { ToolResult } from '../../../core/result.ts'
+import type { NoteOrigin } from '../types.ts'
 
 /** What a provider is asked with. */
 export interface ProviderUse {

@@ -1,4 +1,4 @@
-import { all, run, type Work } from '../../core/sql/index.ts'
+import { all, run, type Work } from '../../../core/sql/index.ts'
 import { foldTag } from './note-ranking.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { ToolError } from '../../core/errors.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
+import type { ChannelBounds } from './channel.ts'
 import { takeTurn } from './send-message.ts'
-import type { ChannelBounds } from './types.ts'
 
 const RATE_HINT = 'Put several things into one message, or have the owner raise the rate of the channel.'
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { ToolError } from '../../core/errors.ts'
-import { fakeClock } from '../../testing/fake-clock.ts'
-import type { BackendUse } from './backend.ts'
+import { ToolError } from '../../../core/errors.ts'
+import { fakeClock } from '../../../testing/fake-clock.ts'
+import { type BackendUse, createProviderBackend } from './backend.ts'
 import type { MemoryProvider } from './provider.ts'
-import { createProviderBackend } from './provider-backend.ts'
 
 const query = { query: 'q', keys: ['shared', 'agent:a'], limit: 60, tags: [] }
 const note = { id: 'n1', content: 'Hi' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cleanFileName } from './check-words.ts'
+import { cleanFileName } from './message-content.ts'
 
 describe('the name of an attachment', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkWords } from './check-words.ts'
+import { checkWords } from './message-content.ts'
 
 const limits = { maxChars: 10, maxTitleChars: 4 }
 const SUCH = 'Leave such characters out.'

@@ -1,7 +1,7 @@
 import { type FeatureHost, ToolError } from '../../../core/index.ts'
 
 /** What a built-in channel is made of, beside its options. */
-export interface ChannelParts {
+export interface ChannelContext {
   /** As the owner has named it. */
   readonly name: string
   readonly references: References

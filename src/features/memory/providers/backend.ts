@@ -1,0 +1,279 @@
+import { z } from 'zod'
+import { type FeatureHost, messageOf, ToolError } from '../../../core/index.ts'
+import { untilAborted } from '../../../lib/index.ts'
+import type { MemorySettings } from '../memory-settings.ts'
+import { isUntrusted, keepsUntrusted, noteTime, toNote, wholeText } from '../note.ts'
+import type { FoundNote } from '../store.ts'
+import type { MemoryNote, NoteOrigin } from '../types.ts'
+import type { MemoryProvider, ProviderUse } from './provider.ts'
+
+/** What a backend may use of the call or the person that needs it. */
+export interface BackendUse extends ProviderUse {
+  notice(text: string): void
+  /** What is told of a failure holds words of a stranger. */
+  heardOutside(): void
+  /** Puts on record what was connected to. */
+  connected(url: string, outcome: string): void
+}
+
+/** A note that a backend found. */
+export interface BackendNote {
+  readonly id: string
+  readonly key: string
+  readonly content: string
+  readonly tags: readonly string[]
+  readonly createdAt: number
+  readonly score: number
+  readonly isUntrusted: boolean
+}
+
+/** What is looked for, and where. */
+interface BackendQuery {
+  readonly query: string
+  readonly keys: readonly string[]
+  readonly limit: number
+  readonly tags: readonly string[]
+}
+
+/** A note on its way to where it is kept. */
+export interface BackendWrite {
+  readonly id: string
+  readonly key: string
+  readonly content: string
+  readonly tags: readonly string[]
+  readonly origin: NoteOrigin
+}
+
+/** Where notes are kept: the store of the hub, or a provider. */
+export interface Backend {
+  readonly name: string
+  recall(query: BackendQuery, use: BackendUse): Promise<readonly BackendNote[]>
+  /** Once for one id, also when it is asked again after a failure. Gives back the id under which it is known. */
+  write(note: BackendWrite, use: BackendUse): Promise<string>
+  /** False when there is no such note under this key. */
+  update(
+    change: Omit<BackendWrite, 'content' | 'tags'> & Partial<Pick<BackendWrite, 'content' | 'tags'>>,
+    use: BackendUse,
+  ): Promise<boolean>
+  forget(note: { readonly id: string; readonly key: string }, use: BackendUse): Promise<boolean>
+  /** Of the backend that can be asked at any time: the hub's own store. */
+  readonly own?: {
+    find(id: string): Promise<MemoryNote | undefined>
+  }
+}
+
+const MAX_NOTES = 50
+
+const id = z
+  .string()
+  .max(200)
+  .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'an id of visible characters')
+const note = z.object({
+  id,
+  content: z.string().max(1_000_000),
+  key: z.string().max(1_000).optional(),
+  tags: z.array(z.string().max(1_000)).max(100).default([]),
+  createdAt: noteTime.optional(),
+  score: z.number().optional(),
+})
+const notes = z.array(note).max(1_000)
+const written = z.object({ id })
+
+/** Notes that somebody else keeps: answers are checked, bounded in time and size, and taken for what strangers say. */
+export function createProviderBackend(
+  provider: MemoryProvider,
+  { noteChars, timeoutMs }: Pick<MemorySettings, 'noteChars' | 'timeoutMs'>,
+  host: Pick<FeatureHost, 'clock'>,
+): Backend {
+  const name = provider.name ?? 'provider'
+  const ask = <T>(what: string, use: BackendUse, work: (use: BackendUse) => Promise<T>) =>
+    withinTime(what, { name, timeoutMs, clock: host.clock }, use, work)
+  return {
+    name,
+    async recall(query, use) {
+      const answer = await ask('recall', use, (bounded) => provider.recall(query, bounded))
+      const found = parse(notes, answer, name).flatMap((each): BackendNote[] => {
+        const { key = query.keys[0]!, content, tags, createdAt = 0, score = 0 } = each
+        // Notes of somebody else are none of the answer, whatever the provider thinks.
+        if (!query.keys.includes(key)) return []
+        const text = { content: wholeText(content.slice(0, noteChars)), tags: tags.map(wholeText) }
+        return [{ id: each.id, key, ...text, createdAt, score, isUntrusted: provider.trusted !== true }]
+      })
+      return found.slice(0, Math.min(query.limit, MAX_NOTES))
+    },
+    async write(wish, use) {
+      if (!provider.write) throw cannot(name, 'write')
+      const answer = await ask('write', use, (bounded) => provider.write!(wish, bounded))
+      return parse(written, answer, name).id
+    },
+    async update(wish, use) {
+      if (!provider.update) throw cannot(name, 'update')
+      await ask('update', use, (bounded) => provider.update!(wish, bounded))
+      return true
+    },
+    async forget(wish, use) {
+      if (!provider.forget) throw cannot(name, 'forget')
+      return parse(z.boolean(), await ask('forget', use, (bounded) => provider.forget!(wish, bounded)), name)
+    },
+  }
+}
+
+/** Its time is over when that of the call is, or its own; whatever it throws is said to be its failure. */
+async function withinTime<T>(
+  what: string,
+  { name, timeoutMs, clock }: { name: string; timeoutMs: number; clock: FeatureHost['clock'] },
+  use: BackendUse,
+  work: (use: BackendUse) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController()
+  const stop = clock.after(timeoutMs, () => late.abort(tooSlow(name, what, timeoutMs)))
+  const signal = AbortSignal.any([use.signal, late.signal])
+  try {
+    return await untilAborted(Promise.resolve(work({ ...use, signal })), signal)
+  } catch (error) {
+    use.signal.throwIfAborted()
+    if (ToolError.is(error)) throw error
+    throw new ToolError('UPSTREAM_ERROR', `The memory ${name} failed to ${what}: ${messageOf(error).slice(0, 500)}`, {
+      cause: error,
+    })
+  } finally {
+    stop()
+  }
+}
+
+function parse<T>(schema: z.ZodType<T>, answer: unknown, name: string): T {
+  const parsed = schema.safeParse(answer)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const where = issue?.path.join('.') || 'the whole'
+  throw new ToolError(
+    'UPSTREAM_ERROR',
+    `The memory ${name} answered something else than notes: ${where}: ${issue?.message}.`,
+    {
+      hint: 'docs/reference/memory.md says what a provider answers.',
+      retryable: false,
+    },
+  )
+}
+
+function tooSlow(name: string, what: string, timeoutMs: number): ToolError {
+  return new ToolError('HTTP_TIMEOUT', `The memory ${name} did not ${what} within ${timeoutMs} ms.`, {
+    fix: { key: 'memory.limits.timeout', hint: 'Try again, or have the owner raise the limit.' },
+  })
+}
+
+function cannot(name: string, what: string): ToolError {
+  return new ToolError('TOOL_DISABLED', `The memory ${name} cannot ${what} notes.`, {
+    hint: 'Its owner named no way to do so.',
+  })
+}
+
+const MAX_NUMBERS = 8_192
+
+/** The usual constant of reciprocal rank fusion: the first places of each list stand out, and no list decides alone. */
+const K = 60
+
+/** How many notes of each list are merged when notes are found by words and by meaning. */
+const MERGED = 50
+
+/** Notes in the store of the hub. */
+export function createEmbeddedBackend(settings: MemorySettings, host: FeatureHost): Backend {
+  const { memory } = host.store
+  const { notesPerScope: maxInScope } = settings
+  const embed = (text: string, { signal, notice }: BackendUse) => embedText(text, settings, { host, signal, notice })
+  const find = async (id: string): Promise<MemoryNote | undefined> => {
+    const note = await memory.find(id)
+    return note && toNote(note)
+  }
+  return {
+    name: 'embedded',
+    own: { find },
+    async recall({ query, keys, limit, tags }, use) {
+      const asked = { scopes: keys, tags, now: host.clock.now(), text: query }
+      const vector = await embed(query, use)
+      if (!vector) return (await memory.search({ ...asked, limit })).map(toBackendNote)
+      const byWords = await memory.search({ ...asked, limit: Math.max(MERGED, limit) })
+      const byMeaning = await memory.nearest({ scopes: keys, tags, vector, limit: Math.max(MERGED, limit) })
+      return mergeRanks<FoundNote>([byWords, byMeaning], ({ note }) => note.id)
+        .slice(0, limit)
+        .map(([{ note }, score]) => toBackendNote({ note, score }))
+    },
+    async write({ id, key, content, tags, origin }, use) {
+      const vector = await embed(content, use)
+      const at = { createdAt: origin.at, updatedAt: origin.at }
+      const note = { id, scope: key, text: content, tags, origin: JSON.stringify(origin), ...at }
+      await memory.add(note, { maxInScope, ...(vector && { vector }) })
+      return id
+    },
+    async update({ id, key, content, tags, origin }, use) {
+      const known = await find(id)
+      if (known?.key !== key) return false
+      const text = content ?? known.content
+      const vector = await embed(text, use)
+      const { createdAt } = known
+      const kept = { scope: key, text, tags: tags ?? known.tags, createdAt, updatedAt: host.clock.now() }
+      const tainted = origin.tainted || keepsUntrusted(known, { content, tags })
+      const changed = { id, ...kept, origin: JSON.stringify({ ...origin, tainted }) }
+      return memory.replace(changed, { maxInScope, ...(vector && { vector }) })
+    },
+    async forget({ id, key }) {
+      return (await find(id))?.key === key && memory.remove(id)
+    },
+  }
+}
+
+/** What the owner is shown of a search, too. */
+function toBackendNote({ note, score }: FoundNote): BackendNote {
+  const { id, key, content, tags, createdAt, origin } = toNote(note)
+  return { id, key, content, tags, createdAt, score, isUntrusted: isUntrusted(origin) }
+}
+
+/** One list of several, each best first: what several lists have near their beginning comes first. */
+export function mergeRanks<T>(lists: readonly (readonly T[])[], idOf: (item: T) => string): readonly [T, number][] {
+  const scores = new Map<string, [T, number]>()
+  for (const list of lists) {
+    for (const [place, item] of list.entries()) {
+      const [first, score] = scores.get(idOf(item)) ?? [item, 0]
+      scores.set(idOf(item), [first, score + 1 / (K + place + 1)])
+    }
+  }
+  return [...scores.values()].sort(([, a], [, b]) => b - a)
+}
+
+/** The vector of a text by the owner's function; undefined, and a word about it, when that fails: words find notes, too. */
+export async function embedText(
+  text: string,
+  { embed, timeoutMs }: Pick<MemorySettings, 'embed' | 'timeoutMs'>,
+  { host, signal, notice }: { host: Pick<FeatureHost, 'clock'>; signal: AbortSignal; notice(text: string): void },
+): Promise<Float32Array | undefined> {
+  if (!embed) return undefined
+  const late = new AbortController()
+  const stop = host.clock.after(timeoutMs, () => late.abort(new ToolError('TIMEOUT', `it took over ${timeoutMs} ms`)))
+  try {
+    const both = AbortSignal.any([signal, late.signal])
+    const [vector] = await untilAborted(
+      Promise.resolve(embed([text], both)).then((vectors) => [...vectors]),
+      both,
+    )
+    return toUnitVector(vector)
+  } catch (error) {
+    signal.throwIfAborted()
+    notice(`The embedding failed, so notes are compared by their words only: ${messageOf(error).slice(0, 200)}`)
+    return undefined
+  } finally {
+    stop()
+  }
+}
+
+/** Of length 1, so that the product of two says how far they point the same way. */
+function toUnitVector(numbers: unknown): Float32Array {
+  const isList = Array.isArray(numbers) || numbers instanceof Float32Array
+  if (!isList || numbers.length === 0 || numbers.length > MAX_NUMBERS)
+    throw new TypeError(`embed gave no vector of 1 to ${MAX_NUMBERS} numbers`)
+  const vector = Float32Array.from(numbers)
+  let squares = 0
+  for (const value of vector) squares += value * value
+  if (!Number.isFinite(squares) || squares === 0) throw new TypeError('embed gave a vector without a direction')
+  const length = Math.sqrt(squares)
+  return vector.map((value) => value / length)
+}
