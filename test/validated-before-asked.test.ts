@@ -51,7 +51,7 @@ describe('arguments that can never work are refused before anybody is asked', ()
     ['core/browser', { action: 'wait' }, /browser wait needs text, textGone, url, loadState or timeMs/],
     ['core/canvas', { action: 'present', kind: 'html' }, /canvas present needs content/],
     ['core/canvas', { action: 'present', content: '<p>' }, /canvas present needs kind/],
-    ['core/canvas', { action: 'present', kind: 'form', content: '{"type":"array"}' }, /content: This is no form/],
+    ['core/canvas', { action: 'present', kind: 'form', content: '{"type":"array"}' }, /content: Invalid form/],
   ])('%s %j', async (tool, input, message) => {
     asked.length = 0
     const { error } = await hub.callDynamic(tool, input)

@@ -64,7 +64,7 @@ describe('the limits of canvases', () => {
       expect(() => open({ [name]: value })).toThrow(
         expect.objectContaining({
           code: 'CONFIG_INVALID',
-          message: `canvas.${name} is ${value}; it must be a whole number from 1 up.`,
+          message: `canvas.${name} is ${value}; it must be a whole number above 0.`,
         }),
       )
   })
@@ -72,12 +72,12 @@ describe('the limits of canvases', () => {
   it('are 2 MB and 50 canvases without a word', async () => {
     const { as } = open()
     await as().present(page('x'.repeat(2_000_000)))
-    await expect(as().present(page('x'.repeat(2_000_001)))).rejects.toThrow('a canvas holds at most 2000000.')
+    await expect(as().present(page('x'.repeat(2_000_001)))).rejects.toThrow('the limit of a canvas is 2000000.')
     for (let n = 1; n < 50; n++) await as().present(page('x', { name: `n${n}` }))
     await expect(as().present(page('x', { name: 'one more' }))).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
-      message: 'This run has 50 canvases, and at most as many.',
-      fix: { key: 'canvas.perRun', hint: 'Update one of them: list shows them.' },
+      message: 'This run already has 50 canvases, which is the limit.',
+      fix: { key: 'canvas.perRun', hint: 'Update one of them; list shows their names.' },
     })
     expect(await as().list()).toHaveLength(50)
     expect(await as({ run: 'r2' }).list()).toEqual([])
@@ -99,22 +99,22 @@ describe('the limits of canvases', () => {
       'html',
       'äb',
       'FILE_TOO_LARGE',
-      'The content has 3 bytes, a canvas holds at most 2.',
+      'The content has 3 bytes; the limit of a canvas is 2.',
       'Show less, split it over several canvases, or raise canvas.content.',
     ],
-    ['form', '{', 'INPUT_SCHEMA_INVALID', 'The content of a form canvas is no JSON: ', ''],
+    ['form', '{', 'INPUT_SCHEMA_INVALID', 'The content of a form canvas is not valid JSON: ', ''],
     [
       'form',
       '[]',
       'INPUT_SCHEMA_INVALID',
-      'The content of a form canvas is a JSON object.',
+      'The content of a form canvas must be a JSON object.',
       'Give a JSON Schema with type object and properties.',
     ],
     [
       'vega-lite',
       '7',
       'INPUT_SCHEMA_INVALID',
-      'The content of a vega-lite canvas is a JSON object.',
+      'The content of a vega-lite canvas must be a JSON object.',
       'Give a Vega-Lite specification.',
     ],
   ])('refuse %s of %j', (kind, content, code, message, hint) => {
@@ -218,7 +218,7 @@ describe('a canvas', () => {
       .hide('x'.repeat(101))
       .catch((error) => error)
     expect(failed.message).toBe(`This run has no canvas "${'x'.repeat(100)}".`)
-    expect(failed.fix.hint).toMatch(/^There are: n19, /)
+    expect(failed.fix.hint).toMatch(/^Known canvases: n19, /)
     expect(failed.fix.hint.split(', ')).toHaveLength(20)
   })
 
@@ -227,12 +227,12 @@ describe('a canvas', () => {
     const canvas = { name: 'report', latest: versions[2]!, versions } as CanvasDetail
     expect(readVersion(canvas, undefined).n).toBe(5)
     expect(readVersion(canvas, 3).n).toBe(3)
-    const gone = 'Versions before 3 are listed no more; they stay artifacts of their calls.'
+    const gone = 'Versions before 3 are no longer listed; they stay artifacts of their calls.'
     for (const [wanted, hint] of [
-      [0, 'It has 3 to 5.'],
+      [0, 'It has versions 3 to 5.'],
       [1, gone],
       [2, gone],
-      [6, 'It has 3 to 5.'],
+      [6, 'It has versions 3 to 5.'],
     ] as const)
       expect(() => readVersion(canvas, wanted)).toThrow(
         expect.objectContaining({
@@ -243,7 +243,7 @@ describe('a canvas', () => {
       )
     expect(() => readVersion({ ...canvas, versions: [] }, 4)).toThrow(
       expect.objectContaining({
-        fix: { hint: 'Versions before 5 are listed no more; they stay artifacts of their calls.' },
+        fix: { hint: 'Versions before 5 are no longer listed; they stay artifacts of their calls.' },
       }),
     )
   })
@@ -289,10 +289,15 @@ describe('a drawing', () => {
   })
 
   it.each<[Rendered, string, string, string?]>([
-    [{ isCut: true }, 'FILE_TOO_LARGE', 'The script gave more than is kept.', 'Give back less of it.'],
+    [{ isCut: true }, 'FILE_TOO_LARGE', 'The result of the script is too large.', 'Return less data.'],
     [{ json: '{"failure":"oh"}' }, 'EXEC_FAILED', 'The script failed: oh'],
-    [{ json: '{"failure":1}' }, 'EXEC_FAILED', 'What the script gave is no JSON.', 'Leave JSON.stringify as it is.'],
-    [{ json: '{' }, 'EXEC_FAILED', 'What the script gave is no JSON.', 'Leave JSON.stringify as it is.'],
+    [
+      { json: '{"failure":1}' },
+      'EXEC_FAILED',
+      'The result of the script is not valid JSON.',
+      'Do not replace JSON.stringify.',
+    ],
+    [{ json: '{' }, 'EXEC_FAILED', 'The result of the script is not valid JSON.', 'Do not replace JSON.stringify.'],
   ])('fails with %j', async (rendered, code, message, hint) => {
     const { as } = open({}, rendered)
     await as().present(page())

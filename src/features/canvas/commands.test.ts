@@ -25,7 +25,7 @@ const present = (content: string, more = {}) =>
 
 describe('tool-hub canvas', () => {
   it('lists, shows, saves and hides what agents show, by the limits of the config', async () => {
-    expect((await run()).stderr).toContain('Nothing is shown')
+    expect((await run()).stderr).toContain('There are no canvases')
     const id = await present('# One', { title: 'My \u001b[31mnotes' })
     await present('# Two')
     expect(await present('x'.repeat(1_001))).toBe('FILE_TOO_LARGE')
@@ -34,7 +34,7 @@ describe('tool-hub canvas', () => {
     expect(stdout).toContain(`${id}  markdown  notes  version 2`)
     expect(stdout).toContain('My \\u{1b}[31mnotes')
     expect(JSON.parse((await run('list', '--json', '--run', 'r1')).stdout)).toMatchObject([{ id, latest: { n: 2 } }])
-    expect((await run('list', '--run', 'r2')).stderr).toContain('Nothing is shown')
+    expect((await run('list', '--run', 'r2')).stderr).toContain('There are no canvases')
 
     const shown = await run('show', id)
     expect(shown.stdout).toContain('markdown, notes')
@@ -48,7 +48,7 @@ describe('tool-hub canvas', () => {
     expect(await readFile(page, 'utf8')).toMatch(/<iframe sandbox="allow-scripts".*# Two/s)
 
     expect((await run('hide', id)).stdout).toBe(`Hid ${id}.\n`)
-    expect((await run()).stderr).toContain('Nothing is shown')
+    expect((await run()).stderr).toContain('There are no canvases')
     expect((await run('list', '--all')).stdout).toContain('hidden')
   })
 
@@ -64,7 +64,7 @@ describe('tool-hub canvas', () => {
       expect(stderr).toContain('There is no canvas "x".')
     }
     const id = await present('# Three', { canvas: 'other' })
-    expect((await run('save', id, '--out', out, '--of-version', 'two')).stderr).toContain('"two" is no version')
+    expect((await run('save', id, '--out', out, '--of-version', 'two')).stderr).toContain('Invalid version "two"')
     expect((await run('save', id, '--out', out, '--of-version', '7')).stderr).toContain('no version 7')
     expect((await run('save', id, '--out', config)).stderr).toContain('is there already')
     expect(existsSync(out)).toBe(false)

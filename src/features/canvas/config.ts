@@ -4,18 +4,18 @@ import { defineConfig } from '../../core/index.ts'
 import type { CanvasOptions } from './types.ts'
 
 const section = z.strictObject({
-  content: key(size, 'The most of one content.', '2MB'),
-  perRun: key(z.int().min(1).max(10_000), 'The most canvases of one run.', 50),
+  content: key(size, 'Maximum size of one content.', '2MB'),
+  perRun: key(z.int().min(1).max(10_000), 'Maximum number of canvases of a run.', 50),
   versions: key(
     z.int().min(1).max(10_000),
-    'The versions of a canvas that are listed; older ones stay artifacts.',
+    'Maximum number of listed versions of a canvas; older ones stay artifacts.',
     200,
   ),
 })
 
 /** The section `canvas` of the config file. */
 export const canvasConfig = defineConfig({
-  description: 'How much agents may show to people; docs/reference/canvas.md.',
+  description: 'Limits of what agents show to people; docs/reference/canvas.md.',
   schema: section,
   toOptions: toCanvas,
 })

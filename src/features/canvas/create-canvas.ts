@@ -1,10 +1,9 @@
 import { type Feature, type FeatureHost, ToolError } from '../../core/index.ts'
-import { readScript, scriptOf } from './canvas-scripts.ts'
 import { canvasLimits, RunCanvases, readVersion } from './run-canvases.ts'
 import type { CanvasDetail, CanvasHandle, CanvasOptions, CanvasService } from './types.ts'
-import { type FrameContent, pagePolicy, escapeHtml, writeFrame, escapeHtmlText } from './write-frame.ts'
+import { readScript, scriptOf, writePage } from './write-frame.ts'
 
-/** What agents show to people: rows in the store, contents as artifacts of their runs. */
+/** Creates the feature. Canvases are rows in the store; their contents are artifacts of their runs. */
 export function createCanvas(options: CanvasOptions, host: FeatureHost): Feature<CanvasHandle, CanvasService> {
   const limits = canvasLimits(options)
   return {
@@ -14,7 +13,7 @@ export function createCanvas(options: CanvasOptions, host: FeatureHost): Feature
   }
 }
 
-/** What the owner uses: everybody's canvases. */
+/** The service for the owner, with the canvases of all runs. */
 function canvasService(host: FeatureHost): CanvasService {
   const { canvases } = host.store
   const find = async (id: string): Promise<CanvasDetail> => {
@@ -54,25 +53,4 @@ async function scriptFor(name: string | undefined, place: string | undefined) {
   if (place !== undefined) return { place: `${place}/${name}` }
   const source = await readScript(name)
   return source === undefined ? undefined : { source }
-}
-
-/**
- * A whole page with the canvas in a frame of its own. A document that is shown by itself may go to any address; in a frame
- * it is held by the policy of the page around it, which has no script.
- */
-export function writePage(shown: FrameContent): string {
-  const place = shown.script && 'place' in shown.script ? shown.script.place : undefined
-  const { title, theme = 'light' } = shown
-  return [
-    '<!doctype html>',
-    '<html lang="en">',
-    `<meta http-equiv="Content-Security-Policy" content="${escapeHtml(pagePolicy(place === undefined ? [] : [place]))}">`,
-    '<meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    '<meta name="referrer" content="no-referrer">',
-    `<title>${escapeHtmlText(title)}</title>`,
-    `<style>:root{color-scheme:${theme}}html,body{height:100%;margin:0}iframe{display:block;width:100%;height:100%;border:0}</style>`,
-    `<iframe sandbox="allow-scripts" title="${escapeHtmlText(title)}" srcdoc="${escapeHtml(writeFrame(shown))}"></iframe>`,
-    '</html>',
-  ].join('\n')
 }

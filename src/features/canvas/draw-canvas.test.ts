@@ -34,7 +34,7 @@ it('draws a canvas in a browser without network, and runs scripts in it', async 
     message: 'The script failed: oh',
   })
   const lie = await act('eval', { script: `JSON.stringify = () => '{"failure":1}'` })
-  expect(lie.error).toMatchObject({ code: 'EXEC_FAILED', message: 'What the script gave is no JSON.' })
+  expect(lie.error).toMatchObject({ code: 'EXEC_FAILED', message: 'The result of the script is not valid JSON.' })
   const broken = { canvas: 'diagram', kind: 'mermaid', content: 'grph LR' }
   await act('present', broken)
   const { data, meta } = await act('snapshot', { canvas: 'diagram' })

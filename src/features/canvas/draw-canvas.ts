@@ -1,28 +1,27 @@
 import { z } from 'zod'
 import { type FeatureHost, ToolError } from '../../core/index.ts'
 import { parseJson } from '../../lib/index.ts'
-import { readScript, scriptOf } from './canvas-scripts.ts'
 import type { Canvas, CanvasDrawing, DrawOptions } from './types.ts'
-import { writeFrame } from './write-frame.ts'
+import { readScript, scriptOf, writeFrame } from './write-frame.ts'
 
-/** What is drawn, and how. */
+/** What to draw, and how. */
 export interface DrawRequest extends DrawOptions {
   readonly canvas: Canvas
   readonly version: number
   readonly content: string
-  /** What runs in it before the picture is made. */
+  /** Runs in the canvas before the screenshot is taken. */
   readonly script?: string
   readonly signal: AbortSignal
 }
 
 const MAX_PROBLEM_LENGTH = 2_000
-const said = z.object({
+const outcome = z.object({
   problem: z.unknown().optional(),
   failure: z.string().optional(),
   value: z.unknown().optional(),
 })
 
-/** Draws a canvas in a browser that reaches nothing. */
+/** Draws a canvas in a browser without network. Throws `EXEC_FAILED` if the script fails. */
 export async function drawCanvas(host: FeatureHost, request: DrawRequest): Promise<CanvasDrawing> {
   const { canvas, version, content, script, width, height, signal } = request
   const { kind, title } = canvas
@@ -33,8 +32,8 @@ export async function drawCanvas(host: FeatureHost, request: DrawRequest): Promi
   const { browser } = host.services
   const { png, json, isCut, errors } = await browser.render({ html, script: drawScript(script), ...size, signal })
   if (isCut)
-    throw new ToolError('FILE_TOO_LARGE', 'The script gave more than is kept.', { hint: 'Give back less of it.' })
-  const { problem, failure, value } = readSaid(json)
+    throw new ToolError('FILE_TOO_LARGE', 'The result of the script is too large.', { hint: 'Return less data.' })
+  const { problem, failure, value } = readOutcome(json)
   if (failure !== undefined) throw new ToolError('EXEC_FAILED', `The script failed: ${failure}`)
   return {
     canvas,
@@ -46,14 +45,16 @@ export async function drawCanvas(host: FeatureHost, request: DrawRequest): Promi
   }
 }
 
-/** The page has JSON.stringify in its hands, so anything may come. */
-function readSaid(json = '{}'): z.infer<typeof said> {
-  const read = said.safeParse(parseJson(json))
+/** Scripts of the page can replace JSON.stringify, so the result is validated. */
+function readOutcome(json = '{}'): z.infer<typeof outcome> {
+  const read = outcome.safeParse(parseJson(json))
   if (read.success) return read.data
-  throw new ToolError('EXEC_FAILED', 'What the script gave is no JSON.', { hint: 'Leave JSON.stringify as it is.' })
+  throw new ToolError('EXEC_FAILED', 'The result of the script is not valid JSON.', {
+    hint: 'Do not replace JSON.stringify.',
+  })
 }
 
-/** Waits until the canvas is drawn, then runs a script in it; gives what came of both, as JSON. */
+/** Wraps a script so that it runs after the canvas is drawn, and returns both outcomes. */
 export function drawScript(script = ''): string {
   return `(async () => {
 const problem = await window.canvasDrawn

@@ -6,15 +6,15 @@ export type { NewCanvas } from './types.ts'
 
 declare module '../../core/feature.ts' {
   interface FeatureHandles {
-    /** Something to show to people. */
+    /** Shows content to people. */
     readonly canvas: CanvasHandle
   }
   interface FeatureServices {
-    /** What agents show to people; loaded when it is first used. */
+    /** Canvases that agents show to people; loaded on first use. */
     readonly canvas: CanvasService
   }
   interface FeatureOptions {
-    /** What agents show to people; docs/reference/canvas.md. */
+    /** Limits of canvases; docs/reference/canvas.md. */
     readonly canvas?: CanvasOptions
   }
   interface FeatureStores {
@@ -25,12 +25,12 @@ declare module '../../core/feature.ts' {
 
 const load = lazyModule(() => import('./create-canvas.ts'))
 
-/** What agents show to people. */
+/** The feature `canvas`: content that agents show to people. */
 export const canvas = defineFeature({
   name: 'canvas',
   capability: 'canvas',
   create: async (options, host) => (await load()).createCanvas(options, host),
   methods: ['list', 'find', 'content', 'document', 'hide'],
   tools: [canvasTool],
-  command: { name: 'canvas', summary: 'Look at what agents show to people' },
+  command: { name: 'canvas', summary: 'View what agents show to people' },
 })

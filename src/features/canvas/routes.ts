@@ -8,9 +8,8 @@ import {
 } from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
 import { readBuiltFile } from '../../system/index.ts'
-import { SCRIPT_NAMES } from './canvas-scripts.ts'
 import { canvasDetail, canvasEntry, canvasList, canvasQuery, contentQuery, viewQuery } from './schema.ts'
-import { pagePolicy } from './write-frame.ts'
+import { pagePolicy, SCRIPT_NAMES } from './write-frame.ts'
 
 const read = new Map<string, Promise<ServedFile | undefined>>()
 
@@ -20,7 +19,7 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'get',
     path: '/v1/canvases',
-    summary: 'What agents show to people',
+    summary: 'Canvases that agents show to people',
     allow: ['read'],
     query: canvasQuery,
     answers: [{ description: 'Canvases, newest first', schema: canvasList }],
@@ -60,7 +59,7 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'get',
     path: '/v1/canvases/{id}/content',
-    summary: 'What the agent gave, as it is',
+    summary: 'The content as the agent gave it',
     allow: ['read'],
     query: contentQuery,
     answers: [{ description: 'The content', mediaType: 'text/plain' }],
@@ -76,9 +75,9 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'post',
     path: '/v1/canvases/{id}/hide',
-    summary: 'Takes a canvas out of sight; it stays on record',
+    summary: 'Hides a canvas; its versions stay stored',
     allow: ['approve', 'admin'],
-    answers: [{ description: 'It is hidden', status: 204 }],
+    answers: [{ description: 'The canvas is hidden', status: 204 }],
     async handle({ hub, caller, param }) {
       await hub.canvas.hide(param('id'), { by: caller.name })
     },
@@ -86,9 +85,9 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'get',
     path: `${SCRIPTS}/{name}`,
-    summary: 'The scripts that draw canvases; the same for everybody',
+    summary: 'The scripts that draw canvases; public',
     allow: ['read'],
-    // The frames that load them have no origin, and some browsers say so: nobody else may be refused for that.
+    // The frames that load them have an opaque origin, which some browsers send: it must not be refused.
     isOpen: true,
     answers: [{ description: 'The script', mediaType: 'text/javascript' }],
     handle: ({ param }) => answerScript(param('name')),
@@ -101,14 +100,14 @@ export const canvasRoutes: FeatureRoutes = {
   routes: ROUTES,
 }
 
-/** Where the page finds our scripts. No policy can name an address of IPv6: there they are in the page. */
+/** Where the page loads the scripts from. A content security policy cannot name an IPv6 address: they are inlined then. */
 function scriptsOf(host: string | undefined): string | undefined {
   return host === undefined || host.startsWith('[') ? undefined : `${host}${SCRIPTS}`
 }
 
 /**
- * On every page with a canvas: it has no origin, so no cookie and no storage, and loads nothing but our scripts, wherever
- * it is opened. Only the console may put it into a frame.
+ * The headers of every page with a canvas. It has an opaque origin, so no cookies and no storage, and loads nothing but
+ * the drawing scripts, wherever it is opened. Only the console may embed it in a frame.
  */
 function viewHeaders(place: string | undefined): Record<string, string> {
   const scripts = place === undefined ? [] : SCRIPT_NAMES.map((name) => `${place}/${name}`)
@@ -126,18 +125,18 @@ function viewHeaders(place: string | undefined): Record<string, string> {
   }
 }
 
-/** A script that draws canvases. Frames without an origin load it, so it is for every origin; there is nothing secret in it. */
+/** A script that draws canvases. Frames with an opaque origin load it, so it is served to every origin; it contains no secrets. */
 async function answerScript(name: string): Promise<FileAnswer> {
   const file = SCRIPT_NAMES.includes(name) ? await open(name) : undefined
   if (!file) {
     throw new ToolError('NOT_FOUND', 'There is no such script.', {
-      hint: 'In a checkout of tool-hub, npm run build makes them.',
+      hint: 'In a checkout of tool-hub, build them with npm run build.',
     })
   }
   return new FileAnswer(file, { 'cross-origin-resource-policy': 'cross-origin' })
 }
 
-/** Read once: they are large, and everybody may ask. */
+/** Each script is read once, because it is large and public. */
 function open(name: string): Promise<ServedFile | undefined> {
   const known = read.get(name)
   if (known) return known

@@ -22,7 +22,7 @@ const MEDIA_TYPES = {
   form: 'application/schema+json',
 } as const
 
-/** The canvases of one call's run: shown, changed and drawn for this call. */
+/** The handle of one call, for the canvases of its run. */
 export class RunCanvases implements CanvasHandle {
   readonly #host: FeatureHost
   readonly #limits: CanvasLimits
@@ -76,7 +76,7 @@ export class RunCanvases implements CanvasHandle {
     return this.#draw(canvas, { ...options, script })
   }
 
-  /** Only a page runs what its author wrote; all else is drawn by scripts of ours. */
+  /** Only HTML runs scripts of its author; other kinds are drawn by the hub's scripts. */
   #permitScripts(kind: CanvasContent['kind']): void {
     if (kind === 'html') this.#call.permits('canvas', 'script')
   }
@@ -101,7 +101,7 @@ export class RunCanvases implements CanvasHandle {
     }
     const outcome = await store.canvases.add(made, { maxOfRun: this.#limits.maxCanvases })
     if (outcome === 'full') throw this.#full()
-    // Another call of this run was quicker with the same name: this is its next version.
+    // Another call of this run has just added the same name: this is its next version.
     if (outcome === 'taken') return this.present({ name, kind, content, ...(title !== undefined && { title }) })
     return this.#shown((await store.canvases.find(id))!)
   }
@@ -119,7 +119,7 @@ export class RunCanvases implements CanvasHandle {
     return this.#shown(canvas)
   }
 
-  /** The content as an artifact of the run, where it stays. */
+  /** Stores the content as an artifact of the run. */
   async #keep(kind: CanvasContent['kind'], content: string, name: string) {
     await this.#call.beforeEffect()
     const { ref: artifact, bytes } = await this.#call.artifact(content, { name, mediaType: MEDIA_TYPES[kind] })
@@ -127,7 +127,7 @@ export class RunCanvases implements CanvasHandle {
   }
 
   #shown(canvas: Canvas): Canvas {
-    // A form is for as long as its call waits for the answer, whichever way that ends.
+    // A form is shown only while its call waits for the answer.
     if (canvas.kind === 'form') this.#call.onStop(() => void this.#hideNow(canvas.id).catch(() => {}))
     this.#host.emitChange('canvas', canvas.id)
     return canvas
@@ -149,7 +149,7 @@ export class RunCanvases implements CanvasHandle {
   async #find(wanted: string): Promise<CanvasDetail> {
     const { canvases } = this.#host.store
     const found = (await canvases.find(wanted)) ?? (await this.#named(this.#host.redact(wanted)))
-    // Another run's is none for this one.
+    // Canvases of other runs cannot be reached.
     if (found?.run !== this.#call.run) throw this.#missing(wanted, await this.list())
     return (await canvases.find(found.id))!
   }
@@ -158,36 +158,36 @@ export class RunCanvases implements CanvasHandle {
     return this.#host.store.canvases.findNamed(this.#call.run, name)
   }
 
-  /** Before anything is kept of it. */
+  /** Checks the limit before the content is stored. */
   async #assertRoom(): Promise<void> {
     if ((await this.list()).length >= this.#limits.maxCanvases) throw this.#full()
   }
 
   #full(): ToolError {
     const { maxCanvases } = this.#limits
-    return new ToolError('BUDGET_EXCEEDED', `This run has ${maxCanvases} canvases, and at most as many.`, {
-      fix: { key: 'canvas.perRun', hint: 'Update one of them: list shows them.' },
+    return new ToolError('BUDGET_EXCEEDED', `This run already has ${maxCanvases} canvases, which is the limit.`, {
+      fix: { key: 'canvas.perRun', hint: 'Update one of them; list shows their names.' },
     })
   }
 
   #missing(wanted: string, others: readonly Canvas[] = []): ToolError {
     const known = others.slice(0, 20).map(({ name }) => name)
     return new ToolError('NOT_FOUND', `This run has no canvas ${JSON.stringify(wanted.slice(0, 100))}.`, {
-      hint: known.length === 0 ? 'Present one first.' : `There are: ${known.join(', ')}.`,
+      hint: known.length === 0 ? 'Present one first.' : `Known canvases: ${known.join(', ')}.`,
     })
   }
 }
 
-/** Refuses a content that is too large, or that cannot be of its kind. */
+/** Throws if the content is too large, or is not valid for its kind. */
 export function checkContent(kind: CanvasKind, content: string, maxBytes: number): void {
   const bytes = Buffer.byteLength(content)
   if (bytes > maxBytes)
-    throw new ToolError('FILE_TOO_LARGE', `The content has ${bytes} bytes, a canvas holds at most ${maxBytes}.`, {
+    throw new ToolError('FILE_TOO_LARGE', `The content has ${bytes} bytes; the limit of a canvas is ${maxBytes}.`, {
       fix: { key: 'canvas.content', hint: 'Show less, split it over several canvases, or raise canvas.content.' },
     })
   if (kind !== 'vega-lite' && kind !== 'form') return
   if (isPlainObject(readJson(kind, content))) return
-  throw new ToolError('INPUT_SCHEMA_INVALID', `The content of a ${kind} canvas is a JSON object.`, {
+  throw new ToolError('INPUT_SCHEMA_INVALID', `The content of a ${kind} canvas must be a JSON object.`, {
     hint: kind === 'form' ? 'Give a JSON Schema with type object and properties.' : 'Give a Vega-Lite specification.',
   })
 }
@@ -198,26 +198,26 @@ function readJson(kind: CanvasKind, content: string): unknown {
   } catch (error) {
     throw new ToolError(
       'INPUT_SCHEMA_INVALID',
-      `The content of a ${kind} canvas is no JSON: ${(error as Error).message}`,
+      `The content of a ${kind} canvas is not valid JSON: ${(error as Error).message}`,
     )
   }
 }
 
-/** How much a run may show. */
+/** The limits of a run. */
 type CanvasLimits = Required<CanvasOptions>
 
 const DEFAULTS: CanvasLimits = { maxBytes: 2_000_000, maxCanvases: 50, maxVersions: 200 }
 
-/** The owner's limits, with the defaults filled in. */
+/** The limits with defaults filled in; throws `CONFIG_INVALID` for an invalid one. */
 export function canvasLimits(options: CanvasOptions): CanvasLimits {
   const limits = { ...DEFAULTS, ...options }
   for (const [name, value] of Object.entries(limits))
     if (!Number.isInteger(value) || value < 1)
-      throw new ToolError('CONFIG_INVALID', `canvas.${name} is ${value}; it must be a whole number from 1 up.`)
+      throw new ToolError('CONFIG_INVALID', `canvas.${name} is ${value}; it must be a whole number above 0.`)
   return limits
 }
 
-/** The version of a canvas that is wanted, the latest unless said. */
+/** Finds a version of a canvas. Default: the latest. Throws `NOT_FOUND` if it is not listed. */
 export function readVersion({ name, latest, versions }: CanvasDetail, wanted: number | undefined): CanvasVersion {
   if (wanted === undefined) return latest
   const found = versions.find(({ n }) => n === wanted)
@@ -226,7 +226,7 @@ export function readVersion({ name, latest, versions }: CanvasDetail, wanted: nu
   throw new ToolError('NOT_FOUND', `The canvas ${JSON.stringify(name)} has no version ${wanted}.`, {
     hint:
       wanted >= 1 && wanted < first
-        ? `Versions before ${first} are listed no more; they stay artifacts of their calls.`
-        : `It has ${first} to ${latest.n}.`,
+        ? `Versions before ${first} are no longer listed; they stay artifacts of their calls.`
+        : `It has versions ${first} to ${latest.n}.`,
   })
 }

@@ -9,7 +9,7 @@ const version = z.object({
   callId: z.string(),
 })
 
-/** Something that an agent shows to people. */
+/** Content that an agent shows to people in the console. */
 export const canvasEntry = z.object({
   id: z.string(),
   name: z.string(),
@@ -19,7 +19,7 @@ export const canvasEntry = z.object({
   caller: z.string(),
   principal: z.string().optional(),
   hidden: z.boolean(),
-  /** Its run had read content from outside. */
+  /** Whether its run had read untrusted content. */
   tainted: z.boolean(),
   createdAt: z.number(),
   updatedAt: z.number(),
@@ -31,9 +31,9 @@ export type CanvasEntry = z.infer<typeof canvasEntry>
 export const canvasList = z.object({ canvases: z.array(canvasEntry), next: z.number().optional() })
 export type CanvasList = z.infer<typeof canvasList>
 
-/** `GET /v1/canvases/{id}`: with all versions that are listed, oldest first. */
+/** `GET /v1/canvases/{id}`: with its listed versions, oldest first. */
 export const canvasDetail = canvasEntry.extend({ versions: z.array(version) })
-export type CanvasDetail = z.infer<typeof canvasDetail>
+export type CanvasDetailEntry = z.infer<typeof canvasDetail>
 
 /** Query of `GET /v1/canvases`. */
 export const canvasQuery = z.object({

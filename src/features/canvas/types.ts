@@ -1,82 +1,82 @@
 import type { Awaitable } from '../../core/store.ts'
 
-/** What a canvas may be made of. */
+/** The kinds of content of a canvas. */
 export const CANVAS_KINDS = ['html', 'markdown', 'mermaid', 'vega-lite', 'form'] as const
 
-/** One of the kinds. */
+/** The kind of content of a canvas. */
 export type CanvasKind = (typeof CANVAS_KINDS)[number]
 
-/** What an owner says about what agents show to people. */
+/** Options of canvases. */
 export interface CanvasOptions {
-  /** Bytes of one content; 2 MB unless said. */
+  /** Maximum size of one content. Default: 2 MB. */
   readonly maxBytes?: number
-  /** Canvases of one run; 50 unless said. */
+  /** Maximum number of canvases of a run. Default: 50. */
   readonly maxCanvases?: number
-  /** Versions that are listed of one canvas; 200 unless said. Older ones stay artifacts of the run. */
+  /** Maximum number of listed versions of a canvas. Older ones stay artifacts of the run. Default: 200. */
   readonly maxVersions?: number
 }
 
-/** One content of a canvas; the content itself is an artifact of the run. */
+/** A version of a canvas; its content is an artifact of the run. */
 export interface CanvasVersion {
-  /** From 1 up. */
+  /** Version number, from 1. */
   readonly n: number
   /** Its content, `artifact:<sha256>`. */
   readonly artifact: string
   /** Size of the content. */
   readonly bytes: number
-  /** When it was made, in milliseconds since 1970. */
+  /** When it was added, in milliseconds since 1970. */
   readonly at: number
-  /** The call that made it. */
+  /** The call that added it. */
   readonly callId: string
 }
 
-/** Something that an agent shows to people. */
+/** Content that an agent shows to people in the console. */
 export interface Canvas {
   /** Unique among the canvases of all runs. */
   readonly id: string
   /** Unique within its run. */
   readonly name: string
-  /** What people read above it. */
+  /** Heading above the content. */
   readonly title: string
-  /** What its latest version is made of. */
+  /** Kind of its content. */
   readonly kind: CanvasKind
   /** The run that shows it. */
   readonly run: string
-  /** Who called, as the caller said. */
+  /** Name of the caller, as the caller gave it. */
   readonly caller: string
-  /** Who called for certain, where somebody at the door has found that out. */
+  /** The authenticated principal of the caller; absent if there is none. */
   readonly principal?: string
-  /** Taken out of people's sight. */
+  /** Whether it is hidden from people. */
   readonly hidden: boolean
-  /** It was made by a run that had read content from outside. */
+  /** Whether its run had read untrusted content. */
   readonly tainted: boolean
   /** Milliseconds since 1970. */
   readonly createdAt: number
-  /** When its latest version was made, or it was hidden or shown, in milliseconds since 1970. */
+  /** When it was last changed, hidden or shown, in milliseconds since 1970. */
   readonly updatedAt: number
   /** The version that people see. */
   readonly latest: CanvasVersion
 }
 
-/** The same with all versions that are still listed, oldest first. */
+/** A canvas with its listed versions. */
 export interface CanvasDetail extends Canvas {
   /** Oldest first. */
   readonly versions: readonly CanvasVersion[]
 }
 
-/** What is to be shown. */
+/** Content to show. */
 export interface CanvasContent {
-  /** What `content` is made of. */
+  /** Kind of `content`. */
   readonly kind: CanvasKind
-  /** The source text, at most `maxBytes` of the options. */
+  /** The source text; its maximum size is the option `maxBytes`. */
   readonly content: string
-  /** What people read above it. Default: its name, or the title it has. */
+  /** Heading above the content. Default: the current title, or the name of a new canvas. */
   readonly title?: string
 }
 
-/** How a canvas is drawn. */
+/** Which version of a canvas to draw, and its size. */
 export interface DrawOptions {
-  /** The latest unless said. */
+  /** Default: the latest. */
   readonly version?: number
   /** Pixels. Default: 1024. */
   readonly width?: number
@@ -84,59 +84,59 @@ export interface DrawOptions {
   readonly height?: number
 }
 
-/** A canvas as a browser without network drew it. */
+/** A canvas as drawn by a browser without network. */
 export interface CanvasDrawing {
-  /** What was drawn. */
+  /** The canvas that was drawn. */
   readonly canvas: Canvas
   /** Number of the version that was drawn. */
   readonly version: number
-  /** The picture. */
+  /** The screenshot. */
   readonly png: Uint8Array
-  /** What the script gave, as JSON. */
+  /** The return value of the script, as JSON. */
   readonly value?: unknown
-  /** What went wrong in it: the last errors of its console. */
+  /** The last errors of its console. */
   readonly errors: readonly string[]
-  /** Why the content could not be shown: a diagram or chart with a mistake in it. */
+  /** Why the content could not be drawn, such as a syntax error in a diagram; absent if it was. */
   readonly problem?: string
 }
 
 /** The handle of a tool that declares the capability; it reaches the canvases of the call's own run. */
 export interface CanvasHandle {
-  /** Shows something new; a name that the run has already gets another version, and is shown again. */
+  /** Shows a canvas. If the run already has one of that name, it gets a new version and is shown again. */
   present(wish: CanvasContent & { readonly name?: string }): Promise<Canvas>
-  /** Adds a version. */
+  /** Adds a version. Throws `NOT_FOUND` if there is no such canvas. */
   update(canvas: string, wish: Omit<CanvasContent, 'kind'> & { readonly kind?: CanvasKind }): Promise<Canvas>
-  /** Takes it out of people's sight; presenting it again shows it. */
+  /** Hides a canvas; `present` shows it again. */
   hide(canvas: string): Promise<Canvas>
-  /** Newest first, hidden ones too. */
+  /** The canvases of the run, newest first, including hidden ones. */
   list(): Promise<readonly Canvas[]>
-  /** A picture of it. */
+  /** A screenshot of a canvas. */
   snapshot(canvas: string, options?: DrawOptions): Promise<CanvasDrawing>
-  /** The same after a script ran in it, with what the script gave. */
+  /** Runs a script in a canvas; returns its value and a screenshot taken afterwards. */
   evaluate(canvas: string, script: string, options?: DrawOptions): Promise<CanvasDrawing>
 }
 
-/** Which canvases. */
+/** Which canvases to list. */
 export interface CanvasFilter {
   /** Only those of this run. Default: all. */
   readonly run?: string
   /** Only those of this principal. Default: all. */
   readonly principal?: string
-  /** Only those that are shown, or only the others. */
+  /** Only hidden ones, or only visible ones. Default: both. */
   readonly hidden?: boolean
-  /** Made before this time. */
+  /** Only those created before this time. */
   readonly before?: number
-  /** Most canvases of the answer. */
+  /** Maximum number of canvases. */
   readonly limit?: number
 }
 
-/** How a canvas is written as a page. */
+/** How to write a canvas as a page. */
 export interface CanvasPageOptions {
-  /** The latest unless said. */
+  /** Default: the latest. */
   readonly version?: number
-  /** Colours of the page. Default: `light`. */
+  /** Colour scheme of the page. Default: `light`. */
   readonly theme?: 'light' | 'dark'
-  /** Host and path of our scripts, `127.0.0.1:4040/v1/canvas-scripts`; unless said they are inside the page. */
+  /** Host and path of the drawing scripts, `127.0.0.1:4040/v1/canvas-scripts`. Default: they are inlined. */
   readonly scripts?: string
 }
 
@@ -144,13 +144,13 @@ export interface CanvasPageOptions {
 export interface CanvasService {
   /** Newest first. */
   list(filter?: CanvasFilter): Promise<readonly Canvas[]>
-  /** Undefined when there is none. */
+  /** A canvas with its versions; `undefined` if there is none. */
   find(id: string): Promise<CanvasDetail | undefined>
-  /** What the agent gave, without what nobody may see. NOT_FOUND when there is no such canvas or version. */
+  /** The content as the agent gave it, with secrets redacted. Throws `NOT_FOUND` if there is no such canvas or version. */
   content(id: string, version?: number): Promise<{ readonly version: CanvasVersion; readonly text: string }>
-  /** A whole page that shows it in a frame without network. */
+  /** A complete HTML page that shows the canvas in a frame without network. */
   document(id: string, options?: CanvasPageOptions): Promise<string>
-  /** Takes it out of people's sight; it stays on record. */
+  /** Hides a canvas; its versions stay stored. */
   hide(id: string, options: { readonly by: string }): Promise<void>
 }
 

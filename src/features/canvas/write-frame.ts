@@ -1,10 +1,11 @@
 import { escapeLine } from '../../lib/index.ts'
+import { readBuiltFile } from '../../system/index.ts'
 import type { CanvasKind } from './types.ts'
 
 /**
- * The first script of every canvas. The policy of the page keeps fetches, forms, windows and other addresses away; what no
- * policy of a page reaches is kept away here: WebRTC, and frames within the frame, which would have it anew. It takes all
- * that it uses before anybody else's script can change it.
+ * The first script of every canvas. The content security policy blocks requests, forms, windows and navigation; this
+ * script blocks what a policy cannot: WebRTC, and nested frames, in which it would be available again. It captures all
+ * built-ins that it uses before another script can change them.
  */
 const FRAME_GUARD = `(() => {
   const bind = (method) => Function.prototype.call.bind(method)
@@ -13,13 +14,13 @@ const FRAME_GUARD = `(() => {
 
   drop(window, ['RTCPeerConnection', 'webkitRTCPeerConnection', 'mozRTCPeerConnection', 'RTCDataChannel', 'WebTransport',
     'WebSocketStream', 'XSLTProcessor', 'PresentationRequest', 'PaymentRequest'])
-  // Shadow roots by markup, and a document written anew, would not be watched.
+  // Declarative shadow roots and rewritten documents would not be observed.
   drop(Document.prototype, ['open', 'close', 'write', 'writeln', 'streamHTMLUnsafe'])
   drop(Document, ['parseHTMLUnsafe'])
   for (const owner of [Element, ShadowRoot])
     for (const name of Object.getOwnPropertyNames(owner.prototype)) if (/HTMLUnsafe$/.test(name)) delete owner.prototype[name]
 
-  // A link goes nowhere from here; within the page it does, which the browser would take for another address.
+  // Links lead nowhere, except to anchors, which the browser would treat as navigation.
   addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null
     const place = link?.getAttribute('href') ?? link?.getAttribute('xlink:href')
@@ -45,7 +46,7 @@ const FRAME_GUARD = `(() => {
   observe(observer, document, { childList: true, subtree: true })
   const attach = bind(Element.prototype.attachShadow)
   Element.prototype.attachShadow = function attachShadow(init) {
-    // A clone of it would not be watched.
+    // A clone of it would not be observed.
     const root = attach(this, { mode: init?.mode, delegatesFocus: init?.delegatesFocus === true })
     addRoot(roots, root)
     observe(observer, root, { childList: true, subtree: true })
@@ -53,22 +54,22 @@ const FRAME_GUARD = `(() => {
   }
 })()`
 
-/** What a frame shows. */
+/** The content of a frame. */
 export interface FrameContent {
   readonly kind: CanvasKind
   readonly content: string
   readonly title: string
   readonly theme?: 'light' | 'dark'
-  /** Our script that draws this kind: its text, or its host and path. */
+  /** The script that draws this kind: its source, or its host and path. */
   readonly script?: { readonly source: string } | { readonly place: string }
 }
 
-/** The document of a canvas itself: the guard first, then what the agent gave, as page or as data of our script. */
+/** The document of a canvas: the guard, then the content, as HTML or as data of the drawing script. */
 export function writeFrame({ kind, content, title, theme = 'light', script }: FrameContent): string {
   const place = script && 'place' in script ? script.place : undefined
   const head = [
     '<!doctype html>',
-    // Read first, so that nothing in the content comes before it.
+    // First, so that no content precedes it.
     `<meta http-equiv="Content-Security-Policy" content="${escapeHtml(pagePolicy(place === undefined ? [] : [place]))}">`,
     '<meta charset="utf-8">',
     writeScript(FRAME_GUARD),
@@ -77,7 +78,7 @@ export function writeFrame({ kind, content, title, theme = 'light', script }: Fr
   ]
   if (kind === 'html') {
     const sheet = theme === 'dark' && followsTheme(content) ? 'color-scheme:dark' : 'color-scheme:light;background:#fff'
-    const body = `<title>${escapeHtmlText(title)}</title><style>:root{${sheet}}</style>${plain(content)}`
+    const body = `<title>${escapeHtmlText(title)}</title><style>:root{${sheet}}</style>${withoutShadowRoots(content)}`
     return [...head, body].join('\n')
   }
   const style = `:root{color-scheme:${theme}}body{margin:16px;font:15px/1.5 system-ui,sans-serif}pre{white-space:pre-wrap}`
@@ -94,24 +95,45 @@ export function writeFrame({ kind, content, title, theme = 'light', script }: Fr
   ].join('\n')
 }
 
+/**
+ * A complete page with the canvas in a frame. A top-level document could navigate anywhere; a frame is restricted by the
+ * policy of the page around it, which has no script.
+ */
+export function writePage(shown: FrameContent): string {
+  const place = shown.script && 'place' in shown.script ? shown.script.place : undefined
+  const { title, theme = 'light' } = shown
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    `<meta http-equiv="Content-Security-Policy" content="${escapeHtml(pagePolicy(place === undefined ? [] : [place]))}">`,
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="referrer" content="no-referrer">',
+    `<title>${escapeHtmlText(title)}</title>`,
+    `<style>:root{color-scheme:${theme}}html,body{height:100%;margin:0}iframe{display:block;width:100%;height:100%;border:0}</style>`,
+    `<iframe sandbox="allow-scripts" title="${escapeHtmlText(title)}" srcdoc="${escapeHtml(writeFrame(shown))}"></iframe>`,
+    '</html>',
+  ].join('\n')
+}
+
 const COLOURS = /\b(?:background|bgcolor|color|fill|stroke)\b|<(?:svg|canvas|link)\b/i
 
 /**
- * Whether HTML is readable on a dark page: it says what it looks like there, or has no colours of its own. Colours that were
- * chosen for a white page stay on a white one.
+ * Whether HTML is readable on a dark page: it sets a color-scheme, or has no colours of its own. Colours that were chosen
+ * for a white page stay on a white one.
  */
 function followsTheme(html: string): boolean {
   return /color-scheme/i.test(html) || !COLOURS.test(html)
 }
 
-/** Shadow roots that come with the markup cannot be watched by the guard, so there are none. */
-function plain(html: string): string {
+/** Removes declarative shadow roots, which the guard cannot observe. */
+function withoutShadowRoots(html: string): string {
   return html.replaceAll(/shadowrootmode/gi, 'data-no-$&')
 }
 
-const MISSING = `document.getElementById('shown').textContent = 'This is drawn by a part of tool-hub that is not built here.'`
+const MISSING = `document.getElementById('shown').textContent = 'The script that draws this has not been built.'`
 
-/** What a canvas may load, as its page says it: nothing from anywhere but our own scripts, where it needs one. */
+/** The content security policy of a canvas: it loads nothing but the given scripts. */
 export function pagePolicy(scripts: readonly string[] = []): string {
   return [
     "default-src 'none'",
@@ -127,17 +149,17 @@ export function pagePolicy(scripts: readonly string[] = []): string {
   ].join('; ')
 }
 
-/** Text in a page: neither markup nor something that hides or reorders words. */
+/** Escapes text for a page: markup, and characters that hide or reorder words. */
 export function escapeHtmlText(text: string): string {
   return escapeHtml(escapeLine(text))
 }
 
-/** Any text as the value of an attribute in quotes, where it stays the same. */
+/** Escapes text for a quoted attribute without changing its value. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
-/** A value as the JSON of a script element, which no text in it can end. */
+/** A value as JSON for a script element; no text in it can close the element. */
 export function writeData(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<\u2028\u2029]/g,
@@ -145,7 +167,27 @@ export function writeData(value: unknown): string {
   )
 }
 
-/** A script of ours as an element; nothing in it can end the element or begin a comment. */
+/** A script element; nothing in the source can close it or start a comment. */
 export function writeScript(source: string): string {
   return `<script>${source.replaceAll(/<(?=\/script|!--)/gi, '\\x3c')}</script>`
+}
+
+const NAMES: Partial<Record<CanvasKind, string>> = {
+  markdown: 'markdown.js',
+  mermaid: 'mermaid.js',
+  'vega-lite': 'vega-lite.js',
+}
+
+/** File names of the drawing scripts. */
+export const SCRIPT_NAMES: readonly string[] = Object.values(NAMES)
+
+/** The script that draws a kind; `undefined` for HTML and forms, which need none. */
+export function scriptOf(kind: CanvasKind): string | undefined {
+  return NAMES[kind]
+}
+
+/** The source of a drawing script; `undefined` if it has not been built. */
+export async function readScript(name: string): Promise<string | undefined> {
+  const bytes = await readBuiltFile(`canvas-frame/${name}`)
+  return bytes && Buffer.from(bytes).toString('utf8')
 }

@@ -31,7 +31,7 @@ describe('the options of schedules', () => {
       expect.objectContaining({
         code: 'CONFIG_INVALID',
         message: expect.stringContaining(message),
-        fix: { hint: 'docs/reference/schedules.md shows what there is.' },
+        fix: { hint: 'docs/reference/schedules.md lists the options.' },
       }),
     )
   })

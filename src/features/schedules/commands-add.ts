@@ -29,13 +29,13 @@ interface WriteFlags {
   readonly disable?: boolean
 }
 
-/** `cron add`: a schedule of the owner's. */
+/** `cron add`: adds a schedule of the owner. */
 export function describeCronAdd(command: Command, kit: CommandKit): void {
   addSettings(kit, command)
-    .description('Make a schedule that calls one tool, or with --calls several; it has the rights of the command line.')
-    .argument('<name>', 'Name of the server')
+    .description('Add a schedule that calls one tool, or several with --calls. It has the rights of the command line.')
+    .argument('<name>', 'Name of the schedule')
     .argument('[tool]', 'The tool to call')
-    .argument('[input]', 'Its arguments as JSON')
+    .argument('[input]', 'The arguments of the tool as JSON')
     .addHelpText(
       'after',
       `
@@ -49,13 +49,13 @@ Examples:
     )
 }
 
-/** `cron update`: the same for one that is there. */
+/** `cron update`: changes a schedule. */
 export function describeCronUpdate(command: Command, kit: CommandKit): void {
   addSettings(kit, command)
-    .description('Change a schedule: what is not said stays.')
-    .argument('<schedule>', 'Its name or id')
-    .option('--enable', 'Let it go on')
-    .option('--disable', 'Keep it from running')
+    .description('Change a schedule. Settings without an option keep their value.')
+    .argument('<schedule>', 'Name or id of the schedule')
+    .option('--enable', 'Enable the schedule')
+    .option('--disable', 'Disable the schedule')
     .addHelpText(
       'after',
       '\nExamples:\n  tool-hub cron update stamp --every 1h\n  tool-hub cron update stamp --disable',
@@ -66,18 +66,24 @@ export function describeCronUpdate(command: Command, kit: CommandKit): void {
 function addSettings(kit: CommandKit, command: Command): Command {
   return kit
     .addConfigOption(command)
-    .option('--cron <expression>', 'When: minute, hour, day of month, month, day of week')
-    .option('--every <duration>', 'When: at this interval, e.g. 15m')
-    .option('--at <time>', 'When: once, e.g. 2027-01-31T09:00')
-    .option('--time-zone <name>', 'Of these times, e.g. Europe/Berlin')
+    .option('--cron <expression>', 'Run at these times: minute, hour, day of month, month, day of week')
+    .option('--every <duration>', 'Run at this interval, e.g. 15m')
+    .option('--at <time>', 'Run once, e.g. at 2027-01-31T09:00')
+    .option('--time-zone <name>', 'Time zone of the times, e.g. Europe/Berlin')
     .option('--calls <json>', 'The calls to make as a JSON list of { tool, input }; - reads stdin')
-    .option('--continue-on-error', 'Make the other calls also after one that failed')
-    .addOption(new Option('--missed <policy>', 'Times that passed while nothing ran').choices(MISSED_POLICIES))
-    .addOption(new Option('--overlap <policy>', 'While the run before is not over').choices(OVERLAP_POLICIES))
-    .option('--jitter <duration>', 'Put each time off by a random part of this')
-    .option('--until <time>', 'The last moment it may run at')
-    .option('--max-runs <number>', 'So often and no more')
-    .option('--timeout <duration>', 'How long one run may take')
+    .option('--continue-on-error', 'Make the remaining calls after one that failed')
+    .addOption(
+      new Option('--missed <policy>', 'What to do about times that passed while nothing ran schedules').choices(
+        MISSED_POLICIES,
+      ),
+    )
+    .addOption(
+      new Option('--overlap <policy>', 'What to do while the previous run is active').choices(OVERLAP_POLICIES),
+    )
+    .option('--jitter <duration>', 'Maximum random delay of each run')
+    .option('--until <time>', 'Do not run after this time')
+    .option('--max-runs <number>', 'Maximum number of runs')
+    .option('--timeout <duration>', 'Time limit of one run')
 }
 
 async function add(
@@ -88,12 +94,12 @@ async function add(
   flags: WriteFlags,
 ): Promise<void> {
   const when = whenOf(kit, flags)
-  if (!when) throw kit.usageError('When?', 'Give --cron, --every or --at.')
+  if (!when) throw kit.usageError('No time is given.', 'Give --cron, --every or --at.')
   const calls = (await callsOf(kit, flags)) ?? callOf(kit, tool, input)
   if (tool !== undefined && flags.calls !== undefined)
     throw kit.usageError('A tool and --calls exclude each other.', 'Give one of them.')
   const wish = { ...settingsOf(kit, flags), name, when, calls }
-  await tell(
+  await printSchedule(
     kit,
     await kit.withServiceHub(flags, ({ schedules }) => schedules.add(wish, { by: kit.callerName() })),
     flags,
@@ -110,15 +116,15 @@ async function update(kit: CommandKit, schedule: string, flags: WriteFlags): Pro
     ...(when && { when }),
     ...(calls && { calls }),
   }
-  if (Object.keys(change).length === 0) throw kit.usageError('Nothing is to be changed.', 'See --help for what can be.')
-  await tell(
+  if (Object.keys(change).length === 0) throw kit.usageError('No change is given.', 'See --help for the settings.')
+  await printSchedule(
     kit,
     await kit.withServiceHub(flags, ({ schedules }) => schedules.update(schedule, change, { by: kit.callerName() })),
     flags,
   )
 }
 
-function tell(kit: CommandKit, schedule: Schedule, { json }: WriteFlags): Promise<void> {
+function printSchedule(kit: CommandKit, schedule: Schedule, { json }: WriteFlags): Promise<void> {
   return json ? kit.printJson(schedule) : kit.print(kit.table([scheduleRow(schedule)]))
 }
 
@@ -147,11 +153,11 @@ function whenOf(kit: CommandKit, { cron, every, at }: WriteFlags): WrittenWhen |
 async function callsOf(kit: CommandKit, { calls }: WriteFlags): Promise<readonly ScheduledCall[] | undefined> {
   if (calls === undefined) return undefined
   const parsed = kit.parseJson(calls === '-' ? await kit.readStdin() : calls, '--calls')
-  // The schedule is read as a whole, and says what is wrong with them.
+  // The service validates them with the whole schedule.
   return parsed as readonly ScheduledCall[]
 }
 
 function callOf(kit: CommandKit, tool: string | undefined, input: string | undefined): readonly ScheduledCall[] {
-  if (tool === undefined) throw kit.usageError('Which tool?', 'Name it after the schedule, or give --calls.')
+  if (tool === undefined) throw kit.usageError('No tool is given.', 'Name it after the schedule, or give --calls.')
   return [{ tool, ...(input !== undefined && { input: kit.parseJson(input, 'The argument') }) }]
 }

@@ -6,7 +6,7 @@ import { useCliHere } from '../../../test/support/cli-here.ts'
 import { soon } from '../../../test/support/soon.ts'
 import { commandKit } from '../../cli/command-kit.ts'
 import { openStore } from '../../store/sqlite.ts'
-import { startSchedules } from './commands-start.ts'
+import { startSchedules } from './commands.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-cron-cli-'))
 const config = join(folder, 'tool-hub.yaml')
@@ -27,7 +27,7 @@ describe('tool-hub cron', () => {
     })
     const listed = await cli()
     expect(listed.stdout).toContain('never run')
-    expect(listed.stderr).toContain('In the config, and not started yet: stamp')
+    expect(listed.stderr).toContain('In the config, but not started yet: stamp')
     expect((await cli('update', 'job', '--every', '90m', '--disable')).stdout).toMatch(/every 90m.* off /)
     const run = await cli('run', 'job')
     expect(run).toMatchObject({ code: 0, stdout: expect.stringMatching(/ ok .* cron-job-\d{8}-\d{6}-[0-9a-f]{6}/) })
@@ -93,11 +93,11 @@ describe('tool-hub cron', () => {
     await expect.poll(() => heard().stdout.slice(before)).toMatch(/^soon .* running .*\nsoon .* ok /)
     enough.abort()
     await running
-    expect(heard().stderr).toMatch(/[12] schedules run here, the next at .*Ctrl-C ends it/)
+    expect(heard().stderr).toMatch(/Running [12] schedules, the next at .*Press Ctrl-C to stop/)
     expect((await cli()).stdout).toMatch(/^config:stamp .*\nsoon .* off .* ok /)
     expect(await cli('remove', 'config:stamp')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('written in the config'),
+      stderr: expect.stringContaining('defined in the config'),
     })
   })
 
@@ -111,13 +111,13 @@ describe('tool-hub cron', () => {
     [['next', '0 25 * * *'], 'field 2 (hour), "25" at character 3'],
     [['next', '0 9 * * *', '--count', '0'], '--count "0"'],
     [['add', 'x', 'core/util.time.now'], 'Give --cron, --every or --at'],
-    [['add', 'x', '--every', '5m'], 'Which tool?'],
+    [['add', 'x', '--every', '5m'], 'No tool is given.'],
     [['add', 'x', 'core/util.time.nwo', '--every', '5m'], 'core/util.time.now'],
     [['add', 'x', 'core/util.time.now', '--every', '5m', '--at', '2027-01-01T00:00'], 'exclude each other'],
     [['add', 'x', 'core/util.time.now', '{', '--every', '5m'], 'is not JSON'],
     [['add', 'x', 'core/util.time.now', '--every', 'soon'], 'is not a time'],
     [['add', 'x', 'core/util.time.now', '--every', '5m', '--missed', 'maybe'], 'skip, once, all'],
-    [['update', 'x'], 'Nothing is to be changed'],
+    [['update', 'x'], 'No change is given'],
     [['remove', 'nobody'], 'There is no schedule "nobody"'],
     [['runs', 'x', '--limit', 'many'], '--limit "many"'],
     [['lsit'], 'Did you mean list?'],

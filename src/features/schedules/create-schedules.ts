@@ -1,16 +1,21 @@
 import { z } from 'zod'
 import { type Feature, type FeatureCall, type FeatureHost, messageOf, ToolError } from '../../core/index.ts'
-import { checkTimeZone } from './times.ts'
-import { checkCalls, type KnownSchedule, toView } from './definition.ts'
-import { countSchedules, isTicking, pageOfRuns } from './schedule-service.ts'
+import { checkCalls, type KnownSchedule, toView, toWakeUp, WAKE } from './definition.ts'
 import { type Maker, refuseFromConfig, ScheduleRegistry } from './schedule-registry.ts'
 import { ScheduleRunner } from './schedule-runner.ts'
-import { createScheduleService, runNow, type ScheduleParts } from './schedule-service.ts'
+import {
+  countSchedules,
+  createScheduleService,
+  isTicking,
+  pageOfRuns,
+  runNow,
+  type ScheduleContext,
+} from './schedule-service.ts'
 import { Ticker } from './ticker.ts'
+import { checkTimeZone } from './times.ts'
 import type { Schedule, ScheduleHandle, ScheduleService, SchedulesOptions } from './types.ts'
-import { toWakeUp, WAKE } from './wake-up.ts'
 
-/** How long a call waits for the end of a run that it began. */
+/** How long a call waits for the end of a run that it started. */
 const RUN_WAIT_MS = 50_000
 
 const optionsSchema = z.strictObject({
@@ -22,21 +27,21 @@ const optionsSchema = z.strictObject({
   keep: z.int().min(1).max(10_000).optional(),
 })
 
-/** Calls that are made later. Nothing fires until the owner says `start`. */
+/** Creates the feature. No schedule runs before `start()`. */
 export function createSchedules(
   options: SchedulesOptions,
   host: FeatureHost,
 ): Feature<ScheduleHandle, ScheduleService> {
   checkSchedulesOptions(options)
-  const book = new ScheduleRegistry(host, options)
-  const runner = new ScheduleRunner(host, book, options)
+  const registry = new ScheduleRegistry(host, options)
+  const runner = new ScheduleRunner(host, registry, options)
   const ticker = new Ticker(host, runner)
-  const parts = { host, options, book, runner, ticker }
+  const parts = { host, options, registry, runner, ticker }
   return {
     handle: (call) => createScheduleHandle(parts, call),
     service: createScheduleService(parts),
     calm() {
-      // The slot that says that somebody fires runs out by itself, should the store not take it back.
+      // If the slot cannot be released, it expires.
       ticker.close().catch(() => {})
       runner.calm()
     },
@@ -47,7 +52,7 @@ export function createSchedules(
   }
 }
 
-/** Refuses options that would mean nothing; what is in the entries is told one by one when they are started. */
+/** Throws `CONFIG_INVALID` for invalid options. Entries are validated one by one by `start()`. */
 export function checkSchedulesOptions(options: SchedulesOptions): void {
   const { success, error } = optionsSchema.safeParse(options)
   const [issue] = error?.issues ?? []
@@ -61,55 +66,55 @@ export function checkSchedulesOptions(options: SchedulesOptions): void {
 }
 
 function invalid(message: string): ToolError {
-  return new ToolError('CONFIG_INVALID', message, { hint: 'docs/reference/schedules.md shows what there is.' })
+  return new ToolError('CONFIG_INVALID', message, { hint: 'docs/reference/schedules.md lists the options.' })
 }
 
-/** What one call may do with the schedules of its principal. */
-function createScheduleHandle(parts: ScheduleParts, call: FeatureCall): ScheduleHandle {
-  const { host, book, runner, ticker } = parts
+/** The handle of one call, for the schedules of its principal. */
+function createScheduleHandle(parts: ScheduleContext, call: FeatureCall): ScheduleHandle {
+  const { host, registry, runner, ticker } = parts
   const principal = call.principal ?? ''
-  /** What is told to a model may have come from one that had read something from outside. */
+  /** A schedule of a tainted creator may contain untrusted content. */
   const shown = (known: KnownSchedule): Schedule => {
     if (known.definition.createdBy.tainted) call.markUntrusted()
     return toView(known)
   }
   const saved = async (known: KnownSchedule) => {
     if (!ticker.isOn && !(await isTicking(host, runner.owner)))
-      call.notice('Nothing runs schedules now: tool-hub serve, tool-hub cron start or hub.schedules.start() does.')
+      call.notice('No process runs schedules: start tool-hub serve, tool-hub cron start or hub.schedules.start().')
     return shown(known)
   }
   return {
-    status: async () => countSchedules(await book.list(principal), { host, runner, ticker, problems: [] }),
-    list: async () => (await book.list(principal)).map(shown),
-    find: async (name) => shown(await book.findOwn(principal, name)),
+    status: async () => countSchedules(await registry.list(principal), { host, runner, ticker, problems: [] }),
+    list: async () => (await registry.list(principal)).map(shown),
+    find: async (name) => shown(await registry.findOwn(principal, name)),
     async add(schedule) {
       call.permits('schedule', schedule.name)
       await checkCalls(schedule.calls, host.as(call.rights), call.run)
       await call.beforeEffect()
-      return saved(await book.add(schedule, makerOf(call)))
+      return saved(await registry.add(schedule, makerOf(call)))
     },
     async update(name, change) {
       call.permits('schedule', name)
-      const known = await book.findOwn(principal, name)
+      const known = await registry.findOwn(principal, name)
       refuseFromConfig(known)
       await checkCalls(change.calls, host.as(call.rights), call.run)
       await call.beforeEffect()
-      return saved(await book.change(known.row.id, change, makerOf(call)))
+      return saved(await registry.change(known.row.id, change, makerOf(call)))
     },
     async remove(name) {
       call.permits('schedule', name)
-      const known = await book.findOwn(principal, name)
+      const known = await registry.findOwn(principal, name)
       refuseFromConfig(known)
       await call.beforeEffect()
-      await book.remove(known.row.id)
+      await registry.remove(known.row.id)
       return shown(known)
     },
     async run(name) {
       call.permits('schedule', name)
-      const known = await book.findOwn(principal, name)
+      const known = await registry.findOwn(principal, name)
       if (runner.isOwnRun(call.run))
-        throw new ToolError('CONFLICT', 'A schedule does not run schedules.', {
-          hint: 'Put the calls into its own list.',
+        throw new ToolError('CONFLICT', 'A schedule cannot run other schedules.', {
+          hint: 'Add the calls to its own list.',
         })
       await call.beforeEffect()
       const run = await runNow(parts, known, (ended) => waitFor(ended, parts, call))
@@ -117,7 +122,7 @@ function createScheduleHandle(parts: ScheduleParts, call: FeatureCall): Schedule
       return run
     },
     async runs(name, page) {
-      const found = await pageOfRuns(host, await book.findOwn(principal, name), page)
+      const found = await pageOfRuns(host, await registry.findOwn(principal, name), page)
       if (found.runs.some(({ untrusted }) => untrusted)) call.markUntrusted()
       return found
     },
@@ -126,7 +131,7 @@ function createScheduleHandle(parts: ScheduleParts, call: FeatureCall): Schedule
       const schedule = toWakeUp(wish, call, host.clock.now())
       await checkCalls(schedule.calls, host.as(call.rights), call.run)
       await call.beforeEffect()
-      return saved(await book.add(schedule, makerOf(call)))
+      return saved(await registry.add(schedule, makerOf(call)))
     },
   }
 }
@@ -135,8 +140,8 @@ function makerOf({ callId, run, caller, principal, rights, isTainted }: FeatureC
   return { rights, createdBy: { by: principal ?? caller, callId, run, tainted: isTainted } }
 }
 
-/** Until it is over, the call is stopped, or it has taken too long: then it goes on without this call. */
-function waitFor(ended: Promise<unknown>, { host }: ScheduleParts, call: FeatureCall): Promise<void> {
+/** Waits until the run ends, the call is stopped, or the time is up; the run continues in any case. */
+function waitFor(ended: Promise<unknown>, { host }: ScheduleContext, call: FeatureCall): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = host.clock.after(RUN_WAIT_MS, () => resolve(), { background: true })
     const stopListening = call.onStop(() => resolve())

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { CallPort } from '../../core/feature.ts'
 import type { Principal } from '../../core/principal.ts'
 import { checkCalls } from './definition.ts'
-import { presentRights } from './schedule-runner.ts'
+import { presentRights } from './execute-calls.ts'
 
 /** Tries calls whose second one fails with a code. */
 async function trying(
@@ -86,12 +86,12 @@ describe('rights that were captured', () => {
   it('are none when the principal is gone, or has other folders', async () => {
     expect(await look(then)).toEqual({
       ok: false,
-      why: 'token:ci, whose schedule it is, is gone or may not call any more.',
+      why: 'token:ci, who owns the schedule, no longer exists or may no longer make calls.',
       isForGood: true,
     })
     expect(await look(then, { ...then, roots: [{ path: '/srv', mode: 'read' }] })).toEqual({
       ok: false,
-      why: 'The folders of token:ci are others than when it was made. Make it anew.',
+      why: 'The folders of token:ci have changed since the schedule was created. Create it again.',
       isForGood: false,
     })
   })

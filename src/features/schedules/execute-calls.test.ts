@@ -15,7 +15,7 @@ const failed = (status: string, message: string, summary = '') => ({
 function executing(
   results: readonly unknown[],
   more: object = {},
-  mayGoOn: () => Promise<string | undefined> = async () => undefined,
+  checkContinue: () => Promise<string | undefined> = async () => undefined,
 ) {
   const clock = fakeClock()
   const [called, ended]: [unknown[], string[]] = [[], []]
@@ -46,7 +46,7 @@ function executing(
     runId: 'run-1',
     host: { clock, as: () => door as unknown as CallPort },
     signal: stop.signal,
-    mayGoOn,
+    checkContinue,
   })
   return { outcome, clock, called, ended, stop }
 }
@@ -101,7 +101,7 @@ describe('the calls of a schedule', () => {
     expect(ended).toEqual([])
     await clock.advance(1)
     expect(await outcome).toEqual({
-      ...{ status: 'timeout', error: 'It took longer than 5000 ms, so it was stopped.', untrusted: false },
+      ...{ status: 'timeout', error: 'Timed out after 5000 ms.', untrusted: false },
     })
     expect(ended).toEqual(['run-1'])
   })

@@ -64,7 +64,7 @@ describe('a schedule', () => {
       expect(await statuses(name)).toEqual(Array(count).fill('ok'))
       expect(await service.find(name)).toMatchObject({ enabled: false, runs: count })
     }
-    await expect(service.update('twice', { enabled: true })).rejects.toThrow('It has no time to come')
+    await expect(service.update('twice', { enabled: true })).rejects.toThrow('It has no future time')
     expect(await service.update('twice', { maxRuns: 3 })).toMatchObject({ enabled: true, nextAt: START + 9 * MINUTE })
     await hub.close()
   })
@@ -113,7 +113,7 @@ describe('times that were missed while nothing ran', () => {
     ['once', 9 * MINUTE, [40], 3],
     ['all', 9 * MINUTE, [10, 20, 30, 40], 0],
   ]
-  it.each(cases)('%s, %i ms late: the runs at %j, %i left out', async (missed, lateMs, ran, left, status = 'ok') => {
+  it.each(cases)('%s, %i ms late: the runs at %j, %i missed', async (missed, lateMs, ran, left, status = 'ok') => {
     const { hub, service, clock, idle, notes } = scheduleWorld()
     await service.add(everyMinutes(10, { missed }))
     await clock.advance(40 * MINUTE + lateMs)

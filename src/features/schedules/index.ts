@@ -1,9 +1,9 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
-import type { ScheduleStore } from './schedule-store.ts'
+import type { ScheduleStore } from './store-types.ts'
 import { cron } from './tools/cron.ts'
 import type { ScheduleHandle, ScheduleService, SchedulesOptions } from './types.ts'
 
-export type { NewScheduleRun, Overlap, StoredSchedule } from './schedule-store.ts'
+export type { NewScheduleRun, Overlap, StoredSchedule } from './store-types.ts'
 
 declare module '../../core/feature.ts' {
   interface FeatureHandles {

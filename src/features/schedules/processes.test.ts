@@ -31,7 +31,7 @@ function startFiring(onLine: (line: string, child: ChildProcess) => void): Promi
     import { writeSync } from 'node:fs'
     import { openStore } from ${at('../../store/sqlite.ts')}
     import { createSchedules } from ${at('create-schedules.ts')}
-    import { systemClock as clock } from ${at('../../core/clock.ts')}
+    import { systemClock as clock } from ${at('../../core/context.ts')}
     const store = openStore(${JSON.stringify(folder)})
     const say = (word) => writeSync(1, word + '\\n')
     const call = (tool) => {
@@ -83,7 +83,9 @@ it('two processes fire each time once, and a third sees what a killed one had be
   await ended
   await service.start()
   const { runs } = await service.runs('hang')
-  expect(runs).toMatchObject([{ status: 'interrupted', error: expect.stringContaining('ended before it did') }])
+  expect(runs).toMatchObject([
+    { status: 'interrupted', error: expect.stringContaining('The process ended during the run') },
+  ])
   // Its effect is unknown, so that it is not repeated.
   expect(await service.find('hang')).toMatchObject({ enabled: false, runs: 1, lastStatus: 'interrupted' })
   await expect.poll(async () => (await service.runs('t39')).runs[0]?.status).toBe('ok')

@@ -53,7 +53,7 @@ describe('a schedule of a principal', () => {
       disabledBecause: expect.stringContaining('token:ci'),
     })
     expect((await service.runs('job')).runs).toMatchObject([
-      { status: 'denied', error: expect.stringContaining('gone') },
+      { status: 'denied', error: expect.stringContaining('no longer exists') },
     ])
     await hub.close()
   })
@@ -281,7 +281,7 @@ describe('the owner', () => {
     expect((await service.status()).problems).toEqual([
       expect.stringMatching(/^schedules\.entries\.bad: .*field 1 \(minute\)/),
     ])
-    await expect(service.update('config:a', { maxRuns: 1 })).rejects.toThrow('written in the config')
+    await expect(service.update('config:a', { maxRuns: 1 })).rejects.toThrow('defined in the config')
     await expect(service.remove('config:a')).rejects.toMatchObject({ code: 'CONFLICT' })
     expect((await hub.callDynamic('cron', { action: 'remove', name: 'config:a' })).error?.code).toBe('CONFLICT')
     await clock.advance(5 * MINUTE)

@@ -5,8 +5,9 @@ import {
   type RouteCaller,
   ToolError,
 } from '../../core/index.ts'
-import { newSchedule, scheduleChange } from './schema.ts'
 import {
+  newSchedule,
+  scheduleChange,
   scheduleEntry,
   scheduleList,
   scheduleRunEntry,

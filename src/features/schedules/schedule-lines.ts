@@ -9,15 +9,15 @@ export function scheduleRow(schedule: Schedule): string[] {
   return [name, principal, whenText(when), timeZone, next, last, schedule.disabledBecause ?? tools]
 }
 
-/** What became of one of its times, as a row. */
+/** A run as a row of a table. */
 export function runRow(run: ScheduleRun, timeZone: string): string[] {
   const { dueAt, startedAt, endedAt, status, missed, runId = '', error, summary = '' } = run
   const took = startedAt === undefined || endedAt === undefined ? '' : `${((endedAt - startedAt) / 1000).toFixed(1)} s`
-  const left = missed === 0 ? '' : `${missed} left out`
+  const left = missed === 0 ? '' : `${missed} missed`
   return [localTime(dueAt, timeZone), status, took, runId, [left, error ?? summary].filter(Boolean).join('  ')]
 }
 
-/** `2027-03-28 03:00:00 +02:00`: by the clocks of a zone, with what they are ahead. */
+/** The local time in a zone with its offset: `2027-03-28 03:00:00 +02:00`. */
 export function localTime(time: number, timeZone: string): string {
   const format = new Intl.DateTimeFormat('en-CA', {
     ...{ timeZone, hourCycle: 'h23', timeZoneName: 'longOffset' },
@@ -29,7 +29,7 @@ export function localTime(time: number, timeZone: string): string {
   return `${of('year')}-${of('month')}-${of('day')} ${of('hour')}:${of('minute')}:${of('second')} ${offset}`
 }
 
-/** When, in a few words. */
+/** A short text for when a schedule runs. */
 export function whenText(when: When): string {
   if ('cron' in when) return when.cron
   return 'at' in when ? `at ${when.at}` : `every ${intervalText(when.everyMs)}`

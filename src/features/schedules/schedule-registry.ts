@@ -1,25 +1,31 @@
 import { randomBytes } from 'node:crypto'
 import { didYouMean, type FeatureHost, type Rights, ToolError } from '../../core/index.ts'
-import { invalidSchedule } from './times.ts'
-import { type Definition, FROM_CONFIG, type KnownSchedule, toKnown } from './definition.ts'
-import { readChange, readNew, type Said } from './read-schedule.ts'
-import type { StoredSchedule } from './schedule-store.ts'
-import { nextTime } from './times.ts'
+import {
+  type Definition,
+  FROM_CONFIG,
+  type KnownSchedule,
+  readChange,
+  readNew,
+  type Said,
+  toKnown,
+  WAKE,
+} from './definition.ts'
+import type { StoredSchedule } from './store-types.ts'
+import { invalidSchedule, nextTime } from './times.ts'
 import type { NewSchedule, ScheduleChange, SchedulesOptions } from './types.ts'
-import { WAKE } from './wake-up.ts'
 
-/** Who makes or changes a schedule, and what it may. */
+/** Who creates or changes a schedule, and with which rights. */
 export interface Maker {
   readonly rights: Rights
   readonly createdBy: Definition['createdBy']
 }
 
 const MAX_COUNT = 100
-/** How often a change is tried again that others were faster than. */
+/** How often a change is tried when other processes change the same schedule. */
 const TRIES = 5
 const MAX_NAMES = 1_000
 
-/** The schedules in the store: made, changed and found. */
+/** Finds, adds and changes stored schedules. */
 export class ScheduleRegistry {
   readonly #host: FeatureHost
   readonly #options: SchedulesOptions
@@ -34,14 +40,14 @@ export class ScheduleRegistry {
     return rows.map(toKnown)
   }
 
-  /** One of a principal's; the empty name is the hub's own owner. */
+  /** A schedule of a principal, or of the owner of the hub if `principal` is empty. Throws `NOT_FOUND` if there is none. */
   async findOwn(principal: string, name: string): Promise<KnownSchedule> {
     const [row] = await this.#schedules.list({ principal, name, limit: 1 })
     if (row) return toKnown(row)
     throw notFound(name, await this.#schedules.list({ principal, limit: MAX_NAMES }))
   }
 
-  /** Anybody's, by id, or by name where it is clear whose. */
+  /** Any schedule, by id, or by name if that is unambiguous. Throws `NOT_FOUND` or `CONFLICT` otherwise. */
   async findAny(wanted: string): Promise<KnownSchedule> {
     const row = await this.#schedules.find(wanted)
     if (row) return toKnown(row)
@@ -55,9 +61,9 @@ export class ScheduleRegistry {
   async add(written: NewSchedule, { rights, createdBy }: Maker, prefix = ''): Promise<KnownSchedule> {
     const now = this.#host.clock.now()
     const { enabled, ...said } = readNew(written, this.#options, now)
-    // What a rule allows under this name is a reminder, and nothing else.
+    // Rules that allow this name allow wake-ups only.
     if (prefix === '' && written.name === WAKE)
-      throw invalidSchedule('wake is what rules call wake-ups.', 'Choose another name.')
+      throw invalidSchedule('The name wake is reserved for wake-ups.', 'Choose another name.')
     const definition: Definition = { ...said, since: now, rights, createdBy }
     const row: StoredSchedule = {
       id: `schedule-${randomBytes(8).toString('hex')}`,
@@ -77,7 +83,7 @@ export class ScheduleRegistry {
     return { row, definition }
   }
 
-  /** Changes what is there now, also when it has moved on since it was looked at. */
+  /** Changes the current version of a schedule, even if it has fired since the caller read it. */
   async change(id: string, written: ScheduleChange, maker?: Maker): Promise<KnownSchedule> {
     return this.#rewrite(id, (before) => {
       const now = this.#host.clock.now()
@@ -85,13 +91,13 @@ export class ScheduleRegistry {
       const definition = follow(before, said, makerAfter(before.definition, written, maker), now)
       const state = stateOf(before, definition, enabled ?? before.row.state !== 'off', now)
       if (enabled && state.state === 'done')
-        throw invalidSchedule('It has no time to come.', 'Give another time, or a larger maxRuns.')
+        throw invalidSchedule('It has no future time.', 'Give another time, or a larger maxRuns.')
       const { reason } = before.row
       return { definition, ...state, ...(enabled === undefined && reason !== undefined && { reason }) }
     })
   }
 
-  /** Makes one what is written anew; where that is what it was, it goes on. */
+  /** Replaces the settings of a schedule; does nothing if they are unchanged. */
   async replace(id: string, written: NewSchedule, maker: Maker): Promise<void> {
     const row = await this.#schedules.find(id)
     if (!row) return
@@ -105,7 +111,7 @@ export class ScheduleRegistry {
     })
   }
 
-  /** It cannot work any more, and says why. */
+  /** Disables a schedule that can no longer run, with the reason. */
   async switchOff(id: string, reason: string): Promise<void> {
     await this.#rewrite(id, ({ definition }) => ({ definition, state: 'off', reason }))
   }
@@ -131,7 +137,7 @@ export class ScheduleRegistry {
       this.#host.emitChange('schedules', id)
       return { row: { ...row, version: row.version + 1 }, definition }
     }
-    throw new ToolError('CONFLICT', 'Somebody else changes this schedule at the same time.', { retryable: true })
+    throw new ToolError('CONFLICT', 'The schedule was changed by others at the same time.', { retryable: true })
   }
 
   get #schedules() {
@@ -139,36 +145,36 @@ export class ScheduleRegistry {
   }
 }
 
-/** The next time after a moment, and with the jitter when it is due. */
+/** The next time after `after`, and when it is due including jitter. */
 export function nextOf(definition: Definition, after: number): { dueAt: number; nextAt: number } | undefined {
   const dueAt = nextTime(definition, after)
   if (dueAt === undefined) return undefined
   return { dueAt, nextAt: dueAt + Math.floor(Math.random() * (definition.jitterMs + 1)) }
 }
 
-/** What is written in the config is changed there. */
+/** Throws `CONFLICT` for a schedule from the config file, which is changed there. */
 export function refuseFromConfig({ row }: KnownSchedule): void {
   if (!row.name.startsWith(FROM_CONFIG)) return
-  throw new ToolError('CONFLICT', `${row.name} is written in the config.`, {
-    hint: `Change schedules.entries.${row.name.slice(FROM_CONFIG.length)} in tool-hub.yaml, and start again.`,
+  throw new ToolError('CONFLICT', `${row.name} is defined in the config.`, {
+    hint: `Change schedules.entries.${row.name.slice(FROM_CONFIG.length)} in tool-hub.yaml, and restart.`,
   })
 }
 
 /**
- * Whoever says what is called gives the rights for it, and nobody else: calls get no other rights by a change of their
- * times. What somebody has touched who had read content from outside stays so.
+ * Rights change only together with the calls: a caller who changes the time does not lend its rights to existing calls.
+ * A schedule that was changed by a tainted caller stays tainted.
  */
 function makerAfter(before: Definition, written: ScheduleChange, maker: Maker = before): Maker {
   const { rights, createdBy } = written.calls === undefined ? before : maker
   return { rights, createdBy: { ...createdBy, tainted: maker.createdBy.tainted || before.createdBy.tainted } }
 }
 
-/** The same schedule with something else said about it; a new interval is counted from now. */
+/** The definition with new settings; a new interval counts from now. */
 function follow({ definition }: KnownSchedule, said: Said, { rights, createdBy }: Maker, now: number): Definition {
   return { ...said, since: isSame(said.when, definition.when) ? definition.since : now, rights, createdBy }
 }
 
-/** Whether it goes on as it is, begins anew, or stands still. */
+/** The state after a change: the next time is kept unless the time has changed. */
 function stateOf(
   { row, definition: before }: KnownSchedule,
   definition: Definition,
@@ -190,6 +196,6 @@ function isSame(a: unknown, b: unknown): boolean {
 
 function notFound(wanted: string, known: readonly StoredSchedule[]): ToolError {
   const names = known.map(({ name }) => name)
-  const hint = didYouMean(wanted, names) || 'List them to see their names.'
+  const hint = didYouMean(wanted, names) || 'List the schedules to see their names.'
   return new ToolError('NOT_FOUND', `There is no schedule ${JSON.stringify(wanted)}.`, { hint })
 }

@@ -1,36 +1,37 @@
 import { randomBytes } from 'node:crypto'
-import { type FeatureHost, messageOf, type Principal, type Rights, rootsOf } from '../../core/index.ts'
+import { type FeatureHost, messageOf } from '../../core/index.ts'
 import { newOwner, retireOwner } from '../../system/index.ts'
 import { type KnownSchedule, toKnown, toRunView, toView } from './definition.ts'
-import { executeCalls, failedOutcome, type Outcome } from './execute-calls.ts'
-import { LeaseKeeper } from './lease-keeper.ts'
+import { executeCalls, failedOutcome, type Outcome, presentRights } from './execute-calls.ts'
 import type { ScheduleRegistry } from './schedule-registry.ts'
-import type { NewScheduleRun, Overlap, StoredScheduleRun } from './schedule-store.ts'
+import type { NewScheduleRun, Overlap, StoredScheduleRun } from './store-types.ts'
 import type { Schedule, ScheduleRun, SchedulesOptions } from './types.ts'
 
-/** Hears of runs that begin or end here. */
+/** Called when a run starts or ends in this process. */
 export type RunListener = (run: ScheduleRun, schedule: Schedule) => void
 
-/** A run that this process has to make. */
+/** A run that this process owns and has not started. */
 interface Waiting {
   readonly run: StoredScheduleRun
-  /** Whose schedule it is; empty for the hub's own owner. */
+  /** The owner of the schedule; empty for the owner of the hub. */
   readonly principal: string
   readonly isManual: boolean
 }
 
+const LEASE_MS = 30_000
+const RENEW_MS = 10_000
 const PARALLEL = 8
 const KEEP = 200
 const MAX_ACTIVE = 100
-/** More that wait are left out: they must not keep the times of others from being looked at. */
+/** Further runs of a principal are skipped, so that they do not block other principals. */
 const MAX_WAITING_OF_ONE = 250
 
-/** Makes the runs that this process has claimed: so many at once, those of one schedule as its overlap says. */
+/** Executes the runs that this process has claimed, within its limit of concurrent runs and the overlap policy of each schedule. */
 export class ScheduleRunner {
-  /** Names this part of this process in the store. */
+  /** Identifies this runner in the store. */
   readonly owner = newOwner()
   readonly #host: FeatureHost
-  readonly #book: ScheduleRegistry
+  readonly #registry: ScheduleRegistry
   readonly #options: SchedulesOptions
   readonly #waiting = new Map<string, Waiting>()
   readonly #running = new Map<
@@ -38,7 +39,7 @@ export class ScheduleRunner {
     { readonly schedule: string; readonly principal: string; readonly runId: string; readonly ended: Promise<void> }
   >()
   readonly #listeners = new Set<RunListener>()
-  /** Those who wait for a run that has not begun. */
+  /** Resolvers of `ended` for runs that have not started. */
   readonly #waiters = new Set<() => void>()
   readonly #stop = new AbortController()
   readonly #leases: LeaseKeeper
@@ -46,9 +47,9 @@ export class ScheduleRunner {
   #isAgain = false
   #isCalm = false
 
-  constructor(host: FeatureHost, book: ScheduleRegistry, options: SchedulesOptions) {
+  constructor(host: FeatureHost, registry: ScheduleRegistry, options: SchedulesOptions) {
     this.#host = host
-    this.#book = book
+    this.#registry = registry
     this.#options = options
     const isNeeded = () => this.#waiting.size + this.#running.size > 0
     this.#leases = new LeaseKeeper(host, this.owner, isNeeded)
@@ -58,7 +59,7 @@ export class ScheduleRunner {
     return { running: this.#running.size, waiting: this.#waiting.size }
   }
 
-  /** How runs of a schedule lie beside each other. */
+  /** How runs of a schedule may overlap. */
   overlapOf({ row: { principal }, definition }: KnownSchedule): Overlap {
     const isFull = principal !== '' && countOf(this.#waiting.values(), principal) >= MAX_WAITING_OF_ONE
     return { policy: definition.overlap, maxActive: isFull ? 0 : MAX_ACTIVE }
@@ -72,13 +73,13 @@ export class ScheduleRunner {
     return this.#leases.until
   }
 
-  /** A run for the list. */
+  /** A run to add to the store. */
   newRun(schedule: string, dueAt: number, missed: number, status: 'waiting' | 'missed' = 'waiting'): NewScheduleRun {
     const id = `time-${randomBytes(9).toString('base64url')}`
     return { id, schedule, dueAt, missed, status, owner: this.owner, leasedUntil: this.leasedUntil }
   }
 
-  /** Takes runs that are this process' own now. */
+  /** Queues runs that this process owns now. */
   accept(
     runs: readonly StoredScheduleRun[],
     { principal, isManual = false }: { readonly principal: string; readonly isManual?: boolean },
@@ -88,7 +89,7 @@ export class ScheduleRunner {
     this.pump()
   }
 
-  /** Whether a run of the hub is one of a schedule's, here. */
+  /** Whether a run of the hub belongs to a schedule that runs here. */
   isOwnRun(run: string): boolean {
     return [...this.#running.values()].some(({ runId }) => runId === run)
   }
@@ -98,31 +99,31 @@ export class ScheduleRunner {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Resolves when a run of this process is over, or was never begun. */
+  /** Resolves when a run of this process has ended, or will not start here. */
   async ended(id: string): Promise<StoredScheduleRun | undefined> {
     while (this.#running.has(id) || (this.#waiting.has(id) && !this.#isCalm)) {
-      await (this.#running.get(id)?.ended ?? new Promise<void>((told) => this.#waiters.add(told)))
+      await (this.#running.get(id)?.ended ?? new Promise<void>((resolve) => this.#waiters.add(resolve)))
     }
     return this.#host.store.schedules.findRun(id)
   }
 
-  /** Begins what may begin. */
+  /** Starts the waiting runs that may start. */
   pump(): void {
     this.#isAgain = true
     this.#pumping ??= this.#pump().finally(() => {
       this.#pumping = undefined
-      // Somebody asked just when it was over.
+      // `pump` was called while the last pass ended.
       if (this.#isAgain) this.pump()
     })
   }
 
-  /** Begins nothing new. */
+  /** Starts no further runs. */
   calm(): void {
     this.#isCalm = true
-    this.#tellChanged()
+    this.#notifyWaiters()
   }
 
-  /** Stops what is under way, and waits until that is known. What waits is another process' to make. */
+  /** Cancels active runs and stores their outcome. Waiting runs are left to other processes. */
   async close(): Promise<void> {
     this.calm()
     this.#stop.abort()
@@ -130,7 +131,7 @@ export class ScheduleRunner {
     await Promise.all([...this.#running.values()].map(({ ended }) => ended))
     this.#waiting.clear()
     this.#leases.close()
-    this.#tellChanged()
+    this.#notifyWaiters()
     retireOwner(this.owner)
   }
 
@@ -139,17 +140,17 @@ export class ScheduleRunner {
     while (this.#isAgain) {
       this.#isAgain = false
       for (const waiting of [...this.#waiting.values()]) {
-        // Whoever ends makes room, and asks again.
+        // A run that ends calls `pump` again.
         if (this.#isCalm || this.#running.size >= parallel) break
         if (!this.#hasRoomFor(waiting.principal, parallel)) continue
-        // One that cannot begin waits for the next look, and keeps no other from it.
+        // A run that fails to start is tried again in the next pass, and does not block others.
         const warn = (error: unknown) => this.#host.warn(`A schedule could not be run: ${messageOf(error)}`)
         await this.#tryToBegin(waiting).catch(warn)
       }
     }
   }
 
-  /** Others get their turn, however long what one of them has begun waits for a person. */
+  /** A principal gets at most half of the slots, because its runs may wait long for approval. */
   #hasRoomFor(principal: string, parallel: number): boolean {
     return principal === '' || countOf(this.#running.values(), principal) < Math.ceil(parallel / 2)
   }
@@ -161,10 +162,10 @@ export class ScheduleRunner {
     const isAlone = known.definition.overlap !== 'parallel'
     if (isAlone && [...this.#running.values()].some(({ schedule }) => schedule === row.id)) return
     if (row.state === 'off' && !isManual)
-      return this.#end(run, known, { status: 'skipped', error: 'It was switched off.' })
+      return this.#end(run, known, { status: 'skipped', error: 'The schedule is disabled.' })
     const present = await presentRights(known.definition.rights, this.#host)
     if (!present.ok) {
-      if (present.isForGood) await this.#book.switchOff(row.id, present.why)
+      if (present.isForGood) await this.#registry.switchOff(row.id, present.why)
       return this.#end(run, known, { status: 'denied', error: present.why })
     }
     const runId = runIdOf(row.name, this.#host.clock.now())
@@ -184,22 +185,22 @@ export class ScheduleRunner {
       const { signal } = this.#stop
       return executeCalls({
         ...{ known, rights: present.rights, runId, host: this.#host, signal },
-        mayGoOn: () => this.#mayGoOn(row.id, isManual),
+        checkContinue: () => this.#checkContinue(row.id, isManual),
       })
     })
     this.#running.set(run.id, { schedule: row.id, principal: row.principal, runId, ended: work })
     this.#leases.keep()
-    await this.#tell(run.id, known)
+    await this.#emit(run.id, known)
   }
 
   async #execute(run: StoredScheduleRun, known: KnownSchedule, work: () => Promise<Outcome>): Promise<void> {
-    // First it is known to be running.
+    // Lets the caller register the run first.
     await Promise.resolve()
     const outcome = await work().catch(failedOutcome)
     try {
       await this.#end(run, known, outcome)
     } catch (error) {
-      this.#host.warn(`How ${known.row.name} ended could not be kept: ${messageOf(error)}`)
+      this.#host.warn(`The outcome of ${known.row.name} could not be stored: ${messageOf(error)}`)
     } finally {
       this.#running.delete(run.id)
       this.pump()
@@ -210,18 +211,18 @@ export class ScheduleRunner {
     const end = { ...outcome, id, owner: this.owner, endedAt: this.#host.clock.now(), keep: this.keep }
     await this.#host.store.schedules.end(end)
     this.#forget(id)
-    await this.#tell(id, known)
+    await this.#emit(id, known)
   }
 
-  /** Somebody may have taken it away, or switched it off, while it was under way. */
-  async #mayGoOn(id: string, isManual: boolean): Promise<string | undefined> {
+  /** The schedule may have been removed or disabled since the run started. */
+  async #checkContinue(id: string, isManual: boolean): Promise<string | undefined> {
     if (this.#isCalm) return 'The hub was closed.'
     const row = await this.#host.store.schedules.find(id)
     if (!row) return 'The schedule was removed.'
-    return row.state === 'off' && !isManual ? 'The schedule was switched off.' : undefined
+    return row.state === 'off' && !isManual ? 'The schedule was disabled.' : undefined
   }
 
-  async #tell(id: string, known: KnownSchedule): Promise<void> {
+  async #emit(id: string, known: KnownSchedule): Promise<void> {
     this.#host.emitChange('schedules', known.row.id)
     const run = await this.#host.store.schedules.findRun(id)
     if (!run) return
@@ -229,18 +230,18 @@ export class ScheduleRunner {
       try {
         listener(toRunView(run), toView(known))
       } catch {
-        // It only listens: what it does about it is its own matter.
+        // A listener that throws must not affect the run.
       }
     }
   }
 
   #forget(id: string): void {
     this.#waiting.delete(id)
-    this.#tellChanged()
+    this.#notifyWaiters()
   }
 
-  #tellChanged(): void {
-    for (const told of this.#waiters) told()
+  #notifyWaiters(): void {
+    for (const resolve of this.#waiters) resolve()
     this.#waiters.clear()
   }
 }
@@ -249,46 +250,49 @@ function countOf(those: Iterable<{ readonly principal: string }>, principal: str
   return [...those].filter((each) => each.principal === principal).length
 }
 
-/** Says which schedule and when; fits the rule for run ids whatever the name. */
+/** A valid run id with the name of the schedule and the time. */
 function runIdOf(name: string, now: number): string {
   const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
   return `cron-${name.replaceAll(/[^a-zA-Z0-9._-]/g, '-').slice(0, 32)}-${stamp}-${randomBytes(3).toString('hex')}`
 }
 
-/** What somebody may now of what it might then; or why nothing. */
-type PresentRights =
-  | { readonly ok: true; readonly rights: Rights }
-  | { readonly ok: false; readonly why: string; readonly isForGood: boolean }
+/** Renews the leases of this process while it has runs, so that other processes do not take them over. */
+export class LeaseKeeper {
+  readonly #host: Pick<FeatureHost, 'store' | 'clock'>
+  readonly #owner: string
+  readonly #isNeeded: () => boolean
+  #cancel: (() => void) | undefined
+  #isClosed = false
 
-/** Looks again at rights that were captured: both what held then and what holds now must allow a call. */
-export async function presentRights(
-  captured: Rights,
-  { principalNow }: Pick<FeatureHost, 'principalNow'>,
-): Promise<PresentRights> {
-  const { principal: then } = captured
-  if (!then) return { ok: true, rights: captured }
-  const now = await principalNow(then)
-  if (!now)
-    return { ok: false, why: `${then.name}, whose schedule it is, is gone or may not call any more.`, isForGood: true }
-  if (textOf(rootsOf(now)) !== textOf(rootsOf(then)))
-    return {
-      ok: false,
-      why: `The folders of ${then.name} are others than when it was made. Make it anew.`,
-      isForGood: false,
+  constructor(host: Pick<FeatureHost, 'store' | 'clock'>, owner: string, isNeeded: () => boolean) {
+    this.#host = host
+    this.#owner = owner
+    this.#isNeeded = isNeeded
+  }
+
+  /** When a lease that is taken now expires. */
+  get until(): number {
+    return this.#host.clock.now() + LEASE_MS
+  }
+
+  keep(): void {
+    if (!this.#isClosed)
+      this.#cancel ??= this.#host.clock.after(RENEW_MS, () => void this.#renew(), { background: true })
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#cancel?.()
+  }
+
+  async #renew(): Promise<void> {
+    this.#cancel = undefined
+    if (!this.#isNeeded()) return
+    try {
+      await this.#host.store.schedules.renew(this.#owner, this.until)
+    } catch {
+      // The lease lasts three intervals, so the next renewal is in time.
     }
-  return { ok: true, rights: { ...captured, principal: textOf(now) === textOf(then) ? then : narrowed(now, then) } }
-}
-
-/** All of what holds now, within all of what held then. */
-function narrowed(now: Principal, then: Principal): Principal {
-  return { ...now, within: now.within ? narrowed(now.within, then) : uncounted(then) }
-}
-
-/** What was counted then is counted now, and once. */
-function uncounted({ budget: _, budgetFor: __, rate: ___, chargedRuns: ____, within, ...rest }: Principal): Principal {
-  return { ...rest, ...(within && { within: uncounted(within) }) }
-}
-
-function textOf(value: unknown): string {
-  return JSON.stringify(value) ?? ''
+    this.keep()
+  }
 }

@@ -81,7 +81,9 @@ describe('the owner of schedules', () => {
       message: 'There is no schedule "jop".',
       fix: { hint: 'Did you mean job?' },
     })
-    await expect(service.find('zzzzzz')).rejects.toMatchObject({ fix: { hint: 'List them to see their names.' } })
+    await expect(service.find('zzzzzz')).rejects.toMatchObject({
+      fix: { hint: 'List the schedules to see their names.' },
+    })
     expect((await service.find('job')).principal).toBe('token:a')
     await add('token:b')
     await expect(service.find('job')).rejects.toMatchObject({
@@ -103,14 +105,14 @@ describe('the owner of schedules', () => {
     const calls = [{ tool: 'other' }]
     await expect(service.update('job', { calls }, { as: { name: 'token:b' } })).rejects.toMatchObject({
       code: 'FORBIDDEN',
-      message: 'job is not a schedule of token:b, which may not change its calls.',
-      fix: { hint: 'Make one of your own, or ask the owner.' },
+      message: 'token:b does not own job and may not change its calls.',
+      fix: { hint: 'Create your own schedule, or ask the owner.' },
     })
     expect(await service.update('job', { calls }, { as: { name: 'token:a' } })).toMatchObject({ calls })
     expect(await service.update('job', { maxRuns: 2 }, { as: { name: 'token:b' } })).toMatchObject({ maxRuns: 2 })
     await expect(service.add(noting(), { as: { name: 'token:gone' } })).rejects.toMatchObject({
       code: 'POLICY_DENIED',
-      message: 'token:gone may make no calls, so no schedule can make them for it.',
+      message: 'token:gone may not make calls, so it cannot schedule them.',
       fix: { hint: 'Use a token with the scope call.' },
     })
   })
@@ -123,7 +125,7 @@ describe('the owner of schedules', () => {
     await expect(service.run('job')).rejects.toMatchObject({
       code: 'CONFLICT',
       message: 'job is running already.',
-      fix: { hint: 'Wait for its end, or let its overlap be queue or parallel.' },
+      fix: { hint: 'Wait for it to end, or set overlap to queue or parallel.' },
     })
     release()
     await expect.poll(async () => (await service.runs('job')).runs.at(-1)?.status).toBe('ok')
@@ -164,7 +166,7 @@ describe('the owner of schedules', () => {
     }
     await expect(service.update('job', { maxRuns: 2 })).rejects.toMatchObject({
       code: 'CONFLICT',
-      message: 'Somebody else changes this schedule at the same time.',
+      message: 'The schedule was changed by others at the same time.',
       retryable: true,
     })
     expect(tries).toBe(5)
@@ -197,19 +199,19 @@ describe('the owner of schedules', () => {
   it('uses no name that rules have for wake-ups, and changes nothing of the config', async () => {
     const { service, handle } = bareSchedules({ entries: { wake: noting(), a: noting() } })
     await expect(service.add(noting({ name: 'wake' }))).rejects.toMatchObject({
-      message: 'wake is what rules call wake-ups.',
+      message: 'The name wake is reserved for wake-ups.',
       fix: { hint: 'Choose another name.' },
     })
     await service.start()
     expect((await service.list()).map(({ name }) => name)).toEqual(['config:a', 'config:wake'])
     await expect(service.remove('config:a')).rejects.toMatchObject({
       code: 'CONFLICT',
-      message: 'config:a is written in the config.',
-      fix: { hint: 'Change schedules.entries.a in tool-hub.yaml, and start again.' },
+      message: 'config:a is defined in the config.',
+      fix: { hint: 'Change schedules.entries.a in tool-hub.yaml, and restart.' },
     })
     for (const change of [() => handle().update('config:a', { maxRuns: 1 }), () => handle().remove('config:a')])
-      await expect(change()).rejects.toThrow('config:a is written in the config.')
-    await expect(service.update('config:a', { maxRuns: 1 })).rejects.toThrow('config:a is written in the config.')
+      await expect(change()).rejects.toThrow('config:a is defined in the config.')
+    await expect(service.update('config:a', { maxRuns: 1 })).rejects.toThrow('config:a is defined in the config.')
     await service.stop()
   })
 })
@@ -219,7 +221,7 @@ describe('a call that uses schedules', () => {
     const { service, handle, notices } = bareSchedules()
     await handle().add(noting())
     expect(notices).toEqual([
-      'Nothing runs schedules now: tool-hub serve, tool-hub cron start or hub.schedules.start() does.',
+      'No process runs schedules: start tool-hub serve, tool-hub cron start or hub.schedules.start().',
     ])
     await service.start()
     await handle().update('job', { maxRuns: 2 })
@@ -263,8 +265,8 @@ describe('a call that uses schedules', () => {
     await expect.poll(() => called.length).toBe(1)
     await expect(handle({ run: called[0]!.run! }).run('job')).rejects.toMatchObject({
       code: 'CONFLICT',
-      message: 'A schedule does not run schedules.',
-      fix: { hint: 'Put the calls into its own list.' },
+      message: 'A schedule cannot run other schedules.',
+      fix: { hint: 'Add the calls to its own list.' },
     })
     release()
     expect(await first).toMatchObject({ status: 'ok' })

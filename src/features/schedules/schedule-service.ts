@@ -1,21 +1,28 @@
 import { type FeatureChange, type FeatureHost, messageOf, type Rights, ToolError } from '../../core/index.ts'
 import { untilAborted } from '../../lib/index.ts'
-import { checkCalls, FROM_CONFIG, type KnownSchedule, toRunView, toView } from './definition.ts'
-import { ownTimeZone, readWhen } from './read-schedule.ts'
+import { checkCalls, FROM_CONFIG, type KnownSchedule, ownTimeZone, readWhen, toRunView, toView } from './definition.ts'
 import { refuseFromConfig, type ScheduleRegistry } from './schedule-registry.ts'
 import type { ScheduleRunner } from './schedule-runner.ts'
-import type { StoredScheduleRun } from './schedule-store.ts'
-import { type Ticker, TICKING_SLOT } from './ticker.ts'
+import type { StoredScheduleRun } from './store-types.ts'
+import { TICKING_SLOT, type Ticker } from './ticker.ts'
 import { nextTime } from './times.ts'
-import type { ScheduleChange, ScheduleMaker, ScheduleRun, ScheduleService, SchedulesOptions, ScheduleRunPage, ScheduleStatus } from './types.ts'
+import type {
+  ScheduleChange,
+  ScheduleMaker,
+  ScheduleRun,
+  ScheduleRunPage,
+  ScheduleService,
+  ScheduleStatus,
+  SchedulesOptions,
+} from './types.ts'
 
 const MAKER = { rights: { caller: 'config' }, createdBy: { by: 'config', tainted: false } }
 
-/** The parts of the ability. */
-export interface ScheduleParts {
+/** The objects that the handle and the service share. */
+export interface ScheduleContext {
   readonly host: FeatureHost
   readonly options: SchedulesOptions
-  readonly book: ScheduleRegistry
+  readonly registry: ScheduleRegistry
   readonly runner: ScheduleRunner
   readonly ticker: Ticker
 }
@@ -24,46 +31,46 @@ const OWNER = 'owner'
 const MAX_NEXT = 100
 
 /** What the owner of the hub uses. */
-export function createScheduleService({ host, options, book, runner, ticker }: ScheduleParts): ScheduleService {
+export function createScheduleService({ host, options, registry, runner, ticker }: ScheduleContext): ScheduleService {
   let problems: readonly string[] = []
   const record = (change: FeatureChange, { row }: KnownSchedule, { by = OWNER }: ScheduleMaker = {}) =>
     host.recordChange({ by, change, subject: row.name })
   return {
     async start(config = options) {
-      problems = await syncEntries(book, config)
+      problems = await syncEntries(registry, config)
       for (const problem of problems) host.warn(problem)
       await ticker.start()
     },
     stop: () => ticker.stop(),
-    status: async () => countSchedules(await book.list(), { host, runner, ticker, problems }),
-    list: async ({ principal } = {}) => (await book.list(principal)).map(toView),
-    find: async (wanted) => toView(await book.findAny(wanted)),
+    status: async () => countSchedules(await registry.list(), { host, runner, ticker, problems }),
+    list: async ({ principal } = {}) => (await registry.list(principal)).map(toView),
+    find: async (wanted) => toView(await registry.findAny(wanted)),
     async add(schedule, maker = {}) {
       const { by = OWNER } = maker
       const rights = await rightsOf(maker, host)
       await checkCalls(schedule?.calls, host.as(rights))
-      const added = await book.add(schedule, { rights, createdBy: { by, tainted: false } })
+      const added = await registry.add(schedule, { rights, createdBy: { by, tainted: false } })
       await record('schedule-saved', added, maker)
       return toView(added)
     },
     async update(wanted, change, maker = {}) {
-      const known = await book.findAny(wanted)
+      const known = await registry.findAny(wanted)
       refuseFromConfig(known)
       refuseOthersCalls(known, change, maker)
       await checkCalls(change?.calls, host.as(known.definition.rights))
-      const changed = await book.change(known.row.id, change)
+      const changed = await registry.change(known.row.id, change)
       await record('schedule-saved', changed, maker)
       return toView(changed)
     },
     async remove(wanted, maker) {
-      const known = await book.findAny(wanted)
+      const known = await registry.findAny(wanted)
       refuseFromConfig(known)
-      await book.remove(known.row.id)
+      await registry.remove(known.row.id)
       await record('schedule-removed', known, maker)
       return toView(known)
     },
     async run(wanted, { wait = true, signal, ...maker } = {}) {
-      const known = await book.findAny(wanted)
+      const known = await registry.findAny(wanted)
       await record('schedule-run', known, maker)
       return runNow(
         { host, runner },
@@ -71,7 +78,7 @@ export function createScheduleService({ host, options, book, runner, ticker }: S
         wait ? (ended) => (signal ? untilAborted(ended, signal) : ended) : undefined,
       )
     },
-    runs: async (wanted, page) => pageOfRuns(host, await book.findAny(wanted), page),
+    runs: async (wanted, page) => pageOfRuns(host, await registry.findAny(wanted), page),
     async next(written, { timeZone = ownTimeZone(options), count = 5 } = {}) {
       const timing = { when: readWhen(written, timeZone), timeZone, since: host.clock.now() }
       const times: number[] = []
@@ -85,9 +92,9 @@ export function createScheduleService({ host, options, book, runner, ticker }: S
   }
 }
 
-/** A run beside the times of a schedule; gives back what is known of it when it has been waited for. */
+/** Starts a run in addition to the scheduled ones. Returns its state, after `wait` if given. Throws `CONFLICT` if the overlap policy skips it. */
 export async function runNow(
-  { host, runner }: Pick<ScheduleParts, 'host' | 'runner'>,
+  { host, runner }: Pick<ScheduleContext, 'host' | 'runner'>,
   known: KnownSchedule,
   wait?: (ended: Promise<unknown>) => Promise<unknown>,
 ): Promise<ScheduleRun> {
@@ -99,19 +106,19 @@ export async function runNow(
   return toRunView((await host.store.schedules.findRun(run.id)) ?? run)
 }
 
-/** The run was left out, because one is under way. */
+/** Throws if the run was skipped because another one is active. */
 function assertBegun(run: StoredScheduleRun, { row }: KnownSchedule): void {
   if (run.status === 'waiting') return
   throw new ToolError('CONFLICT', `${row.name} is running already.`, {
-    hint: 'Wait for its end, or let its overlap be queue or parallel.',
+    hint: 'Wait for it to end, or set overlap to queue or parallel.',
   })
 }
 
-/** What a schedule calls, it calls with the rights of whose it is: nobody else puts something in. */
+/** Calls run with the rights of the schedule's owner, so nobody else may change them. */
 function refuseOthersCalls({ row }: KnownSchedule, change: ScheduleChange, { as }: ScheduleMaker): void {
   if (as === undefined || as.name === row.principal || change?.calls === undefined) return
-  throw new ToolError('FORBIDDEN', `${row.name} is not a schedule of ${as.name}, which may not change its calls.`, {
-    hint: 'Make one of your own, or ask the owner.',
+  throw new ToolError('FORBIDDEN', `${as.name} does not own ${row.name} and may not change its calls.`, {
+    hint: 'Create your own schedule, or ask the owner.',
   })
 }
 
@@ -119,35 +126,35 @@ async function rightsOf({ by = OWNER, as }: ScheduleMaker, host: FeatureHost): P
   if (as === undefined) return { caller: by }
   const principal = await host.principalNow(as)
   if (principal) return { caller: by, principal }
-  throw new ToolError('POLICY_DENIED', `${as.name} may make no calls, so no schedule can make them for it.`, {
+  throw new ToolError('POLICY_DENIED', `${as.name} may not make calls, so it cannot schedule them.`, {
     hint: 'Use a token with the scope call.',
   })
 }
 
 /**
- * Makes the schedules in the store those of the config: new ones are added, changed ones changed, others removed. Says
- * what cannot be used; the rest goes on. Without entries nobody said anything, so that all stays as it is.
+ * Adds, updates and removes stored schedules so that they match the entries of the config. Returns the problems of entries
+ * that cannot be used. Does nothing if `entries` is absent.
  */
 async function syncEntries(
-  book: ScheduleRegistry,
+  registry: ScheduleRegistry,
   { entries }: Pick<SchedulesOptions, 'entries'>,
 ): Promise<readonly string[]> {
   if (entries === undefined) return []
   const known = new Map<string, string>()
-  for (const { row } of await book.list('')) if (row.name.startsWith(FROM_CONFIG)) known.set(row.name, row.id)
+  for (const { row } of await registry.list('')) if (row.name.startsWith(FROM_CONFIG)) known.set(row.name, row.id)
   const problems: string[] = []
   for (const [name, entry] of Object.entries(entries)) {
     const id = known.get(`${FROM_CONFIG}${name}`)
     known.delete(`${FROM_CONFIG}${name}`)
     try {
-      if (id === undefined) await book.add({ ...entry, name }, MAKER, FROM_CONFIG)
-      // What the entry does not say any more is as if it had never been said.
-      else await book.replace(id, { ...entry, name }, MAKER)
+      if (id === undefined) await registry.add({ ...entry, name }, MAKER, FROM_CONFIG)
+      // Fields that the entry no longer has return to their defaults.
+      else await registry.replace(id, { ...entry, name }, MAKER)
     } catch (error) {
       problems.push(`schedules.entries.${name}: ${messageOf(error)}`)
     }
   }
-  for (const id of known.values()) await book.remove(id)
+  for (const id of known.values()) await registry.remove(id)
   return problems
 }
 
@@ -155,7 +162,7 @@ const PAGE = 20
 const MAX_PAGE = 500
 const MAX_ACTIVE = 1_000
 
-/** How these schedules do. */
+/** Counts schedules and their active runs. */
 export async function countSchedules(
   known: readonly KnownSchedule[],
   {
@@ -180,13 +187,13 @@ export async function countSchedules(
   }
 }
 
-/** Some process with this store fires: it holds the slot, which for nobody else is free. */
+/** Whether any process on this store runs schedules, in which case it holds the slot. */
 export async function isTicking({ store, clock }: FeatureHost, owner: string): Promise<boolean> {
   const now = clock.now()
   return !(await store.slots.lease(TICKING_SLOT, { owner: `${owner} asks`, now, until: now }))
 }
 
-/** A page of what became of one. */
+/** A page of the runs of a schedule, newest first. */
 export async function pageOfRuns(
   { store }: FeatureHost,
   { row }: KnownSchedule,

@@ -1,6 +1,20 @@
-import { defineStore, all, count, entity, flag, get, nextNumber, one, page, type Repository, run, transaction, type Work } from '../../core/sql/index.ts'
-import type { ScheduleStore, NewScheduleRun, Overlap, StoredSchedule, StoredScheduleRun } from './schedule-store.ts'
 import { ToolError } from '../../core/index.ts'
+import {
+  all,
+  count,
+  defineStore,
+  entity,
+  flag,
+  get,
+  nextNumber,
+  one,
+  page,
+  type Repository,
+  run,
+  transaction,
+  type Work,
+} from '../../core/sql/index.ts'
+import type { NewScheduleRun, Overlap, ScheduleStore, StoredSchedule, StoredScheduleRun } from './store-types.ts'
 
 /** Runs of schedules are numbered by a counter, as events are. */
 const TABLES = `
@@ -44,28 +58,9 @@ CREATE INDEX schedule_runs_active ON schedule_runs (active, seq);
 INSERT INTO counters (name, value) VALUES ('schedule-runs', 0);
 `
 
-/** Runs that have ended make room for new ones. */
+/** Runs that can be evicted: all that have ended, except the latest. */
 const ENDED_RUNS = `SELECT id AS key FROM schedule_runs WHERE active = 0
  AND seq < (SELECT MAX(seq) FROM schedule_runs) ORDER BY seq LIMIT ?`
-
-/** Scheduled calls, and their outcomes. */
-export const schedulesStore = defineStore<{ schedules: ScheduleStore }>({
-  repositories: { schedules: repository },
-  migrations: { 11: TABLES },
-  // A schedule that fires is on disk before its calls are made, which must not happen twice.
-  durable: { schedules: ['add', 'save', 'remove', 'fire', 'addRun', 'begin', 'end', 'takeOver'] },
-  bounds: {
-    schedules: [
-      { table: 'schedules', methods: ['add'], what: 'schedules' },
-      {
-        table: 'schedule_runs',
-        methods: ['fire', 'addRun'],
-        what: 'runs of schedules',
-        evict: { column: 'id', select: ENDED_RUNS },
-      },
-    ],
-  },
-})
 
 const SCHEDULES = entity<StoredSchedule>('schedules', {
   id: 'id',
@@ -170,7 +165,7 @@ const repository: Repository<ScheduleStore> = {
     }),
   addRun: (added, overlap) =>
     transaction(function* () {
-      if (!(yield* find(added.schedule))) throw new ToolError('NOT_FOUND', 'The schedule is not there any more.')
+      if (!(yield* find(added.schedule))) throw new ToolError('NOT_FOUND', 'The schedule no longer exists.')
       return (yield* addRuns([added], overlap))[0]!
     }),
   begin: ({ id, owner, runId, startedAt, leasedUntil, isAlone }) =>
@@ -213,17 +208,36 @@ const repository: Repository<ScheduleStore> = {
   },
 }
 
-/** The principal has a schedule of that name. */
+/** Scheduled calls, and their outcomes. */
+export const schedulesStore = defineStore<{ schedules: ScheduleStore }>({
+  repositories: { schedules: repository },
+  migrations: { 11: TABLES },
+  // A schedule that fires is on disk before its calls are made, which must not happen twice.
+  durable: { schedules: ['add', 'save', 'remove', 'fire', 'addRun', 'begin', 'end', 'takeOver'] },
+  bounds: {
+    schedules: [
+      { table: 'schedules', methods: ['add'], what: 'schedules' },
+      {
+        table: 'schedule_runs',
+        methods: ['fire', 'addRun'],
+        what: 'runs of schedules',
+        evict: { column: 'id', select: ENDED_RUNS },
+      },
+    ],
+  },
+})
+
+/** The error if the principal already has a schedule of that name. */
 export function duplicateSchedule(name: string): ToolError {
-  return new ToolError('CONFLICT', `There is a schedule ${name} already.`, {
-    hint: 'Change that one with update, or choose another name.',
+  return new ToolError('CONFLICT', `A schedule named ${name} already exists.`, {
+    hint: 'Change it with update, or choose another name.',
   })
 }
 
-/** The principal has as many schedules as it may have. */
+/** The error if the principal has reached its maximum number of schedules. */
 export function tooManySchedules(held: number, most: number): ToolError {
-  return new ToolError('BUDGET_EXCEEDED', `There are ${held} schedules already; the limit is ${most}.`, {
-    fix: { key: 'schedules.most', hint: 'Remove one that is not needed any more, or have the owner raise the limit.' },
+  return new ToolError('BUDGET_EXCEEDED', `There are already ${held} schedules; the limit is ${most}.`, {
+    fix: { key: 'schedules.most', hint: 'Remove one that is no longer needed, or ask the owner to raise the limit.' },
   })
 }
 

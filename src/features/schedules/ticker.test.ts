@@ -127,7 +127,7 @@ describe('what fires schedules', () => {
       throw new Error('The disk is away.')
     }
     await service.start()
-    expect(warned).toEqual(['Schedules could not be looked at: The disk is away.'])
+    expect(warned).toEqual(['Schedules could not be checked: The disk is away.'])
     await clock.advance(4_999)
     expect(warned).toHaveLength(1)
     await clock.advance(1)
@@ -181,7 +181,7 @@ describe('what fires schedules', () => {
     await service.start()
     const found = await Promise.all(['gone', 'late', 'alive'].map(async (name) => (await service.runs(name)).runs[0]))
     expect(found).toMatchObject([
-      { status: 'missed', error: 'The process that was to run it ended before.', endedAt: START },
+      { status: 'missed', error: 'The process ended before it started the run.', endedAt: START },
       { status: 'missed' },
       { status: 'waiting' },
     ])

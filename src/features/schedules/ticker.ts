@@ -4,25 +4,25 @@ import { isOwnerAlive } from '../../system/index.ts'
 import { type Definition, toKnown } from './definition.ts'
 import { nextOf } from './schedule-registry.ts'
 import type { ScheduleRunner } from './schedule-runner.ts'
-import type { Firing, StoredSchedule, StoredScheduleRun } from './schedule-store.ts'
+import type { Firing, StoredSchedule, StoredScheduleRun } from './store-types.ts'
 import { nextTime, passedTimes } from './times.ts'
 
-/** Later than this it was missed: nothing was there to run it. */
+/** A time that passed longer ago was missed. */
 const GRACE_MS = 60_000
 
 const LOOK_MS = 5_000
-/** Others tell of a change; several at once are one look. */
+/** Delay after a change event, so that several cause one pass. */
 const SOON_MS = 100
 const BATCH = 100
 const MAX_WAITING = 1_000
 const MAX_ACTIVE = 1_000
-/** Whoever fires says so in the store, for those who ask whether somebody does. */
+/** The slot in the store that a process holds while it runs schedules. */
 export const TICKING_SLOT = 'schedules:ticking'
 const TICKING_MS = 15_000
 
 /**
- * Fires what is due. One timer waits for the next time; the store says which, and of several processes the first to move
- * a schedule on has its time. The clock may jump: only the store's times are compared, never counted.
+ * Fires schedules that are due. One timer waits for the next time in the store. If several processes fire the same time,
+ * the first one to update the schedule wins. Times are compared with the clock, never counted, so the clock may jump.
  */
 export class Ticker {
   readonly #host: FeatureHost
@@ -30,7 +30,7 @@ export class Ticker {
   #isOn = false
   #isClosed = false
   #isLooking = false
-  /** Something changed that the next look has to see. */
+  /** Whether schedules changed since the last pass began. */
   #hasNews = false
   #cancel: (() => void) | undefined
   #unwatch: (() => void) | undefined
@@ -64,7 +64,7 @@ export class Ticker {
     await this.#host.store.slots.release(TICKING_SLOT, this.#runner.owner)
   }
 
-  /** Stops for good: a start that is still under way comes too late. */
+  /** Stops permanently; a later `start` does nothing. */
   close(): Promise<void> {
     this.#isClosed = true
     return this.stop()
@@ -77,7 +77,7 @@ export class Ticker {
     try {
       waitMs = await this.#fireDue()
     } catch (error) {
-      this.#host.warn(`Schedules could not be looked at: ${messageOf(error)}`)
+      this.#host.warn(`Schedules could not be checked: ${messageOf(error)}`)
     }
     this.#isLooking = false
     this.#lookIn(this.#hasNews ? Math.min(waitMs, SOON_MS) : waitMs)
@@ -95,7 +95,7 @@ export class Ticker {
     if (this.#isOn) this.#cancel = this.#host.clock.after(waitMs, () => void this.#look(), { background: true })
   }
 
-  /** Tells how long nothing will be due. */
+  /** Fires what is due. Returns how long to wait for the next pass. */
   async #fireDue(): Promise<number> {
     const { schedules } = this.#host.store
     const { clock } = this.#host
@@ -111,7 +111,7 @@ export class Ticker {
     return Math.min(Math.max(next - clock.now(), 0) || SOON_MS, LOOK_MS)
   }
 
-  /** One that cannot be understood here must not keep all others from their times. */
+  /** Disables a schedule that cannot be read, so that it does not block the others. */
   async #fireOrSwitchOff(row: StoredSchedule): Promise<void> {
     let firing: Firing
     try {
@@ -145,18 +145,20 @@ export class Ticker {
     }
   }
 
-  /** Runs of processes that are gone: what had begun was interrupted, what had not may still be made. */
+  /** Settles the runs of processes that have ended: active ones were interrupted, waiting ones are taken over. */
   async #lookForLost(): Promise<void> {
     const { clock, store } = this.#host
     const now = clock.now()
-    // A clock that was set back must not put it off.
+    // The absolute value, because the clock may be set back.
     if (Math.abs(now - this.#lookedForLostAt) < LOOK_MS) return
     this.#lookedForLostAt = now
     const { owner } = this.#runner
     await store.slots.lease(TICKING_SLOT, { owner, now, until: now + TICKING_MS })
     for (const run of await store.schedules.active(MAX_ACTIVE)) {
       if (run.owner === owner || (run.leasedUntil > now && isOwnerAlive(run.owner))) continue
-      await this.#settleLost(run, now).catch((error) => this.#host.warn(`A run was lost: ${messageOf(error)}`))
+      await this.#settleLost(run, now).catch((error) =>
+        this.#host.warn(`An abandoned run could not be settled: ${messageOf(error)}`),
+      )
     }
   }
 
@@ -167,10 +169,10 @@ export class Ticker {
     const { owner, keep, leasedUntil } = this.#runner
     const end = { id: run.id, owner: run.owner, endedAt: now, keep }
     if (run.status === 'running') {
-      const error = 'The process that ran it ended before it did; what it had begun is in the records.'
+      const error = 'The process ended during the run; the records show the calls it had started.'
       await schedules.end({ ...end, status: 'interrupted', error })
     } else if (toKnown(row).definition.missed === 'skip') {
-      await schedules.end({ ...end, status: 'missed', error: 'The process that was to run it ended before.' })
+      await schedules.end({ ...end, status: 'missed', error: 'The process ended before it started the run.' })
     } else if (await schedules.takeOver(run.id, run.owner, { owner, leasedUntil })) {
       this.#runner.accept([{ ...run, owner, leasedUntil }], row)
     }
@@ -178,18 +180,18 @@ export class Ticker {
   }
 }
 
-/** What is to be run now, and when it goes on. */
+/** Which times to run now, and the next time. */
 interface Plan {
   /** Times to run, oldest first. */
   readonly times: readonly number[]
-  /** How many that passed are left out; 100 stands for 100 and more. */
+  /** How many past times are not run; 100 means 100 or more. */
   readonly missed: number
   /** The last time that passed. */
   readonly last: number
   readonly next?: number
 }
 
-/** Decides what becomes of a schedule that was due at `dueAt`, and of all times since. */
+/** Decides which times from `dueAt` to now are run, by the policy for missed times. */
 export function planFiring(definition: Definition, dueAt: number, now: number): Plan {
   const passed = passedTimes(definition, dueAt, now)
   const last = passed.at(-1)!

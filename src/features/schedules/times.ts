@@ -1,31 +1,31 @@
-import type { When } from './types.ts'
 import { Cron } from 'croner'
-import { messageOf, ToolError } from '../../core/index.ts'
 import { LRUCache } from 'lru-cache'
+import { messageOf, ToolError } from '../../core/index.ts'
+import type { When } from './types.ts'
 
-/** All that the times of a schedule follow from. */
+/** The fields that determine the times of a schedule. */
 export interface Timing {
   readonly when: When
   readonly timeZone: string
-  /** When it was made: intervals are counted from there. */
+  /** When it was created or its time changed; intervals count from here. */
   readonly since: number
   /** Milliseconds since 1970. */
   readonly until?: number
 }
 
-/** More times than this that passed are not looked at one by one. */
+/** Maximum number of past times that are listed. */
 export const MAX_PASSED = 100
 const MINUTE_MS = 60_000
-/** A day and what the clocks may add to it: what is narrower than that shows within it. */
+/** A day plus a clock change: the shortest gap of most expressions occurs within it. */
 const LOOK_AHEAD_MS = 25 * 3_600_000
 
-/** The first time after a moment. */
+/** The first time after `after`; `undefined` if there is none. */
 export function nextTime(timing: Timing, after: number): number | undefined {
   const time = nextOf(timing, after)
   return time === undefined || (timing.until !== undefined && time > timing.until) ? undefined : time
 }
 
-/** The times from `first`, which is one, up to a moment; the last 100 of them, oldest first. */
+/** The times from `first`, which is one of them, to `upTo`: the last 100, oldest first. */
 export function passedTimes(timing: Timing, first: number, upTo: number): number[] {
   const times = [first]
   for (;;) {
@@ -36,7 +36,7 @@ export function passedTimes(timing: Timing, first: number, upTo: number): number
   }
 }
 
-/** The shortest time between two that follow each other, as far as the next day tells, or the next 100. Whether it is `wanted` is all that matters. */
+/** The shortest gap between consecutive times within the next day or the next 100 times. The result is exact only below `wanted`. */
 export function shortestGap(timing: Timing, from: number, wanted = Number.POSITIVE_INFINITY): number {
   const { when } = timing
   if ('everyMs' in when) return when.everyMs
@@ -51,7 +51,7 @@ export function shortestGap(timing: Timing, from: number, wanted = Number.POSITI
   return shortest
 }
 
-/** So that it does not run twice in a minute: five fields, or a plain number before them. */
+/** Whether it runs at most once a minute: it has five fields, or a plain number of seconds. */
 function hasOneSecond(expression: string): boolean {
   const fields = expression.trim().split(/\s+/)
   return fields.length === 5 || /^\d+$/.test(fields[0]!)
@@ -64,11 +64,11 @@ function nextOf({ when, timeZone, since }: Timing, after: number): number | unde
   return at > after ? at : undefined
 }
 
-/** Backwards from a moment: after a year away there may be half a million, and nobody wants to count them. */
+/** Computed backwards from `upTo`: after a year there can be half a million times. */
 function lastTimes({ when, timeZone, since, until = upToEver }: Timing, upTo: number): number[] {
   const end = Math.min(upTo, until)
   if ('cron' in when) {
-    // The next second is not counted in; the last one is.
+    // croner excludes the end, in whole seconds.
     const times = cronOf(when.cron, timeZone).previousRuns(MAX_PASSED, new Date(end + 1_000))
     return times
       .map((time) => time.getTime())
@@ -83,12 +83,12 @@ function lastTimes({ when, timeZone, since, until = upToEver }: Timing, upTo: nu
 const upToEver = Number.MAX_SAFE_INTEGER
 
 const FIELDS = ['second', 'minute', 'hour', 'day of month', 'month', 'day of week'] as const
-/** How expressions are read: seconds are optional. */
+/** The field for seconds is optional. */
 export const CRON_MODE = '5-or-6-parts'
 
-/** What is wrong with a cron expression, and in which field; `undefined` when nothing is. */
+/** What is wrong with a cron expression, and in which field; `undefined` if it is valid. */
 export function cronProblem(expression: string): string | undefined {
-  // A date would be accepted as an expression that is due once: that is `at`.
+  // croner also accepts dates, which belong into `at`.
   if (/^\s*\d{4}-\d{2}/.test(expression))
     return `${JSON.stringify(expression)} is a date, not a cron expression. Give it as at.`
   try {
@@ -99,7 +99,7 @@ export function cronProblem(expression: string): string | undefined {
   }
 }
 
-/** Which field it is: each is tried alone, with a star in the place of all others. */
+/** Finds the invalid field by parsing each one with `*` in place of the others. */
 function whatIsWrong(expression: string, message: string): string {
   const said = message.replace(/^Cron\w+: /, '')
   const fields = [...expression.matchAll(/\S+/g)]
@@ -110,10 +110,10 @@ function whatIsWrong(expression: string, message: string): string {
   )
   const field = fields[wrong]
   if (!field) return said
-  return `field ${wrong + 1} (${names[wrong]}), ${JSON.stringify(field[0])} at character ${field.index + 1}, is not possible: ${reasonOf(said)}`
+  return `field ${wrong + 1} (${names[wrong]}), ${JSON.stringify(field[0])} at character ${field.index + 1}, is invalid: ${reasonOf(said)}`
 }
 
-/** Days and months are counted from 0 in what croner says of them, which helps nobody. */
+/** Replaces croner's range errors, which count days and months from 0. */
 function reasonOf(said: string): string {
   return /^Invalid value/.test(said) ? 'the value is out of range.' : said
 }
@@ -128,11 +128,11 @@ function parses(expression: string): boolean {
 }
 
 const HINT =
-  'Five fields: minute hour day-of-month month day-of-week, with one for seconds before them if need be: "0 9 * * 1-5" is 9:00 on weekdays. Also @hourly, @daily, @weekly, @monthly, @yearly.'
-/** Expressions come from models; what is parsed is kept while it is used. */
+  'Use five fields: minute hour day-of-month month day-of-week, optionally preceded by seconds: "0 9 * * 1-5" is 9:00 on weekdays. Also valid: @hourly, @daily, @weekly, @monthly, @yearly.'
+/** Parsed expressions. Bounded, because models write them. */
 const parsed = new LRUCache<string, Cron>({ max: 2_000 })
 
-/** An expression that can be asked for its times; INPUT_SCHEMA_INVALID says where it is wrong. */
+/** Parses an expression; throws `INPUT_SCHEMA_INVALID` with the invalid field. */
 export function cronOf(expression: string, timeZone: string): Cron {
   const key = `${timeZone}\n${expression}`
   const known = parsed.get(key)
@@ -148,7 +148,7 @@ export function cronOf(expression: string, timeZone: string): Cron {
   }
 }
 
-/** Refuses a time zone that this machine does not know. */
+/** Throws `INPUT_SCHEMA_INVALID` if this machine does not know the time zone. */
 export function checkTimeZone(timeZone: string): void {
   try {
     new Intl.DateTimeFormat('en', { timeZone })
@@ -160,7 +160,7 @@ export function checkTimeZone(timeZone: string): void {
   }
 }
 
-/** What is wrong with what somebody said about a schedule. */
+/** The error for an invalid schedule. */
 export function invalidSchedule(message: string, hint?: string): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', message, hint === undefined ? {} : { hint })
 }

@@ -113,7 +113,7 @@ export interface Schedule {
   readonly until?: string
   /** Maximum number of runs; absent if there is no limit. */
   readonly maxRuns?: number
-  /** `false` if somebody disabled it, or for the reason in `disabledBecause`. */
+  /** `false` if a caller disabled it, or the hub did for the reason in `disabledBecause`. */
   readonly enabled: boolean
   /** Why the hub disabled it; absent if a caller did. */
   readonly disabledBecause?: string

@@ -150,22 +150,22 @@ describe('refusals say what to do', () => {
     [
       duplicateSchedule('nightly'),
       'CONFLICT',
-      'There is a schedule nightly already.',
-      { hint: 'Change that one with update, or choose another name.' },
+      'A schedule named nightly already exists.',
+      { hint: 'Change it with update, or choose another name.' },
     ],
     [
       tooManySchedules(3, 2),
       'BUDGET_EXCEEDED',
-      'There are 3 schedules already; the limit is 2.',
-      { key: 'schedules.most', hint: 'Remove one that is not needed any more, or have the owner raise the limit.' },
+      'There are already 3 schedules; the limit is 2.',
+      { key: 'schedules.most', hint: 'Remove one that is no longer needed, or ask the owner to raise the limit.' },
     ],
     [
       scopeIsFull('agent:"x"', 5),
       'BUDGET_EXCEEDED',
-      'The scope "agent:\\"x\\"" holds 5 notes, which is the most.',
+      'The scope "agent:\\"x\\"" holds 5 notes, which is the limit.',
       {
         key: 'memory.limits.notes',
-        hint: 'Forget notes that are not needed any more, or have the owner raise the limit.',
+        hint: 'Forget notes that are no longer needed, or ask the owner to raise the limit.',
       },
     ],
   ])('%#', (error, code, message, fix) => {

@@ -159,7 +159,7 @@ export function schedulesSuite({ name, store, describe, it, expect }: StoreTests
       expect(await store().schedules.addRun(run('6'), SKIP)).toMatchObject({ status: 'skipped' })
       await expect(async () => store().schedules.addRun(run('7', { schedule: 'none' }), SKIP)).rejects.toMatchObject({
         code: 'NOT_FOUND',
-        message: 'The schedule is not there any more.',
+        message: 'The schedule no longer exists.',
       })
     })
 

@@ -1,7 +1,7 @@
 import { ChevronLeft, ChevronRight, ExternalLink, EyeOff, FormInput } from 'lucide-react'
 import { Link } from 'wouter'
 import { api, useMe } from '../../api/session.ts'
-import type { CanvasDetail, Question } from '../../api/types.ts'
+import type { CanvasDetailEntry, Question } from '../../api/types.ts'
 import { useAction, useResource } from '../../api/use-resource.ts'
 import { runPath } from '../../calls/call.ts'
 import { Badge } from '../../components/badge.tsx'
@@ -40,7 +40,7 @@ export function CanvasPanel({ id }: { id: string }) {
   )
 }
 
-function Heading({ canvas }: { canvas: CanvasDetail }) {
+function Heading({ canvas }: { canvas: CanvasDetailEntry }) {
   const { title, tainted, hidden, caller, principal, updatedAt, run, latest } = canvas
   return (
     <header className={styles.heading}>
@@ -79,7 +79,7 @@ function HideButton({ id }: { id: string }) {
 }
 
 /** A canvas in its frame, and its versions. The latest version follows the changes of the agent. */
-function CanvasView({ canvas }: { canvas: CanvasDetail }) {
+function CanvasView({ canvas }: { canvas: CanvasDetailEntry }) {
   const { id, title, versions, latest } = canvas
   const [wanted, setWanted] = useSearchParam('version')
   const isDark = useIsDark()
@@ -133,7 +133,7 @@ function CanvasView({ canvas }: { canvas: CanvasDetail }) {
 }
 
 /** A form that a call waits for. It is a question of that call, so it can also be answered on the Approvals page. */
-function CanvasForm({ canvas }: { canvas: CanvasDetail }) {
+function CanvasForm({ canvas }: { canvas: CanvasDetailEntry }) {
   const query = useResource(['questions', 'waiting'], () => api.questions.list(), { refreshOn: ['question'] })
   return (
     <SplitBody label="The form">

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Content } from '../../../core/index.ts'
 import { CANVAS_KINDS, type Canvas } from '../types.ts'
 
-/** What an agent can do with canvases. */
+/** The actions of core/canvas. */
 export const CANVAS_ACTIONS = ['present', 'update', 'hide', 'list', 'eval', 'snapshot'] as const
 
 const canvas = z.strictObject({
@@ -17,7 +17,7 @@ const canvas = z.strictObject({
 
 const image = z.strictObject({
   mediaType: z.literal('image/png'),
-  data: z.string().describe('The picture in base64.'),
+  data: z.string().describe('The screenshot in base64.'),
 })
 
 /** The data of a result. */
@@ -25,18 +25,17 @@ export const canvasResult = z.strictObject({
   action: z.enum(CANVAS_ACTIONS),
   canvas: canvas.optional(),
   canvases: z.array(canvas).optional(),
-  /** What was filled into a form. */
-  values: z.record(z.string(), z.unknown()).optional().describe('What the person filled into the form.'),
-  value: z.unknown().optional().describe('What the script gave, as JSON.'),
+  values: z.record(z.string(), z.unknown()).optional().describe('The answers of the form.'),
+  value: z.unknown().optional().describe('The return value of the script, as JSON.'),
   image: image.optional(),
   problem: z.string().optional().describe('Why the content could not be drawn.'),
   errors: z.array(z.string()).optional().describe('The last errors of the console of the canvas.'),
 })
 
-/** The same as a type. */
+/** The type of a result. */
 export type CanvasResult = z.infer<typeof canvasResult>
 
-/** What of a canvas goes into a result. */
+/** The fields of a canvas that a result contains. */
 export function summarise({ id, name, title, kind, hidden, latest }: Canvas): NonNullable<CanvasResult['canvas']> {
   return { id, name, title, kind, version: latest.n, bytes: latest.bytes, hidden }
 }
@@ -44,13 +43,13 @@ export function summarise({ id, name, title, kind, hidden, latest }: Canvas): No
 /** The short form for a model. */
 export function showCanvas(result: CanvasResult): Content {
   const { action, canvases, canvas, values, value, image, problem, errors = [] } = result
-  if (canvases) return canvases.length === 0 ? 'This run shows nothing.' : canvases.map(line).join('\n')
+  if (canvases) return canvases.length === 0 ? 'This run has no canvases.' : canvases.map(line).join('\n')
   const troubles = [
     ...(problem === undefined ? [] : [`It could not be drawn: ${problem}`]),
     ...errors.map((error) => `console: ${error}`),
   ]
   if (action === 'eval')
-    return [value === undefined ? 'The script gave nothing.' : JSON.stringify(value), ...troubles].join('\n')
+    return [value === undefined ? 'The script returned nothing.' : JSON.stringify(value), ...troubles].join('\n')
   if (image) {
     const words = [`${canvas!.name}, version ${canvas!.version}`, ...troubles].join('\n')
     return [

@@ -68,7 +68,9 @@ describe('core/canvas', () => {
     const { act, data } = open()
     const { canvas: shown } = await data('present', page('one'))
     expect((await data('list')).canvases).toEqual([shown])
-    expect((await act('list', {}, { run: 'r2' })).content).toEqual([{ type: 'text', text: 'This run shows nothing.' }])
+    expect((await act('list', {}, { run: 'r2' })).content).toEqual([
+      { type: 'text', text: 'This run has no canvases.' },
+    ])
     for (const input of [
       { action: 'update', content: 'x' },
       { action: 'hide' },
@@ -79,7 +81,7 @@ describe('core/canvas', () => {
         code: 'NOT_FOUND',
         fix: { hint: 'Present one first.' },
       })
-    expect((await act('hide', { canvas: 'other' })).error?.fix.hint).toBe('There are: report.')
+    expect((await act('hide', { canvas: 'other' })).error?.fix.hint).toBe('Known canvases: report.')
   })
 
   it.each([
@@ -89,12 +91,12 @@ describe('core/canvas', () => {
     ['needs canvas', 'hide', {}],
     ['needs canvas', 'snapshot', {}],
     ['needs script', 'eval', { canvas: 'report' }],
-    ['is no JSON', 'present', { kind: 'vega-lite', content: 'x' }],
-    ['is a JSON object', 'present', { kind: 'vega-lite', content: '[]' }],
-    ['no form', 'present', { kind: 'form', content: '{' }],
-    ['no form: it has 0 fields', 'present', { kind: 'form', content: '{"type":"object","properties":{}}' }],
+    ['is not valid JSON', 'present', { kind: 'vega-lite', content: 'x' }],
+    ['must be a JSON object', 'present', { kind: 'vega-lite', content: '[]' }],
+    ['Invalid form', 'present', { kind: 'form', content: '{' }],
+    ['Invalid form: it has 0 fields', 'present', { kind: 'form', content: '{"type":"object","properties":{}}' }],
     [
-      'no form: properties.a.type',
+      'Invalid form: properties.a.type',
       'present',
       { kind: 'form', content: '{"type":"object","properties":{"a":{"type":"object"}}}' },
     ],
@@ -111,7 +113,7 @@ describe('core/canvas', () => {
     const { hub, act, data } = open({ canvas: { maxBytes: 10, maxCanvases: 2, maxVersions: 2 } })
     expect((await act('present', page('x'.repeat(11)))).error).toMatchObject({
       code: 'FILE_TOO_LARGE',
-      message: 'The content has 11 bytes, a canvas holds at most 10.',
+      message: 'The content has 11 bytes; the limit of a canvas is 10.',
     })
     const { canvas: shown } = await data('present', page('1'))
     await act('present', page('x', { canvas: 'second' }))
@@ -121,9 +123,9 @@ describe('core/canvas', () => {
     expect((await hub.canvas.find(shown!.id))!.versions.map(({ n }) => n)).toEqual([2, 3])
     expect((await act('snapshot', { canvas: 'report', version: 1 })).error).toMatchObject({
       code: 'NOT_FOUND',
-      fix: { hint: 'Versions before 2 are listed no more; they stay artifacts of their calls.' },
+      fix: { hint: 'Versions before 2 are no longer listed; they stay artifacts of their calls.' },
     })
-    expect((await act('snapshot', { canvas: 'report', version: 9 })).error?.fix.hint).toBe('It has 2 to 3.')
+    expect((await act('snapshot', { canvas: 'report', version: 9 })).error?.fix.hint).toBe('It has versions 2 to 3.')
     await expect(open({ canvas: { maxBytes: 0 } }).hub.canvas.list()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
   })
 

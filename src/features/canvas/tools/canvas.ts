@@ -21,7 +21,7 @@ const form = z.looseObject({
   required: z.array(z.string()).optional(),
 })
 
-/** A form as people can fill it in everywhere: a flat object of texts, numbers, yes or no, and choices. */
+/** Parses a form: the JSON Schema of a flat object of strings, numbers, booleans and choices. */
 function readForm(content: string): z.infer<typeof form> {
   const parsed = form.safeParse(readJson(content))
   if (!parsed.success) {
@@ -29,11 +29,11 @@ function readForm(content: string): z.infer<typeof form> {
     throw invalid(`${issue!.path.join('.') || 'the content'}: ${issue!.message}`)
   }
   const count = Object.keys(parsed.data.properties).length
-  if (count === 0 || count > MAX_FIELDS) throw invalid(`it has ${count} fields, and 1 to ${MAX_FIELDS} are possible`)
+  if (count === 0 || count > MAX_FIELDS) throw invalid(`it has ${count} fields; use 1 to ${MAX_FIELDS}`)
   return parsed.data
 }
 
-/** What is wrong with a form; nothing when people can fill it in. */
+/** What is wrong with a form; `undefined` if it is valid. */
 function formProblem(content: string): string | undefined {
   try {
     readForm(content)
@@ -53,7 +53,7 @@ function readJson(content: string): unknown {
 }
 
 function invalid(why: string): ToolError {
-  return new ToolError('INPUT_SCHEMA_INVALID', `This is no form: ${why}.`, {
+  return new ToolError('INPUT_SCHEMA_INVALID', `Invalid form: ${why}.`, {
     hint: 'Give a JSON Schema: {"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}.',
   })
 }
@@ -61,14 +61,14 @@ function invalid(why: string): ToolError {
 const MAX_WAIT_MS = 3_600_000
 
 const fields = z.strictObject({
-  action: z.enum(CANVAS_ACTIONS).describe('present shows something, update adds a version, eval runs a script in it.'),
+  action: z.enum(CANVAS_ACTIONS).describe('present shows a canvas, update adds a version, eval runs a script in it.'),
   canvas: z
     .string()
     .regex(/^[\w.-]{1,64}$/)
     .optional()
-    .describe('Its id or name; with present, the name it gets. Letters, digits, dot, dash, underscore.'),
-  kind: z.enum(CANVAS_KINDS).optional().describe('present: what the content is.'),
-  title: z.string().min(1).max(200).optional().describe('present, update: what people read above it.'),
+    .describe('Id or name of the canvas; for present, its new name. Letters, digits, dot, dash, underscore.'),
+  kind: z.enum(CANVAS_KINDS).optional().describe('present: kind of the content.'),
+  title: z.string().min(1).max(200).optional().describe('present, update: heading above the content.'),
   content: z
     .string()
     .min(1)
@@ -76,17 +76,17 @@ const fields = z.strictObject({
     .optional()
     .describe(
       'present, update: the HTML, Markdown, Mermaid text, Vega-Lite JSON with its data inside, or for a form the JSON Schema ' +
-        'of a flat object. It reaches no network: put images in as data: URLs, and styles and scripts inline.',
+        'of a flat object. There is no network: embed images as data: URLs, and styles and scripts inline.',
     ),
   script: z
     .string()
     .min(1)
     .max(100_000)
     .optional()
-    .describe('eval: the body of an async function; give a JSON value back with return.'),
-  version: z.int().min(1).optional().describe('eval, snapshot: which one; the latest unless said.'),
-  width: z.int().min(100).max(3_000).optional().describe('eval, snapshot: pixels; 1024 unless said.'),
-  height: z.int().min(100).max(3_000).optional().describe('eval, snapshot: pixels; 768 unless said.'),
+    .describe('eval: the body of an async function; return a JSON value.'),
+  version: z.int().min(1).optional().describe('eval, snapshot: version number. Default: the latest.'),
+  width: z.int().min(100).max(3_000).optional().describe('eval, snapshot: pixels. Default: 1024.'),
+  height: z.int().min(100).max(3_000).optional().describe('eval, snapshot: pixels. Default: 768.'),
   waitMs: z
     .int()
     .min(1_000)
@@ -113,14 +113,14 @@ const input = fields
 
 type Input = z.infer<typeof input>
 
-/** Shows something to people in the console. */
+/** Shows content to people in the console. */
 export const canvasTool = defineTool({
   name: 'core/canvas',
   title: 'Canvas',
   description:
-    'Show people a page, a Markdown text, a Mermaid diagram, a Vega-Lite chart or a form in the console, and change it later. A form ' +
-    'waits for the person and gives back what was filled in. snapshot shows you what they see. Use it for what is better seen than ' +
-    'read. Not for files that should stay (write them), and never to ask for secrets.',
+    'Show people an HTML page, Markdown, a Mermaid diagram, a Vega-Lite chart or a form in the console, and update it later. ' +
+    'A form waits for the person and returns the answers. snapshot shows you what they see. Use it for content that is ' +
+    'easier to see than to read. Not for lasting files (write them instead), and never to ask for secrets.',
   input,
   output: canvasResult,
   capabilities: ['canvas'],
@@ -175,19 +175,19 @@ export const canvasTool = defineTool({
 async function show(input: Input, ctx: Context<'canvas'>): Promise<CanvasResult> {
   const { action, kind, title, waitMs } = input
   const content = needed(input.content, 'content', input)
-  // Before anything is shown that nobody could fill in.
+  // Rejects an invalid form before it is shown.
   const form = kind === 'form' ? readForm(content) : undefined
   const shown = await (action === 'present'
     ? ctx.canvas.present({
         kind: needed(kind, 'kind', input),
         content,
-        ...said('name', input.canvas),
-        ...said('title', title),
+        ...given('name', input.canvas),
+        ...given('title', title),
       })
     : ctx.canvas.update(needed(input.canvas, 'canvas', input), {
         content,
-        ...said('kind', kind),
-        ...said('title', title),
+        ...given('kind', kind),
+        ...given('title', title),
       }))
   ctx.evidence({ type: 'text', ref: shown.latest.artifact, summary: `${shown.name}, version ${shown.latest.n}` })
   const canvas = summarise(shown)
@@ -204,7 +204,7 @@ async function evaluate(input: Input, ctx: Context<'canvas'>): Promise<CanvasRes
   const script = needed(input.script, 'script', input)
   const drawn = await ctx.canvas.evaluate(needed(input.canvas, 'canvas', input), script, input)
   const { value } = drawn
-  return { action: input.action, ...describe(drawn), ...said('value', value) }
+  return { action: input.action, ...describe(drawn), ...given('value', value) }
 }
 
 async function snapshot(input: Input, ctx: Context<'canvas'>): Promise<CanvasResult> {
@@ -215,10 +215,10 @@ async function snapshot(input: Input, ctx: Context<'canvas'>): Promise<CanvasRes
 }
 
 function describe({ canvas, version, problem, errors }: CanvasDrawing) {
-  return { canvas: { ...summarise(canvas), version }, ...said('problem', problem), errors: [...errors] }
+  return { canvas: { ...summarise(canvas), version }, ...given('problem', problem), errors: [...errors] }
 }
 
-function said<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {
+function given<K extends string, T>(key: K, value: T | undefined): { [P in K]?: T } {
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: T }
 }
 
@@ -229,7 +229,7 @@ function needed<T>(value: T | undefined, name: string, { action }: Input): T {
   })
 }
 
-/** A page may run scripts of the model where people see it; of an update nobody knows yet what it is to change. */
+/** HTML may run scripts of the model in the console. The kind of an updated canvas is not known here, so it counts as HTML. */
 function mayHoldScripts({ action, kind }: Input): boolean {
   return (action === 'present' || action === 'update') && (kind ?? 'html') === 'html'
 }

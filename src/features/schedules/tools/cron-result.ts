@@ -23,15 +23,15 @@ const run = z.strictObject({
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
   status,
-  runId: z.string().optional().describe('The run with the records.'),
-  missed: z.int().min(0).describe('Times that were left out with it.'),
+  runId: z.string().optional().describe('The run that its calls are recorded in.'),
+  missed: z.int().min(0).describe('Earlier times that were missed.'),
   summary: z.string().optional(),
   error: z.string().optional(),
 })
 
-/** What each action of core/cron gives back; times are in UTC. */
+/** The result of core/cron; times are in UTC. */
 export const cronResult = z.strictObject({
-  action: z.string().describe('What was done.'),
+  action: z.string().describe('The action.'),
   status: z
     .strictObject({
       isTicking: z.boolean(),
@@ -42,11 +42,11 @@ export const cronResult = z.strictObject({
       waiting: z.int().min(0),
     })
     .optional()
-    .describe('status: how your schedules do, and whether anything runs them.'),
+    .describe('status: counts of your schedules, and whether anything runs them.'),
   schedules: z.array(schedule).optional().describe('list: your schedules, without the arguments of their calls.'),
-  schedule: schedule.optional().describe('The schedule it was done to.'),
-  run: run.optional().describe('run: how it went; running when it goes on.'),
-  runs: z.array(run).optional().describe('runs: what became of its times, newest first.'),
+  schedule: schedule.optional().describe('The schedule that the action applies to.'),
+  run: run.optional().describe('run: the outcome; status running if it has not ended yet.'),
+  runs: z.array(run).optional().describe('runs: the runs of the schedule, newest first.'),
   next: z.int().min(0).optional().describe('runs: before of the next page.'),
 })
 
@@ -64,7 +64,7 @@ export function toSchedule(known: Schedule): z.infer<typeof schedule> {
   }
 }
 
-/** The same without the arguments of its calls. */
+/** A schedule for a model, without the arguments of its calls. */
 export function toShortSchedule(known: Schedule): z.infer<typeof schedule> {
   return { ...toSchedule(known), calls: known.calls.map(({ tool }) => ({ tool })) }
 }
@@ -81,18 +81,18 @@ export function toRun({ dueAt, startedAt, endedAt, status, runId, missed, summar
   }
 }
 
-/** How schedules do, for a model. */
+/** The status for a model. */
 export function toStatus({ isTicking, schedules, enabled, nextAt, running, waiting }: ScheduleStatus) {
   const next = nextAt === undefined ? {} : { nextAt: isoOf(nextAt) }
   return { isTicking, schedules, enabled, ...next, running, waiting }
 }
 
-/** For a model: what it asked for, and how to go on. */
+/** The result as text for a model, with hints for the next call. */
 export function showCron({ action, status, schedules, schedule, run, runs, next }: Result): string {
   if (status) return showStatus(status)
   if (schedules) {
     if (schedules.length === 0) return 'You have no schedules.'
-    return [...schedules.map(line), 'One of them with its arguments: list with its name.'].join('\n')
+    return [...schedules.map(line), 'To see the arguments of one, list it by name.'].join('\n')
   }
   if (run) return runLine(run)
   if (runs) {
@@ -113,8 +113,8 @@ function showStatus({
   waiting,
 }: NonNullable<Result['status']>): string {
   const next = nextAt === undefined ? 'none is due' : `the next is due at ${nextAt}`
-  const who = isTicking ? '' : ' Nothing runs schedules now.'
-  return `${schedules} schedules, ${enabled} of them on, ${running} running, ${waiting} waiting; ${next}.${who}`
+  const who = isTicking ? '' : ' Nothing runs schedules at the moment.'
+  return `${schedules} schedules, ${enabled} enabled; ${running} runs active, ${waiting} waiting; ${next}.${who}`
 }
 
 function line({
@@ -135,7 +135,7 @@ function line({
 }
 
 function runLine({ dueAt, status, missed, runId, summary, error }: z.infer<typeof run>): string {
-  const left = missed === 0 ? '' : `, ${missed} times left out`
+  const left = missed === 0 ? '' : `, ${missed} times missed`
   return [`${dueAt}  ${status}${left}`, runId, error ?? summary].filter((part) => part !== undefined).join('  ')
 }
 

@@ -19,7 +19,7 @@ describe('core/cron', () => {
       action: 'add',
       schedule: { name: 'job', when: '0 9 * * 1-5', nextAt: '2026-01-01T08:00:00.000Z', calls, enabled: true, runs: 0 },
     })
-    expect(added.meta.notices).toEqual([expect.stringContaining('Nothing runs schedules now')])
+    expect(added.meta.notices).toEqual([expect.stringContaining('No process runs schedules')])
     expect(added.evidence).toHaveLength(1)
     expect((await ask({ action: 'list' })).data).toMatchObject({ schedules: [{ calls: [{ tool: 'note' }] }] })
     const one = await ask({ action: 'list', name: 'job' })
@@ -31,7 +31,7 @@ describe('core/cron', () => {
     const runs = await ask({ action: 'runs', name: 'job' })
     expect(runs.data).toMatchObject({ runs: [{ status: 'ok', runId: expect.stringMatching(/^cron-job-/) }] })
     expect(runs.text).toMatch(/^2026-01-01T00:00:00.000Z {2}ok {2}cron-job-/)
-    expect((await ask({ action: 'status' })).text).toContain('1 schedules, 0 of them on')
+    expect((await ask({ action: 'status' })).text).toContain('1 schedules, 0 enabled')
     expect((await ask({ action: 'remove', name: 'job' })).text).toBe('Removed job.')
     expect((await ask({ action: 'list' })).text).toBe('You have no schedules.')
     await hub.close()
@@ -77,10 +77,10 @@ describe('core/cron', () => {
     [{ action: 'add', name: 'x', calls, cron: '0 25 * * *' }, 'field 2 (hour), "25"'],
     [{ action: 'add', name: 'x y', calls, every: '5m' }, 'name: letters, digits'],
     [{ action: 'add', name: 'config:x', calls, every: '5m' }, 'name: letters, digits'],
-    [{ action: 'add', name: 'wake', calls, every: '5m' }, 'wake is what rules call wake-ups'],
-    [{ action: 'add', name: 'x', calls, every: '5s' }, 'the shortest time between two runs is 10000 ms'],
+    [{ action: 'add', name: 'wake', calls, every: '5m' }, 'The name wake is reserved for wake-ups'],
+    [{ action: 'add', name: 'x', calls, every: '5s' }, 'the minimum time between two runs is 10000 ms'],
     [{ action: 'add', name: 'x', calls, cron: '*/5 * * * * *' }, 'It would run every 5000 ms'],
-    [{ action: 'add', name: 'x', calls, at: '2025-01-01T00:00' }, 'has passed'],
+    [{ action: 'add', name: 'x', calls, at: '2025-01-01T00:00' }, 'is in the past'],
     [{ action: 'add', name: 'x', calls, cron: '0 0 30 2 *' }, 'It would never run'],
     [{ action: 'add', name: 'x', calls, every: '1m', until: '2026-01-01T00:00:30' }, 'It would never run'],
     [{ action: 'add', name: 'x', calls, every: '1m', jitterMs: 60_000 }, 'A jitter of 60000 ms'],
@@ -138,7 +138,7 @@ describe('core/cron', () => {
       calls: [{ tool: 'cron', input: { action: 'run', name: 'job' } }],
     })
     expect((await hub.callDynamic('cron', { action: 'run', name: 'outer' })).data).toMatchObject({
-      run: { status: 'error', error: expect.stringContaining('A schedule does not run schedules') },
+      run: { status: 'error', error: expect.stringContaining('A schedule cannot run other schedules') },
     })
     await hub.close()
   })

@@ -15,7 +15,7 @@ const scheduledCall = z.strictObject({
   input: z.record(z.string(), z.unknown()).default({}).describe('Its arguments.'),
 })
 
-/** Not in the schema that models see: its pattern has two hundred characters. */
+/** Not part of the schema that models see, because its pattern has two hundred characters. */
 const TIME_FORM = z.iso.datetime({ local: true, offset: true })
 const TIME = z
   .string()
@@ -25,13 +25,13 @@ const TIME = z
 const fields = z.strictObject({
   action: z
     .enum(['status', 'list', 'add', 'update', 'remove', 'run', 'runs', 'wake'])
-    .describe('What to do: run makes the calls of a schedule now, runs tells what became of it, wake reminds once.'),
+    .describe('run makes the calls of a schedule now, runs lists its past runs, wake sets a one-time reminder.'),
   name: z
     .string()
     .min(1)
     .max(80)
     .optional()
-    .describe('The schedule: add, update, remove, run and runs need it; list shows all of one.'),
+    .describe('Name of the schedule. Required by add, update, remove, run and runs; list shows one in full.'),
   cron: z
     .string()
     .max(200)
@@ -44,32 +44,36 @@ const fields = z.strictObject({
     .regex(INTERVAL, 'must be an interval such as 90s, 15m, 1h or 1d')
     .optional()
     .describe('add, update: an interval such as 15m, 2h, 1d.'),
-  at: TIME.optional().describe('add, update, wake: one time, such as 2027-01-31T09:00 or with an offset.'),
+  at: TIME.optional().describe('add, update, wake: one time, such as 2027-01-31T09:00, optionally with an offset.'),
   timeZone: z
     .string()
     .max(64)
     .refine(isTimeZone, 'There is no such time zone: use a name such as Europe/Berlin or UTC')
     .optional()
-    .describe("Of cron and at: Europe/Berlin. The owner's unless said."),
+    .describe("Time zone of cron and at, such as Europe/Berlin. Default: the owner's."),
   calls: z.array(scheduledCall).min(1).max(20).optional().describe('add, update: the calls to make, in this order.'),
-  continueOnError: z.boolean().optional().describe('Make the other calls also after one that failed.'),
+  continueOnError: z.boolean().optional().describe('Make the remaining calls after one that failed.'),
   missed: z
     .enum(MISSED_POLICIES)
     .optional()
-    .describe('Times that passed while nothing ran: leave out, one run for all (unless said), or one for each.'),
+    .describe(
+      'What to do about times that passed while nothing ran schedules: skip them, one run for all, or one for each. Default: once.',
+    ),
   overlap: z
     .enum(OVERLAP_POLICIES)
     .optional()
-    .describe('When the run before is not over: leave out (unless said), wait for its end, or run beside it.'),
-  jitterMs: z.int().min(0).max(3_600_000).optional().describe('Put each time off by a random part of this.'),
-  enabled: z.boolean().optional().describe('update: false stops it, true lets it go on.'),
-  until: TIME.optional().describe('The last moment it may run at.'),
-  maxRuns: z.int().min(1).max(1_000_000_000).optional().describe('So often and no more.'),
-  timeoutMs: z.int().min(1_000).max(86_400_000).optional().describe('How long one run may take; an hour unless said.'),
-  text: z.string().max(4_000).optional().describe('wake: what to be reminded of.'),
-  inMs: z.int().min(1).max(31_622_400_000).optional().describe('wake: in so many milliseconds, instead of at.'),
-  limit: z.int().min(1).max(100).default(20).describe('runs: how many, newest first.'),
-  before: z.int().min(0).optional().describe('runs: the next of an earlier page.'),
+    .describe(
+      'What to do while the previous run is active: skip this time, queue it, or run in parallel. Default: skip.',
+    ),
+  jitterMs: z.int().min(0).max(3_600_000).optional().describe('Maximum random delay of each run.'),
+  enabled: z.boolean().optional().describe('update: false disables the schedule, true enables it.'),
+  until: TIME.optional().describe('Do not run after this time.'),
+  maxRuns: z.int().min(1).max(1_000_000_000).optional().describe('Maximum number of runs.'),
+  timeoutMs: z.int().min(1_000).max(86_400_000).optional().describe('Time limit of one run. Default: 1 h.'),
+  text: z.string().max(4_000).optional().describe('wake: text of the reminder.'),
+  inMs: z.int().min(1).max(31_622_400_000).optional().describe('wake: delay in milliseconds, instead of at.'),
+  limit: z.int().min(1).max(100).default(20).describe('runs: maximum number, newest first.'),
+  before: z.int().min(0).optional().describe('runs: next of the previous page.'),
 })
 
 const input = fields
@@ -93,15 +97,15 @@ const input = fields
 
 type Input = z.infer<typeof input>
 
-/** Schedules are the agent's own doing; what they call is judged again when they do. */
+/** Manages schedules. The policy decides on every scheduled call again when it is made. */
 export const cron = defineTool({
   name: 'core/cron',
   title: 'Schedules',
   description:
-    'Make tool calls later: at times of a cron expression, at an interval, or once. Use it for what has to happen when ' +
-    'you are not at work: add a schedule with its calls, list, update, remove and run schedules, see what became of their ' +
-    'runs, or ask to be reminded (wake). Every call is judged by the policy again when it is made; what needs a person ' +
-    'then waits for one, or fails. Not for waiting a moment within this run.',
+    'Make tool calls later: at the times of a cron expression, at an interval, or once. Use it for work that must happen ' +
+    'while you are not running: add, list, update, remove and run schedules, see their past runs, or set a reminder (wake). ' +
+    'The policy decides on every call again when it is made; a call that needs approval then waits for a person, or fails. ' +
+    'Not for short waits within this run.',
   input,
   output: cronResult,
   capabilities: ['schedule'],
@@ -166,14 +170,25 @@ async function act(
     }
     case 'wake': {
       const { text, at, inMs } = input
-      return { schedule: toShortSchedule(await schedules.wake(said({ text, at, inMs }))) }
+      return { schedule: toShortSchedule(await schedules.wake(withoutAbsent({ text, at, inMs }))) }
     }
   }
 }
 
 function settingsOf(input: Input): ScheduleChange {
   const { timeZone, calls, continueOnError, missed, overlap, jitterMs, enabled, until, maxRuns, timeoutMs } = input
-  return said({ timeZone, calls, continueOnError, missed, overlap, jitterMs, enabled, until, maxRuns, timeoutMs })
+  return withoutAbsent({
+    timeZone,
+    calls,
+    continueOnError,
+    missed,
+    overlap,
+    jitterMs,
+    enabled,
+    until,
+    maxRuns,
+    timeoutMs,
+  })
 }
 
 function whenOf(input: Input): WrittenWhen {
@@ -190,7 +205,7 @@ function needed<K extends 'name' | 'calls'>(input: Input, key: K): NonNullable<I
   const value = input[key]
   if (value !== undefined) return value as NonNullable<Input[K]>
   throw new ToolError('INPUT_SCHEMA_INVALID', `cron ${input.action} needs ${key}.`, {
-    hint: key === 'name' ? 'Give name; cron list shows those there are.' : 'Give calls: [{ tool, input }].',
+    hint: key === 'name' ? 'Give name; cron list shows the names.' : 'Give calls: [{ tool, input }].',
   })
 }
 
@@ -208,7 +223,7 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** Without what was left open. */
-function said<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+/** The values that are given. */
+function withoutAbsent<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
 }

@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { SCRIPT_NAMES, scriptOf } from './canvas-scripts.ts'
-import { writePage } from './create-canvas.ts'
 import { drawScript } from './draw-canvas.ts'
-import { pagePolicy, escapeHtml, writeData, writeFrame, writeScript, escapeHtmlText } from './write-frame.ts'
+import {
+  escapeHtml,
+  escapeHtmlText,
+  pagePolicy,
+  SCRIPT_NAMES,
+  scriptOf,
+  writeData,
+  writeFrame,
+  writePage,
+  writeScript,
+} from './write-frame.ts'
 
 const POLICY = [
   ...["default-src 'none'", "script-src 'unsafe-inline'", "style-src 'unsafe-inline'", 'img-src data: blob:'],

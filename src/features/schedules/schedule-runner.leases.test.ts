@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FeatureHost } from '../../core/feature.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { LeaseKeeper } from './lease-keeper.ts'
+import { LeaseKeeper } from './schedule-runner.ts'
 
 /** A keeper for an owner who has work while `isNeeded`; a store that fails where told. */
 function keeping() {

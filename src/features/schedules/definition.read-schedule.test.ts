@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Definition } from './definition.ts'
-import { readChange, readNew } from './read-schedule.ts'
+import { type Definition, readChange, readNew } from './definition.ts'
 import type { NewSchedule, SchedulesOptions } from './types.ts'
 
 const DAY = 86_400_000
@@ -111,38 +110,38 @@ describe('a new schedule', () => {
     [
       { when: { everyMs: 9_999 } },
       {},
-      'It would run every 9999 ms; the shortest time between two runs is 10000 ms.',
-      'Give a longer interval, or have the owner lower schedules.shortest.',
+      'It would run every 9999 ms; the minimum time between two runs is 10000 ms.',
+      'Give a longer interval, or ask the owner to lower schedules.shortest.',
     ],
     [
       { when: { everyMs: 999 } },
       { shortestMs: 1 },
-      'It would run every 999 ms; the shortest time between two runs is 1000 ms.',
-      'Give a longer interval, or have the owner lower schedules.shortest.',
+      'It would run every 999 ms; the minimum time between two runs is 1000 ms.',
+      'Give a longer interval, or ask the owner to lower schedules.shortest.',
     ],
     [
       { when: { at: '2027-01-01T00:00' } },
       {},
-      '2027-01-01T00:00:00.000Z has passed, or is after until.',
-      'Give a time to come.',
+      '2027-01-01T00:00:00.000Z is in the past, or after until.',
+      'Give a future time.',
     ],
     [
       { when: { at: '2027-01-03T00:00' }, until: '2027-01-02T00:00' },
       {},
-      '2027-01-03T00:00:00.000Z has passed, or is after until.',
-      'Give a time to come.',
+      '2027-01-03T00:00:00.000Z is in the past, or after until.',
+      'Give a future time.',
     ],
     [
       { when: { cron: '0 0 30 2 *' } },
       {},
       'It would never run: {"cron":"0 0 30 2 *"} has no time.',
-      'Give one that has.',
+      'Give another time.',
     ],
     [
       { when: { every: '1h' }, until: '2027-01-01T00:30' },
       {},
       'It would never run: {"everyMs":3600000} has no time before 2027-01-01T00:30:00.000Z.',
-      'Give one that has.',
+      'Give another time.',
     ],
     [{ when: { every: 'often' } }, {}, 'every "often" is not an interval.', 'Use 90s, 15m, 1h or 1d.'],
     [{ timeZone: 'Mars' }, {}, 'There is no time zone "Mars".', 'Use a name such as Europe/Berlin or UTC.'],
@@ -150,13 +149,13 @@ describe('a new schedule', () => {
       { when: { cron: '* * *' } },
       {},
       'cron "* * *": it has 3 fields, not 5 or 6.',
-      'Five fields: minute hour day-of-month month day-of-week, with one for seconds before them if need be: "0 9 * * 1-5" is 9:00 on weekdays. Also @hourly, @daily, @weekly, @monthly, @yearly.',
+      'Use five fields: minute hour day-of-month month day-of-week, optionally preceded by seconds: "0 9 * * 1-5" is 9:00 on weekdays. Also valid: @hourly, @daily, @weekly, @monthly, @yearly.',
     ],
     [
       { calls: [{ tool: 'x', input: 'y'.repeat(64_000) }] },
       {},
       'The calls have 64025 characters, the limit is 64000.',
-      'Put what is long into a file.',
+      'Move long arguments into a file.',
     ],
   ])('with %j and the options %j is refused with a way out', (more, options, message, hint) => {
     expect(() => read(more, options)).toThrow(expect.objectContaining({ message, fix: { hint } }))
@@ -218,7 +217,7 @@ describe('a change of a schedule', () => {
   it('of one that has had its time judges only a new time', () => {
     const once = { ...before, when: { at: '2026-12-31T00:00:00.000Z' } }
     expect(change({ enabled: false }, once)).toMatchObject({ enabled: false })
-    expect(() => change({ when: { at: '2026-12-31T00:00' } }, once)).toThrow('has passed')
+    expect(() => change({ when: { at: '2026-12-31T00:00' } }, once)).toThrow('is in the past')
     expect(change({ when: { every: '1h' } }, once).when).toEqual({ everyMs: 3_600_000 })
     expect(() => change({ maxRuns: 9 }, before, Date.UTC(2027, 1, 2))).toThrow('It would never run')
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { toWakeUp } from './wake-up.ts'
+import { toWakeUp } from './definition.ts'
 
 const NOW = Date.UTC(2027, 0, 1)
 const YEAR = 366 * 86_400_000
@@ -32,11 +32,11 @@ describe('a wake-up', () => {
   })
 
   it.each([
-    [{}, 'wake needs at or inMs, one of the two.'],
-    [{ at: '2027-01-02T09:00', inMs: 5 }, 'wake needs at or inMs, one of the two.'],
-    [{ inMs: 0 }, 'inMs is 0; it is at least 1 and at most 31622400000.'],
-    [{ inMs: YEAR + 1 }, 'inMs is 31622400001; it is at least 1 and at most 31622400000.'],
-    [{ inMs: Number.NaN }, 'inMs is NaN; it is at least 1 and at most 31622400000.'],
+    [{}, 'wake needs either at or inMs.'],
+    [{ at: '2027-01-02T09:00', inMs: 5 }, 'wake needs either at or inMs.'],
+    [{ inMs: 0 }, 'inMs is 0; it must be 1 to 31622400000.'],
+    [{ inMs: YEAR + 1 }, 'inMs is 31622400001; it must be 1 to 31622400000.'],
+    [{ inMs: Number.NaN }, 'inMs is NaN; it must be 1 to 31622400000.'],
     [{ inMs: 5, text: 'x'.repeat(4_001) }, 'The text has 4001 characters, the limit is 4000.'],
   ])('may not be %j', (wish, message) => {
     expect(() => wake(wish)).toThrow(expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID', message }))

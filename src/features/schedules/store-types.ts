@@ -85,7 +85,7 @@ export interface StoredSchedule {
   readonly body: string
   /** `done` if it has no further time. */
   readonly state: 'on' | 'off' | 'done'
-  /** Why it is off, if nobody switched it off. */
+  /** Why the hub disabled it; absent if a caller did. */
   readonly reason?: string
   /** Its next time; absent if it has none. */
   readonly dueAt?: number

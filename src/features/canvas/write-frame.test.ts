@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { writePage } from './create-canvas.ts'
-import { writeFrame } from './write-frame.ts'
+import { writeFrame, writePage } from './write-frame.ts'
 
 const frame = (content: string, kind: Parameters<typeof writeFrame>[0]['kind'] = 'html', more = {}) =>
   writeFrame({ kind, content, title: 'T', ...more })
@@ -51,7 +50,7 @@ describe('the page of a canvas', () => {
   })
 
   it('says so where the script that draws it was not built', () => {
-    expect(frame('graph', 'mermaid')).toContain('not built here')
+    expect(frame('graph', 'mermaid')).toContain('has not been built')
   })
 
   it('shows the fields of a form as text', () => {
