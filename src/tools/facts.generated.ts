@@ -42,7 +42,7 @@ export const builtinFacts = [
   {
     "name": "core/canvas",
     "title": "Canvas",
-    "description": "Show people a page, a Markdown text, a Mermaid diagram, a Vega-Lite chart or a form in the console, and change it later. A form waits for the person and gives back what was filled in. snapshot shows you what they see. Use it for what is better seen than read. Not for files that should stay (write them), and never to ask for secrets.",
+    "description": "Show people an HTML page, Markdown, a Mermaid diagram, a Vega-Lite chart or a form in the console, and update it later. A form waits for the person and returns the answers. snapshot shows you what they see. Use it for content that is easier to see than to read. Not for lasting files (write them instead), and never to ask for secrets.",
     "kind": "core",
     "group": "canvas",
     "capabilities": [
@@ -60,7 +60,7 @@ export const builtinFacts = [
   {
     "name": "core/cron",
     "title": "Schedules",
-    "description": "Make tool calls later: at times of a cron expression, at an interval, or once. Use it for what has to happen when you are not at work: add a schedule with its calls, list, update, remove and run schedules, see what became of their runs, or ask to be reminded (wake). Every call is judged by the policy again when it is made; what needs a person then waits for one, or fails. Not for waiting a moment within this run.",
+    "description": "Make tool calls later: at the times of a cron expression, at an interval, or once. Use it for work that must happen while you are not running: add, list, update, remove and run schedules, see their past runs, or set a reminder (wake). The policy decides on every call again when it is made; a call that needs approval then waits for a person, or fails. Not for short waits within this run.",
     "kind": "core",
     "group": "cron",
     "capabilities": [
@@ -437,7 +437,7 @@ export const builtinFacts = [
   {
     "name": "core/memory.forget",
     "title": "Forget a note",
-    "description": "Take a note away for good: because the person asks for it, or because it is wrong and nothing takes its place. Use the id and the scope that core/memory.recall gave. Not for correcting a note: use core/memory.update.",
+    "description": "Delete a note permanently, because the person asks for it, or because it is wrong and needs no replacement. Use the id and the scope that core/memory.recall returned. To correct a note, use core/memory.update instead.",
     "kind": "core",
     "group": "memory",
     "capabilities": [
@@ -454,7 +454,7 @@ export const builtinFacts = [
   {
     "name": "core/memory.recall",
     "title": "Recall notes",
-    "description": "Look for notes that were written down in earlier runs, or earlier in this one: preferences, decisions, facts about the work. Use it at the beginning of a task, and before asking the person something they may have said already. Any words of the query may match; the best come first. Not for files: use core/fs.searchText.",
+    "description": "Search the notes that were written in earlier runs, or earlier in this one: preferences, decisions, facts about the work. Use it at the beginning of a task, and before you ask the person something they may have answered before. Notes match if they contain any word of the query; the best come first. To search files, use core/fs.searchText instead.",
     "kind": "core",
     "group": "memory",
     "capabilities": [
@@ -473,7 +473,7 @@ export const builtinFacts = [
   {
     "name": "core/memory.update",
     "title": "Change a note",
-    "description": "Change the text or the tags of a note that is out of date or wrong. Use the id and the scope that core/memory.recall gave. A change may wait until a person has looked at it; the old note stays until then. Not for adding something new: use core/memory.write.",
+    "description": "Change the text or the tags of a note that is out of date or wrong. Use the id and the scope that core/memory.recall returned. A change may wait for review by a person; the old note stays until then. To add something new, use core/memory.write instead.",
     "kind": "core",
     "group": "memory",
     "capabilities": [
@@ -490,7 +490,7 @@ export const builtinFacts = [
   {
     "name": "core/memory.write",
     "title": "Write a note",
-    "description": "Write down something that later runs should know: a preference of the person, a decision and its reason, a fact that was hard to find. One thing a note, in words that somebody would search for. A note may wait until a person has looked at it. Not for secrets, not for what is in files already, not for the steps of the present task.",
+    "description": "Write a note for later runs: a preference of the person, a decision and its reason, a fact that was hard to find. One topic per note, in words that one would search for. A note may wait for review by a person. Not for secrets, for content that is in files already, or for the steps of the current task.",
     "kind": "core",
     "group": "memory",
     "capabilities": [
@@ -508,7 +508,7 @@ export const builtinFacts = [
   {
     "name": "core/message.send",
     "title": "Message people",
-    "description": "Send a message to people through a channel that the owner has set up (chat, mail, webhook), or to the inbox of their console. Use it when somebody should know something, also when they are away. What was sent cannot be taken back; with dryRun you see what would go out. Not for questions that you wait for: ask the user instead. Never for secrets.",
+    "description": "Send a message to people through a channel that the owner has set up (chat, mail, webhook), or to the inbox of their console. Use it to notify people, also when they are away. A message cannot be unsent; use dryRun to see what would be sent. If you need an answer, ask the user instead. Never send secrets.",
     "kind": "core",
     "group": "message",
     "capabilities": [
@@ -527,7 +527,7 @@ export const builtinFacts = [
   {
     "name": "core/session.history",
     "title": "History of a session",
-    "description": "Read what happened in a session that you see: its calls with their summaries and the messages that it wrote and got, oldest first, the newest part unless you say. Use it to learn what another agent did. Not for its state or result: core/session.status tells those.",
+    "description": "Read the history of a session that you can see: its calls with their summaries and the messages it sent and received, oldest first. Default: the newest entries. Use it to learn what another agent did. Not for its state or result: use core/session.status.",
     "kind": "core",
     "group": "session",
     "capabilities": [
@@ -545,7 +545,7 @@ export const builtinFacts = [
   {
     "name": "core/session.list",
     "title": "List sessions",
-    "description": "List the agent sessions that you see: your own, those above it and those that came from it, newest first, and the runners that core/session.spawn may name. Use it to find the id or label of a session. Not for what happened in one: core/session.history tells that.",
+    "description": "List the agent sessions that you can see: your own, its ancestors and its descendants, newest first, and the runners that core/session.spawn can use. Use it to find the id or label of a session. Not for the history of one: use core/session.history.",
     "kind": "core",
     "group": "session",
     "capabilities": [
@@ -564,7 +564,7 @@ export const builtinFacts = [
   {
     "name": "core/session.send",
     "title": "Write to a session",
-    "description": "Write a message into the inbox of a session that you see, or to owner, the person whose hub it is; with waitMs, wait for the answer. It is kept even when nobody answers in time: status timeout is no failure, the answer comes into your inbox (core/session.status). Use replyTo to answer a message. Not for starting an agent: core/session.spawn does that.",
+    "description": "Send a message to a session that you can see, or to owner, the person who owns the hub; with waitMs, wait for the answer. It is stored even if no answer arrives in time: status timeout is not a failure, the answer will arrive in your inbox (core/session.status). Use replyTo to answer a message. Not for starting an agent: use core/session.spawn.",
     "kind": "core",
     "group": "session",
     "capabilities": [
@@ -582,8 +582,8 @@ export const builtinFacts = [
   },
   {
     "name": "core/session.spawn",
-    "title": "Begin a session",
-    "description": "Start another agent on a task of its own, in a new session below yours, with at most your rights and out of your budget. Use it for work that can go on beside yours; core/session.list names the runners. With waitMs, wait for its result; else ask later with core/session.status. Not for what one call of a tool does.",
+    "title": "Start a session",
+    "description": "Start another agent on a task, in a new session below yours, with at most your rights and within your budget. Use it for work that can run in parallel with yours; core/session.list names the runners. With waitMs, wait for its result; otherwise check later with core/session.status. Not for what a single tool call can do.",
     "kind": "core",
     "group": "session",
     "capabilities": [
@@ -602,7 +602,7 @@ export const builtinFacts = [
   {
     "name": "core/session.status",
     "title": "Status of a session",
-    "description": "See how a session is. Without an argument your own: your budget, the agents that you started, and your inbox, whose messages count as read from then on. With session, another one that you see: its state and its result. Use it to look for answers and results. Not for what an agent did step by step: core/session.history.",
+    "description": "Show the status of a session. Without an argument, your own: your budget, the agents that you started, and your inbox, whose messages count as read from then on. With session, another one that you can see: its state and result. Use it to check for answers and results. Not for what an agent did step by step: use core/session.history.",
     "kind": "core",
     "group": "session",
     "capabilities": [

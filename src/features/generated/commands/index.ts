@@ -29,7 +29,7 @@ export const featureCommands: readonly {
   },
   {
     name: 'canvas',
-    summary: 'Look at what agents show to people',
+    summary: 'View what agents show to people',
     load: async () => (await import('../../canvas/commands.ts')).canvasCommand,
   },
 ]
