@@ -33,10 +33,10 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
     'model: The team is informed; I am not allowed to write to the board.',
   ],
   'memory-server.mjs': [
-    'write_memory: Kept as note-',
+    'write_memory: Stored as note-',
     '"Releases are cut on Thursdays."',
     "labels: [ 'untrusted' ]",
-    'recall_memory: No note fits.',
+    'recall_memory: No matching notes.',
   ],
   'openai-agents.mjs': [
     'approve? {"channel":"team","text":"We shipped."}',

@@ -61,7 +61,7 @@ describe('a note for review', () => {
     expect(await archive.find(idOf(1))).toMatchObject(more(most))
     await expect(archive.add(note(2, more(most + 1)), MANY)).rejects.toMatchObject({
       code: 'INPUT_SCHEMA_INVALID',
-      message: expect.stringMatching(new RegExp(`^The note cannot be kept: ${field}: .*\\.$`)),
+      message: expect.stringMatching(new RegExp(`^The note cannot be stored: ${field}: .*\\.$`)),
       fix: { hint: 'Use shorter names for the caller and the session.' },
     })
     expect(await ids()).toEqual([idOf(1)])
@@ -88,10 +88,10 @@ describe('a note for review', () => {
     await archive.add(note(2), { maxInRun: 2 })
     await expect(archive.add(note(3), { maxInRun: 2 })).rejects.toMatchObject({
       code: 'BUDGET_EXCEEDED',
-      message: 'Run r has 2 notes for review, which is the most.',
+      message: 'Run r has 2 notes for review, which is the limit.',
       fix: {
         key: 'memory.limits.candidates',
-        hint: 'Write fewer and longer notes, or have the owner raise the limit.',
+        hint: 'Write fewer and longer notes, or ask the owner to raise the limit.',
       },
     })
   })
@@ -186,7 +186,7 @@ describe('a decision', () => {
     await expect(decide(idOf(7))).rejects.toMatchObject({
       code: 'NOT_FOUND',
       message: `No note waits for review under "${idOf(7)}".`,
-      fix: { hint: 'List those that wait: tool-hub memory review --list.' },
+      fix: { hint: 'List the candidates with tool-hub memory review --list.' },
     })
     await expect(decide('x'.repeat(201))).rejects.toThrow(`under "${'x'.repeat(200)}".`)
   })

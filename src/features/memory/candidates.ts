@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { isRunId, type RunArchives, ToolError } from '../../core/index.ts'
 import { MEMORY_SCOPES, type MemoryCandidate } from './types.ts'
 
-/** A note on its way into the archive of a run. */
+/** A candidate to add to the archive of its run. */
 export type NewCandidate = Omit<MemoryCandidate, 'state' | 'review'>
 
-/** What a person decided on a candidate. */
+/** The decision on a candidate. */
 export interface CandidateReview {
   readonly id: string
   readonly decision: 'promoted' | 'rejected'
@@ -21,15 +21,15 @@ export interface CandidateArchive {
   add(candidate: NewCandidate, options: { readonly maxInRun: number }): Promise<void>
   /** A candidate by its id; `undefined` if there is none. */
   find(id: string): Promise<MemoryCandidate | undefined>
-  /** Newest first. */
+  /** Candidates, newest first. */
   list(filter: {
     readonly run?: string
     readonly state: MemoryCandidate['state'] | 'all'
     readonly limit: number
   }): Promise<readonly MemoryCandidate[]>
   /**
-   * Decides on a candidate, one at a time over all processes: `work` does what follows from the decision, and the review is
-   * kept when that is done. Returns the candidate as it is if it was decided before.
+   * Decides on a candidate, one at a time across all processes: `work` carries out the decision, and the review that it
+   * returns is stored. If the candidate was decided before, returns it unchanged.
    */
   decide(
     id: string,
@@ -40,7 +40,7 @@ export interface CandidateArchive {
   >
 }
 
-/** Notes that wait, as their run wrote them; and what was decided on them, by whichever process. Both only grow. */
+/** The candidates of a run and the reviews of them; both files are only appended to. */
 const NOTES = 'memory.jsonl'
 const REVIEWS = 'memory-reviews.jsonl'
 const LOCK = 'memory-reviews.lock'
@@ -95,7 +95,7 @@ export function openCandidates(archives: RunArchives): CandidateArchive {
       const found: MemoryCandidate[] = []
       for (const id of runs) {
         found.push(...(await readRun(archives, id)).filter((candidate) => state === 'all' || candidate.state === state))
-        // Only the newest are wanted, and a machine may have many runs.
+        // Limits the memory used if there are many runs.
         if (found.length > 2 * limit) keepNewest(found, limit)
       }
       return keepNewest(found, limit)
@@ -106,7 +106,7 @@ export function openCandidates(archives: RunArchives): CandidateArchive {
       if (run === undefined || !known) throw unknown(id)
       const lock = await archives.lock(run, LOCK, {
         what: `The review of run ${run}`,
-        hint: 'Try again in a moment: somebody else decides on a note of this run.',
+        hint: 'Try again in a moment: another review of this run is in progress.',
       })
       try {
         const candidate = (await find(id))!
@@ -121,11 +121,11 @@ export function openCandidates(archives: RunArchives): CandidateArchive {
   }
 }
 
-/** What would be passed over when the archive is read must not be said to be kept. */
+/** Throws if the candidate could not be read back from the archive. */
 function assertReadable(candidate: NewCandidate): void {
   const [issue] = noteLine.safeParse(candidate).error?.issues ?? []
   if (!issue) return
-  throw new ToolError('INPUT_SCHEMA_INVALID', `The note cannot be kept: ${issue.path.join('.')}: ${issue.message}.`, {
+  throw new ToolError('INPUT_SCHEMA_INVALID', `The note cannot be stored: ${issue.path.join('.')}: ${issue.message}.`, {
     hint: 'Use shorter names for the caller and the session.',
   })
 }
@@ -142,13 +142,13 @@ function runOf(id: string): string | undefined {
   return isRunId(run) ? run : undefined
 }
 
-/** In the order they were written. A line that is none of ours, such as one that a crash has torn, is passed over. */
+/** The candidates of a run in the order of writing. Invalid lines, such as one cut off by a crash, are skipped. */
 async function readRun(archives: RunArchives, run: string): Promise<readonly MemoryCandidate[]> {
   const notes = fitting(await archives.read(run, NOTES), noteLine).filter(({ id }) => runOf(id) === run)
   if (notes.length === 0) return []
   const reviews = new Map<string, CandidateReview>()
   for (const review of fitting(await archives.read(run, REVIEWS), reviewLine)) {
-    // The first one counts, as it did when it was made.
+    // The first decision counts.
     if (!reviews.has(review.id)) reviews.set(review.id, review)
   }
   return notes.map((note) => withReview({ ...note, run }, reviews.get(note.id)))
@@ -165,21 +165,21 @@ function fitting<T>(values: readonly unknown[], schema: z.ZodType<T>): T[] {
 function withReview(note: NewCandidate, review: CandidateReview | undefined): MemoryCandidate {
   if (!review) return { ...note, state: 'waiting' }
   const { decision, by, at, reason, note: became } = review
-  const told = { by, at, ...(reason !== undefined && { reason }), ...(became !== undefined && { note: became }) }
-  return { ...note, state: decision, review: told }
+  const made = { by, at, ...(reason !== undefined && { reason }), ...(became !== undefined && { note: became }) }
+  return { ...note, state: decision, review: made }
 }
 
 function unknown(id: string): ToolError {
   return new ToolError('NOT_FOUND', `No note waits for review under ${JSON.stringify(id.slice(0, 200))}.`, {
-    hint: 'List those that wait: tool-hub memory review --list.',
+    hint: 'List the candidates with tool-hub memory review --list.',
   })
 }
 
 function tooMany(run: string, notes: number): ToolError {
-  return new ToolError('BUDGET_EXCEEDED', `Run ${run} has ${notes} notes for review, which is the most.`, {
+  return new ToolError('BUDGET_EXCEEDED', `Run ${run} has ${notes} notes for review, which is the limit.`, {
     fix: {
       key: 'memory.limits.candidates',
-      hint: 'Write fewer and longer notes, or have the owner raise the limit.',
+      hint: 'Write fewer and longer notes, or ask the owner to raise the limit.',
     },
   })
 }

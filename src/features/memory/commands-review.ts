@@ -15,32 +15,34 @@ interface Flags {
   readonly reason?: string
 }
 
-/** What somebody decides on one candidate: the text it is to have, or no; `undefined` leaves it for later. */
+/** The decision on a candidate, with a new text if it was edited; `undefined` leaves it waiting. */
 type Verdict = { readonly promote: true; readonly content?: string } | { readonly promote: false } | undefined
 
 const EXAMPLES = `
 Examples:
-  tool-hub memory review                   asks for each, on a terminal
+  tool-hub memory review                   asks about each note, in a terminal
   tool-hub memory review --list --run run-20261116-101500-0a1b2c3d
   tool-hub memory review --promote run-20261116-101500-0a1b2c3d.4f1d2a9b8c7e6f50 --scope shared
   tool-hub memory review --reject run-20261116-101500-0a1b2c3d.4f1d2a9b8c7e6f50 --reason "out of date"`
 
-/** `memory review`: notes that wait for a person. */
+/** `memory review`: decides on notes that wait. */
 export function describeMemoryReview(command: Command, kit: CommandKit): void {
   kit
     .addConfigOption(command)
-    .description('Decide on the notes that agents have written: what you promote they recall from then on.')
-    .option('--list', 'Only list them')
-    .option('--run <id>', 'Only of this run')
+    .description('Review the notes that agents have written. Agents recall the ones that you promote.')
+    .option('--list', 'Only list the notes')
+    .option('--run <id>', 'Only notes of this run')
     .addOption(
-      new Option('--state <state>', 'With --list')
+      new Option('--state <state>', 'Only notes in this state, with --list')
         .choices(['waiting', 'promoted', 'rejected', 'all'])
         .default('waiting'),
     )
-    .option('--promote <id>', 'Make this one a note, as it is')
-    .option('--reject <id>', 'Decide that this one is not to be remembered')
-    .addOption(new Option('--scope <scope>', 'With --promote, for whom').choices(['run', 'session', 'agent', 'shared']))
-    .option('--reason <text>', 'With --reject, why')
+    .option('--promote <id>', 'Promote this note unchanged')
+    .option('--reject <id>', 'Reject this note')
+    .addOption(
+      new Option('--scope <scope>', 'Scope of the promoted note').choices(['run', 'session', 'agent', 'shared']),
+    )
+    .option('--reason <text>', 'Reason for the rejection')
     .addHelpText('after', EXAMPLES)
     .action((flags: Flags) => review(kit, flags))
 }
@@ -48,20 +50,20 @@ export function describeMemoryReview(command: Command, kit: CommandKit): void {
 async function review(kit: CommandKit, flags: Flags): Promise<void> {
   const { promote, reject } = flags
   if (promote !== undefined && reject !== undefined)
-    throw kit.usageError('--promote and --reject exclude each other.', 'Give one of them.')
+    throw kit.usageError('--promote and --reject cannot be used together.', 'Use one of them.')
   await kit.withHub(flags, async ({ memory }) => {
     if (promote !== undefined) return promoteOne(kit, memory, promote, flags)
     if (reject !== undefined) return rejectOne(kit, memory, reject, flags)
     const { run, state = 'waiting' } = flags
     const candidates = await memory.candidates({ state, limit: 500, ...(run !== undefined && { run }) })
     if (flags.json) return kit.printJson(candidates)
-    if (candidates.length === 0) return kit.say('No note waits for review.')
+    if (candidates.length === 0) return kit.say('No notes wait for review.')
     if (flags.list || !kit.canAsk()) return kit.print(candidates.map(describeCandidate).join('\n\n'))
     await reviewEach(kit, memory, candidates, (candidate, text) => askVerdict(kit, candidate, text))
   })
 }
 
-/** Asks for each candidate in turn; one that somebody else decides on meanwhile is reported, and the rest continues. */
+/** Asks about each candidate in turn; reports one that was decided concurrently, and continues. */
 export async function reviewEach(
   kit: Pick<CommandKit, 'callerName' | 'say' | 'sayError'>,
   memory: Pick<MemoryService, 'promote' | 'reject'>,
@@ -86,24 +88,24 @@ export async function reviewEach(
   kit.say(`Decided on ${decided} of ${candidates.length}.`)
 }
 
-/** Shows a note that waits to the person at the terminal, and asks what to do with it. */
+/** Shows a candidate in the terminal, and asks for the decision. */
 async function askVerdict(kit: CommandKit, { content }: MemoryCandidate, shown: string): Promise<Verdict | 'stop'> {
   kit.say(`\n${shown}`)
   const choice = await kit.select({
     message: 'May agents remember this?',
     options: [
       { value: 'yes', label: 'Yes' },
-      { value: 'edit', label: 'Yes, in other words' },
+      { value: 'edit', label: 'Yes, with changes' },
       { value: 'no', label: 'No' },
       { value: 'later', label: 'Later' },
     ],
-    // Pressing only Enter does not show that somebody has read it.
+    // Enter alone must not promote a note that nobody has read.
     initialValue: 'later',
   })
   if (choice === undefined) return 'stop'
   if (choice === 'later') return undefined
   if (choice !== 'edit') return { promote: choice === 'yes' }
-  const edited = await kit.askText({ message: 'What they may remember:', initialValue: content })
+  const edited = await kit.askText({ message: 'Text to remember:', initialValue: content })
   if (edited === undefined) return 'stop'
   return edited.trim() === '' ? undefined : { promote: true, content: edited }
 }
@@ -126,7 +128,7 @@ function describeCandidate(candidate: MemoryCandidate): string {
     by: `${origin.principal ?? origin.caller ?? 'somebody'}, call ${origin.callId ?? 'unknown'}`,
     written: new Date(origin.at).toISOString(),
     replaces,
-    label: origin.tainted ? 'untrusted: its run had read content from outside' : '',
+    label: origin.tainted ? 'untrusted: its run had read untrusted content' : '',
     state: made ? `${state} by ${made.by}${made.reason ? `: ${made.reason}` : ''}` : '',
   })
   const lines = facts.flatMap(([name, value]) => (value ? [`  ${name.padEnd(9)} ${revealLine(value)}`] : []))

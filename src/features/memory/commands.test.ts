@@ -35,7 +35,7 @@ describe('tool-hub memory', () => {
     const promoted = await run('review', '--promote', id)
     const [note] = /note-[0-9a-f]{16}/.exec(promoted.stdout)!
     expect(promoted).toMatchObject({ code: 0, stdout: `Promoted ${id} to ${note} (shared).\n` })
-    expect((await run('review')).stderr).toBe('No note waits for review.\n')
+    expect((await run('review')).stderr).toBe('No notes wait for review.\n')
     expect((await run('review', '--list', '--state', 'all')).stdout).toContain('state     promoted by cli:')
 
     expect((await run('search', 'staging', 'server')).stdout).toMatch(new RegExp(`^${note} {2}shared .*infra.*staging`))
@@ -65,7 +65,7 @@ describe('tool-hub memory', () => {
     writeFileSync(file, `${line(1)}\n\n{broken\n${line(2)}\n{"id":"m3"}\n`)
     const imported = await run('import', file, '--trusted')
     expect(imported).toMatchObject({ code: 1 })
-    expect(imported.stdout).toBe('Imported 2 notes; 0 were there already; 2 lines do not fit.\n')
+    expect(imported.stdout).toBe('Imported 2 notes; 0 existed already; 2 lines are invalid.\n')
     expect(imported.stderr).toMatch(/notes\.jsonl:3 is not JSON\n.*notes\.jsonl:5 key/)
     const exported = await run('export', '--scope', 'agent')
     const back = join(folder, 'back.jsonl')
@@ -79,7 +79,7 @@ describe('tool-hub memory', () => {
     [['search'], 'words'],
     [['list', '--limit', '0'], 'from 1 to 500'],
     [['list', '--scope', 'all'], 'scope'],
-    [['review', '--promote', 'a', '--reject', 'b'], 'exclude'],
+    [['review', '--promote', 'a', '--reject', 'b'], 'cannot be used together'],
     [['show', 'note-nothing'], 'There is no note'],
     [['import', '/nowhere/x'], 'cannot be read'],
     [['serch'], 'Did you mean search?'],
@@ -140,7 +140,7 @@ describe('reviewing one after another', () => {
     })
     expect(done).toEqual(['promote yes ', 'promote edit better', 'reject no'])
     expect(shown).toHaveLength(6)
-    expect(shown[0]).toContain('untrusted: its run had read content from outside')
+    expect(shown[0]).toContain('untrusted: its run had read untrusted content')
     expect(heard().stderr).toContain('late was promoted by bob before.')
     expect(heard().stderr).toContain('Decided on 3 of 7.')
   })

@@ -14,7 +14,7 @@ interface Flags {
 }
 
 const EXAMPLES = `
-What agents write waits in the archive of its run until you have looked: tool-hub memory review.
+New notes of agents wait in the archive of their run until you review them: tool-hub memory review.
 
 Examples:
   tool-hub memory
@@ -29,33 +29,33 @@ export function memoryCommand(command: Command, kit: CommandKit): void {
   const { addConfigOption } = kit
   const addFilters = (to: Command) =>
     addConfigOption(to)
-      .addOption(new Option('--scope <scope>', 'Only of this scope').choices([...MEMORY_SCOPES]))
-      .option('--key <key>', 'Only of one run, session or agent: agent:token:ci')
-      .option('--tag <tag>', 'Only with this tag')
-      .option('--limit <number>', 'How many at most', '50')
-  command.description('Look at what agents remember, and decide what they may.')
+      .addOption(new Option('--scope <scope>', 'Only notes of this scope').choices([...MEMORY_SCOPES]))
+      .option('--key <key>', 'Only notes of one run, session or agent: agent:token:ci')
+      .option('--tag <tag>', 'Only notes with this tag')
+      .option('--limit <number>', 'Maximum number of notes', '50')
+  command.description('Review, search and manage the notes of agents.')
   addFilters(kit.addDefaultList(command, 'List the notes, newest first')).action((flags: Flags) =>
     list(kit, undefined, flags),
   )
   command.addHelpText('after', EXAMPLES)
-  describeMemoryReview(command.command('review').summary('Decide on notes that wait'), kit)
+  describeMemoryReview(command.command('review').summary('Review notes that wait'), kit)
   addFilters(command.command('search'))
     .summary('Find notes by words')
-    .description('Find notes by words, as agents do, in all scopes; the best first.')
-    .argument('<words...>', 'What to look for')
+    .description('Find notes by words in all scopes, as agents do; best first.')
+    .argument('<words...>', 'Words to search for')
     .action((words: string[], flags: Flags) => list(kit, words.join(' '), flags))
   addConfigOption(command.command('show'))
-    .summary('Show a note, and where it comes from')
-    .description('Show a note with all its text and where it comes from.')
+    .summary('Show a note and its origin')
+    .description('Show the full text of a note and its origin.')
     .argument('<id>', 'Id of the note')
     .action((id: string, flags: Flags) => show(kit, id, flags))
   addConfigOption(command.command('forget'))
-    .summary('Take a note away')
-    .description('Take a note away for good.')
+    .summary('Delete a note')
+    .description('Delete a note permanently.')
     .argument('<id>', 'Id of the note')
     .action((id: string, flags: Flags) => forget(kit, id, flags))
   describeMemoryExport(command.command('export').summary('Print all notes as JSON lines'), kit)
-  describeMemoryImport(command.command('import').summary('Take notes from a file of JSON lines'), kit)
+  describeMemoryImport(command.command('import').summary('Import notes from a file of JSON lines'), kit)
 }
 
 async function list(kit: CommandKit, query: string | undefined, flags: Flags): Promise<void> {
@@ -64,7 +64,7 @@ async function list(kit: CommandKit, query: string | undefined, flags: Flags): P
   const filter = { ...(scope && { scope }), ...(key && { key }), ...(tag && { tags: [tag] }), limit }
   const { notes } = await kit.withHub(flags, ({ memory }) => memory.search({ ...filter, ...(query && { query }) }))
   if (flags.json) return kit.printJson(notes)
-  if (notes.length === 0) return kit.say(query === undefined ? 'There is no note.' : 'No note fits.')
+  if (notes.length === 0) return kit.say(query === undefined ? 'There are no notes.' : 'No matching notes.')
   await kit.print(kit.table(notes.map(row)))
 }
 
@@ -84,7 +84,7 @@ async function forget(kit: CommandKit, id: string, flags: Flags): Promise<void> 
 function readLimit({ usageError }: CommandKit, { limit = '50' }: Flags): number {
   const number = Number(limit)
   if (Number.isInteger(number) && number >= 1 && number <= 500) return number
-  throw usageError(`--limit ${limit} is not a number of notes.`, 'Give a whole number from 1 to 500.')
+  throw usageError(`--limit ${limit} is not a number of notes.`, 'Use a whole number from 1 to 500.')
 }
 
 function row({ id, key, content, tags, createdAt, origin }: MemoryNote): string[] {
@@ -114,7 +114,7 @@ function dateOf(time: number): string {
 }
 
 function unknownNote({ usageError }: CommandKit, id: string): Error {
-  return usageError(`There is no note ${JSON.stringify(id.slice(0, 100))}.`, 'List them with tool-hub memory.')
+  return usageError(`There is no note ${JSON.stringify(id.slice(0, 100))}.`, 'List the notes with tool-hub memory.')
 }
 
 interface TransferFlags {
@@ -130,8 +130,8 @@ const MAX_SHOWN = 20
 function describeMemoryExport(command: Command, kit: CommandKit): void {
   kit
     .addConfigOption(command)
-    .description('Print all notes as JSON lines, which tool-hub memory import takes.')
-    .addOption(new Option('--scope <scope>', 'Only of this scope').choices([...MEMORY_SCOPES]))
+    .description('Print all notes as JSON lines, the format of tool-hub memory import.')
+    .addOption(new Option('--scope <scope>', 'Only notes of this scope').choices([...MEMORY_SCOPES]))
     .addHelpText('after', '\nExamples:\n  tool-hub memory export > memory.jsonl')
     .action((flags: TransferFlags) => exportNotes(kit, flags))
 }
@@ -141,10 +141,10 @@ function describeMemoryImport(command: Command, kit: CommandKit): void {
   kit
     .addConfigOption(command)
     .description(
-      'Take notes from a file of JSON lines. They count as content from outside until you promote each, unless you trust the file.',
+      'Import notes from a file of JSON lines. They count as untrusted content until you promote them, unless you use --trusted.',
     )
     .argument('<file>', 'File of JSON lines, or - for stdin')
-    .option('--trusted', 'Believe what the file says of its notes, as for an export of your own')
+    .option('--trusted', 'Trust the origins in the file, for example of your own export')
     .addHelpText('after', '\nExamples:\n  tool-hub memory import memory.jsonl --trusted')
     .action((file: string, flags: TransferFlags) => importNotes(kit, file, flags))
 }
@@ -168,15 +168,15 @@ async function importNotes(kit: CommandKit, file: string, flags: TransferFlags):
   for (const { line, why } of done.bad.slice(0, MAX_SHOWN)) kit.say(`${escapeLine(file)}:${line} ${escapeLine(why)}`)
   if (done.bad.length > MAX_SHOWN) kit.say(`… and ${done.bad.length - MAX_SHOWN} more lines.`)
   await kit.print(
-    `Imported ${done.imported} notes; ${done.known} were there already; ${done.bad.length} lines do not fit.`,
+    `Imported ${done.imported} notes; ${done.known} existed already; ${done.bad.length} lines are invalid.`,
   )
 }
 
-/** The lines by their number; a line that cannot be read stays one that cannot. */
+/** The lines of the file; invalid ones stay invalid, so that the import reports them. */
 async function* linesOf(kit: CommandKit, file: string): AsyncGenerator<string> {
   let number = 0
   for await (const line of kit.readJsonLines(file)) {
-    // Blank lines are passed over there, and count here.
+    // `readJsonLines` skips blank lines, but they count for line numbers.
     while (++number < line.number) yield ''
     yield 'value' in line ? JSON.stringify(line.value) : line.problem
   }

@@ -46,7 +46,7 @@ describe('the section memory', () => {
     await writeFile(file, 'memory:\n  enabled: true\n  provider: external\n  write_mode: candidate\n')
     const { options, warnings } = await loadConfig({ file, home: folder })
     expect(options.memory).toEqual({ enabled: true, writeMode: 'candidate' })
-    expect(warnings.join()).toContain('memory.provider: names no url and no mcp')
+    expect(warnings.join()).toContain('memory.provider: has neither url nor mcp')
     const hub = createToolHub({ ...options, policy: [{ allow: 'memory' }] })
     const { ok, data } = await hub.callDynamic('write_memory', { content: 'Tea, no sugar.' }, { run: 'r1' })
     expect({ ok, data }).toMatchObject({ ok: true, data: { state: 'candidate' } })
@@ -63,11 +63,11 @@ describe('the section memory', () => {
   })
 
   it.each([
-    ['{ provider: external, write_mode: external }', 'needs a url, or mcp'],
-    ['{ provider: external, url: "https://a.example", mcp: { server: a, recall: b } }', 'one of the two'],
+    ['{ provider: external, write_mode: external }', 'needs either url, or mcp'],
+    ['{ provider: external, url: "https://a.example", mcp: { server: a, recall: b } }', 'needs either url, or mcp'],
     ['{ url: "https://a.example" }', 'are for provider: external'],
     ['{ provider: external, url: "ftp://a.example" }', 'url'],
-    ['{ provider: external, secret: x, mcp: { server: a, recall: b } }', 'go with url'],
+    ['{ provider: external, secret: x, mcp: { server: a, recall: b } }', 'are for url'],
     ['{ write_mode: sometimes }', 'write_mode'],
     ['{ writeMode: disabled }', 'write_mode'],
     ['{ limits: { notes: 0 } }', 'notes'],

@@ -22,10 +22,10 @@ import {
 const mcpTool = z.union([
   text,
   z.strictObject({
-    tool: text.describe('The tool of the server.'),
+    tool: text.describe('Name of the tool on the server.'),
     arguments: key(
       z.record(z.string(), text),
-      'Our names of arguments and its own: { query: q, limit: top_k }; what is not named is not sent.',
+      'Maps our argument names to those of the tool: { query: q, limit: top_k }; others are not sent.',
     ),
   }),
 ])
@@ -33,51 +33,52 @@ const mcpTool = z.union([
 const mcp = z.strictObject({
   server: z.string().regex(SERVER_NAME).describe('Its name in mcpServers.'),
   recall: mcpTool.describe('The tool that finds notes: query, scopes, limit, tags.'),
-  write: key(mcpTool, 'The tool that keeps a note: id, scope, content, tags.'),
+  write: key(mcpTool, 'The tool that stores a note: id, scope, content, tags.'),
   update: key(mcpTool, 'The tool that changes a note: id, scope, content, tags.'),
-  forget: key(mcpTool, 'The tool that takes a note away: id, scope.'),
+  forget: key(mcpTool, 'The tool that deletes a note: id, scope.'),
 })
 
 const limits = z.strictObject({
-  note: key(size, 'Characters of one note, 20,000 at most.', '20KB'),
-  notes: key(countSchema.min(1), 'Notes of one scope.', 100_000),
-  candidates: key(countSchema.min(1), 'Notes of one run that may wait for review.', 1_000),
-  timeout: key(duration, 'Time for one answer of a provider.', '10s'),
+  note: key(size, 'Maximum characters of a note; at most 20,000.', '20KB'),
+  notes: key(countSchema.min(1), 'Maximum notes in one scope.', 100_000),
+  candidates: key(countSchema.min(1), 'Maximum notes of one run that wait for review.', 1_000),
+  timeout: key(duration, 'Timeout for one request to a provider.', '10s'),
 })
 
 const url = z.url({ protocol: /^https?$/ })
 
 const section = z
   .strictObject({
-    enabled: key(z.boolean(), 'false takes the tools of memory away.', true),
+    enabled: key(z.boolean(), 'false turns off the memory tools.', true),
     provider: key(
       z.enum(['embedded', 'external']),
-      'Who keeps the notes: the store below data, or a service named by url or mcp.',
+      'Where notes are stored: in the store below data (embedded), or by the service in url or mcp (external).',
       'embedded',
     ),
     write_mode: key(
       z.enum(MEMORY_WRITE_MODES),
-      'Where notes go: disabled nowhere, candidate into the archive of the run until you have looked, external into memory at once.',
+      'What happens to new notes: disabled refuses them, candidate keeps them in the archive of the run until you review them, external stores them immediately.',
       'candidate',
     ),
-    url: key(url, 'Of an external service that speaks the protocol of docs/reference/memory.md.'),
-    secret: key(text, 'Name of the secret that is sent to it as a bearer token.'),
-    headers: key(z.record(z.string(), z.string()), 'Sent to it with every request; ${secret:name} is filled in.'),
-    mcp: key(mcp, 'Tools of an MCP server that keep the notes.'),
-    limits: key(limits, 'Bounds on notes.'),
+    url: key(url, 'URL of an external service that implements the protocol of docs/reference/memory.md.'),
+    secret: key(text, 'Name of the secret to send to it as a bearer token.'),
+    headers: key(
+      z.record(z.string(), z.string()),
+      'Headers of every request to it; ${secret:name} is replaced with the secret.',
+    ),
+    mcp: key(mcp, 'An MCP server whose tools store the notes.'),
+    limits: key(limits, 'Limits on notes.'),
   })
   .superRefine(({ provider = 'embedded', write_mode: writeMode, url: address, secret, headers, mcp: server }, ctx) => {
     const named = [address, server].filter((each) => each !== undefined).length
-    // Where nothing is written outside, the service may be named later.
+    // If nothing is written to the service, it can be configured later.
     const isLater = named === 0 && writeMode !== 'external'
     if (provider === 'external' && named !== 1 && !isLater)
-      ctx.addIssue(
-        'provider: external with write_mode: external needs a url, or mcp with server and recall, beside it: one of the two.',
-      )
+      ctx.addIssue('provider: external with write_mode: external needs either url, or mcp with server and recall.')
     if (provider === 'embedded' && (named > 0 || secret !== undefined || headers !== undefined))
       ctx.addIssue('url, secret, headers and mcp are for provider: external.')
     if (server !== undefined && (secret !== undefined || headers !== undefined))
-      ctx.addIssue('secret and headers go with url; those of an MCP server are said in mcpServers.')
+      ctx.addIssue('secret and headers are for url; configure those of an MCP server in mcpServers.')
   })
 
 /** The section `memory` of the config file. */
@@ -90,7 +91,7 @@ export const memoryConfig = defineConfig({
       ? [
           {
             key: 'provider',
-            message: 'names no url and no mcp, so accepted notes are kept in the store below data.',
+            message: 'has neither url nor mcp, so promoted notes are stored in the store below data.',
           },
         ]
       : [],

@@ -7,7 +7,7 @@ import { type Backend, createEmbeddedBackend, createProviderBackend } from './pr
 import { createHttpProvider, createMcpProvider } from './providers/remote-providers.ts'
 import type { MemoryHandle, MemoryOptions, MemoryService } from './types.ts'
 
-/** What agents remember: notes in scopes, by the store of the hub or by a provider; written ones wait for review unless the owner says. */
+/** What agents remember: notes in scopes, in the store of the hub or at a provider. By default, new notes wait for review. */
 export function createMemory(
   options: MemoryOptions,
   host: FeatureHost,

@@ -32,7 +32,7 @@ declare module '../../core/feature.ts' {
 
 const load = lazyModule(() => import('./create-memory.ts'))
 
-/** What agents remember: notes, which wait for review unless the owner decides otherwise. */
+/** What agents remember: notes, which by default wait for review. */
 export const memory = defineFeature({
   name: 'memory',
   capability: 'memory',

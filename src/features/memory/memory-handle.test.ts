@@ -18,7 +18,7 @@ describe('a call that writes', () => {
       },
     })
     expect([told, permitted]).toEqual([[['memory', written.id]], ['agent']])
-    expect(notices).toEqual(['The note held a secret, which was taken out before it was kept.'])
+    expect(notices).toEqual(['The note contained a secret, which was removed before it was stored.'])
   })
 
   it.each([
@@ -58,7 +58,7 @@ describe('a call that writes', () => {
       await expect(gone()).rejects.toMatchObject({
         code: 'NOT_FOUND',
         message: `There is no note "${id}" in your scope agent.`,
-        fix: { hint: 'Recall it, and use the id and the scope that come with it.' },
+        fix: { hint: 'Recall it, and use the id and the scope of the result.' },
       })
   })
 
@@ -67,7 +67,7 @@ describe('a call that writes', () => {
       'nothing to change',
       ({ as }) => as().update({ id: 'n', scope: 'agent' }),
       'update needs content or tags.',
-      'Say what is to change.',
+      'Give at least one of them.',
     ],
     [
       'a scope that does not exist',
@@ -82,8 +82,8 @@ describe('a call that writes', () => {
   it('needs the whole text where a provider keeps the notes', async () => {
     const { as, candidates } = open({ writeMode: 'candidate', provider: { recall: async () => [] } })
     await expect(as().update({ id: 'n', scope: 'agent', tags: ['x'] })).rejects.toMatchObject({
-      message: 'update needs the content here.',
-      fix: { hint: 'Give the whole new text.' },
+      message: 'update needs the content: this memory cannot be read by id.',
+      fix: { hint: 'Give the complete new text.' },
     })
     await as().update({ id: 'n', scope: 'agent', content: 'x' })
     expect(candidates.all[0]).toMatchObject({ content: 'x', tags: [], replaces: 'n', origin: { tainted: false } })
@@ -92,21 +92,21 @@ describe('a call that writes', () => {
   it('needs an archive, and memory that is on', async () => {
     const without = open({ writeMode: 'candidate' }, { archive: 'none' })
     await expect(without.as().write({ content: 'x' })).rejects.toMatchObject({
-      message: 'This hub keeps no records, so a note has no archive to wait for review in.',
-      fix: { key: 'runs', hint: 'Have the owner name a folder for the run records.' },
+      message: 'This hub keeps no records, so notes cannot wait for review.',
+      fix: { key: 'runs', hint: 'Ask the owner to configure a folder for run records.' },
     })
     await expect(without.service.reject('r.1', { by: 'ada' })).rejects.toThrow('no note waits for review')
     expect(await without.service.candidate('r.1')).toBeUndefined()
     await expect(open({ enabled: false }).as().recall({ query: 'x' })).rejects.toMatchObject({
       code: 'TOOL_DISABLED',
       message: 'Memory is off: memory.enabled is false.',
-      fix: { key: 'memory.enabled', value: true, hint: 'Have the owner turn it on.' },
+      fix: { key: 'memory.enabled', value: true, hint: 'Ask the owner to turn it on.' },
     })
     const reading = open({ writeMode: 'disabled' })
     expect(await reading.as().recall({ query: 'x' })).toEqual([])
     await expect(reading.as().forget({ id: 'n', scope: 'agent' })).rejects.toMatchObject({
-      message: 'Memory can only be read here: its write mode is disabled.',
-      fix: { key: 'memory.write_mode', value: 'candidate', hint: 'Have the owner choose another mode.' },
+      message: 'Memory is read-only: memory.write_mode is disabled.',
+      fix: { key: 'memory.write_mode', value: 'candidate', hint: 'Ask the owner to choose another mode.' },
     })
   })
 })

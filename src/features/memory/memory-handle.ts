@@ -8,16 +8,16 @@ import { MEMORY_SCOPES, type MemoryHandle, type MemoryScope, type NoteOrigin, ty
 
 const MAX_RECALLED = 50
 
-/** What the parts of memory share. */
+/** What the handle and the service of memory share. */
 export interface MemoryContext {
   readonly settings: MemorySettings
   readonly backend: Backend
   readonly host: FeatureHost
-  /** Notes that wait for review; `undefined` where no records are kept. */
+  /** Notes that wait for review; `undefined` if the hub keeps no records. */
   readonly candidates: CandidateArchive | undefined
 }
 
-/** Memory as one call may use it: its own scopes, held to what was decided, on record before anything changes. */
+/** `ctx.memory` of one call: only its own scopes, within what policy allowed, recorded before anything changes. */
 export function createHandle({ settings, backend, host, candidates }: MemoryContext, call: FeatureCall): MemoryHandle {
   const keys = scopeKeys(call)
   const keyOf = (scope: MemoryScope): string => {
@@ -33,12 +33,12 @@ export function createHandle({ settings, backend, host, candidates }: MemoryCont
     heardOutside: () => call.markUntrusted(),
     connected: (url, outcome) => call.recordConnection(url, outcome),
   }
-  /** What a stranger may have had a hand in waits for a person, whatever the mode. */
+  /** Notes of a run that has read untrusted content wait for review in every mode. */
   const mustWait = () => settings.writeMode === 'candidate' || call.isTainted
   const permit = (scope: MemoryScope) => call.permits('memory', mustWait() ? `candidate/${scope}` : scope)
   const clean = (content: string) => {
     const { content: kept, hidSecret } = cleanContent(content, settings, host)
-    if (hidSecret) call.notice('The note held a secret, which was taken out before it was kept.')
+    if (hidSecret) call.notice('The note contained a secret, which was removed before it was stored.')
     return kept
   }
   const origin = (): NoteOrigin => ({
@@ -96,7 +96,7 @@ export function createHandle({ settings, backend, host, candidates }: MemoryCont
         ...(content !== undefined && { content: clean(content) }),
         ...(tags && { tags: cleanTags(tags, host) }),
       }
-      if (Object.keys(changed).length === 0) throw wrong('update needs content or tags.', 'Say what is to change.')
+      if (Object.keys(changed).length === 0) throw wrong('update needs content or tags.', 'Give at least one of them.')
       if (!mustWait()) {
         await call.beforeEffect()
         if (!(await backend.update({ ...changed, id, key: keyOf(scope), origin: origin() }, use))) throw gone(id, scope)
@@ -106,7 +106,8 @@ export function createHandle({ settings, backend, host, candidates }: MemoryCont
       const known = await backend.own?.find(id)
       if (backend.own && known?.key !== keyOf(scope)) throw gone(id, scope)
       const text = changed.content ?? known?.content
-      if (text === undefined) throw wrong('update needs the content here.', 'Give the whole new text.')
+      if (text === undefined)
+        throw wrong('update needs the content: this memory cannot be read by id.', 'Give the complete new text.')
       const isTainted = known !== undefined && keepsUntrusted(known, changed)
       return archive({ scope, content: text, tags: changed.tags ?? known?.tags ?? [] }, { replaces: id, isTainted })
     },
@@ -120,7 +121,7 @@ export function createHandle({ settings, backend, host, candidates }: MemoryCont
   }
 }
 
-/** The second half of the id of a candidate; promoted, the id of its note is made of it. */
+/** The second half of the id of a candidate; the id of the promoted note contains it, too. */
 function newId(): string {
   return randomBytes(8).toString('hex')
 }
@@ -128,18 +129,18 @@ function newId(): string {
 function assertEnabled({ isEnabled, writeMode }: MemorySettings, what: string): void {
   if (!isEnabled)
     throw new ToolError('TOOL_DISABLED', 'Memory is off: memory.enabled is false.', {
-      fix: { key: 'memory.enabled', value: true, hint: 'Have the owner turn it on.' },
+      fix: { key: 'memory.enabled', value: true, hint: 'Ask the owner to turn it on.' },
     })
   if (what === 'recall' || writeMode !== 'disabled') return
-  throw new ToolError('TOOL_DISABLED', 'Memory can only be read here: its write mode is disabled.', {
-    fix: { key: 'memory.write_mode', value: 'candidate', hint: 'Have the owner choose another mode.' },
+  throw new ToolError('TOOL_DISABLED', 'Memory is read-only: memory.write_mode is disabled.', {
+    fix: { key: 'memory.write_mode', value: 'candidate', hint: 'Ask the owner to choose another mode.' },
   })
 }
 
-/** Says no more of a note of somebody else's than of one that does not exist. */
+/** The same error for notes of other scopes, so that it does not reveal whether they exist. */
 function gone(id: string, scope: MemoryScope): ToolError {
   return new ToolError('NOT_FOUND', `There is no note ${JSON.stringify(id)} in your scope ${scope}.`, {
-    hint: 'Recall it, and use the id and the scope that come with it.',
+    hint: 'Recall it, and use the id and the scope of the result.',
   })
 }
 
@@ -148,7 +149,7 @@ function wrong(message: string, hint: string): ToolError {
 }
 
 function noArchive(): ToolError {
-  return new ToolError('CONFIG_INVALID', 'This hub keeps no records, so a note has no archive to wait for review in.', {
-    fix: { key: 'runs', hint: 'Have the owner name a folder for the run records.' },
+  return new ToolError('CONFIG_INVALID', 'This hub keeps no records, so notes cannot wait for review.', {
+    fix: { key: 'runs', hint: 'Ask the owner to configure a folder for run records.' },
   })
 }

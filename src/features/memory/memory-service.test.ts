@@ -98,12 +98,12 @@ describe('the owner', () => {
       ['memory', one.id],
       ['memory', two.id],
     ])
-    const hint = 'Look at what has become of it: tool-hub memory review --list --state all.'
+    const hint = 'See the decision with tool-hub memory review --list --state all.'
     for (const decide of [service.promote, service.reject]) {
       await expect(decide(one.id, { by: 'eve' })).rejects.toMatchObject({
-        ...{ code: 'CONFLICT', message: `${one.id} was promoted by ada before.`, fix: { hint } },
+        ...{ code: 'CONFLICT', message: `${one.id} was promoted by ada already.`, fix: { hint } },
       })
-      await expect(decide(two.id, { by: 'eve' })).rejects.toThrow(`${two.id} was rejected by bob before.`)
+      await expect(decide(two.id, { by: 'eve' })).rejects.toThrow(`${two.id} was rejected by bob already.`)
     }
     expect(recorded).toHaveLength(2)
   })
@@ -112,7 +112,7 @@ describe('the owner', () => {
     const { service, recorded } = open()
     await service.import([line('a', 'agent:x', ['t'])], { by: 'ada' })
     await expect(service.promote('a', { by: 'bob', scope: 'shared' })).rejects.toMatchObject({
-      message: 'A note that is in memory stays in its scope.',
+      message: 'The scope of a stored note cannot be changed.',
       fix: { hint: 'Forget it, and import it into the other scope.' },
     })
     expect(await service.promote('a', { by: 'bob', scope: 'agent', tags: [] })).toMatchObject({
@@ -160,16 +160,16 @@ describe('the owner', () => {
     ])
     for (const filter of [{}, { query: 'q', scope: 'agent' as const }])
       await expect(service.search(filter)).rejects.toMatchObject({
-        message: 'The memory mine can only be searched: by words, in one scope.',
-        fix: { hint: 'Give a query, and a key such as agent:token:ci where it is not shared.' },
+        message: 'The memory mine can only be searched by words, in one scope.',
+        fix: { hint: 'Give a query, and for scopes other than shared a key such as agent:token:ci.' },
       })
     for (const [move, what] of [
       [() => service.export(), 'exported'],
       [() => service.import([], { by: 'ada' }), 'imported'],
     ] as const)
       await expect(move()).rejects.toMatchObject({
-        ...{ code: 'CONFIG_INVALID', message: `The notes are kept by mine, so they cannot be ${what} here.` },
-        fix: { hint: 'Use the means of that service.' },
+        ...{ code: 'CONFIG_INVALID', message: `The notes are stored by mine, so they cannot be ${what} here.` },
+        fix: { hint: 'Use the tools of that service.' },
       })
     expect(await service.find('p1')).toBeUndefined()
   })
@@ -194,12 +194,12 @@ describe('a file of notes', () => {
     ['has an odd id', { ...good, id: '/a' }, 'id: letters, digits, . : _ -'],
     ['has an id that ends oddly', { ...good, id: 'a/' }, 'id: letters, digits, . : _ -'],
     ['has a long id', { ...good, id: 'a'.repeat(201) }, 'id: letters, digits, . : _ -'],
-    ['has an unknown scope', { ...good, key: 'x' }, 'key: none of run:…, session:…, agent:…, shared'],
+    ['has an unknown scope', { ...good, key: 'x' }, 'key: must be run:…, session:…, agent:… or shared'],
     ['has no scope', { ...good, key: '' }, 'key: Too small'],
     ['has a long scope', { ...good, key: `agent:${'x'.repeat(995)}` }, 'key: Too big'],
     ['has 101 tags', { ...good, tags: Array(101).fill('t') }, 'tags: Too big'],
     ['has half a time', { ...good, createdAt: 1.5 }, 'createdAt: Invalid input'],
-    ['says nothing', { ...good, content: ' ' }, 'A note says something: this one is empty.'],
+    ['says nothing', { ...good, content: ' ' }, 'The note is empty.'],
   ])('with a line that %s says why', async (_, text, why) => {
     const [bad] = await whyNot('', text)
     expect(bad).toEqual({ line: 2, why: expect.stringContaining(why) })

@@ -12,7 +12,7 @@ const PAGE = 500
 
 const MAX_LINE_LENGTH = 200_000
 
-/** Beyond this many, a file is broken as a whole, and nobody reads more reasons. */
+/** An import stops after this many invalid lines. */
 const MAX_BAD = 1_000
 
 const line = z.strictObject({
@@ -34,12 +34,12 @@ const NEVER = new AbortController().signal
 
 type Filter = NonNullable<Parameters<MemoryService['search']>[0]>
 
-/** Memory as its owner uses it: all scopes, no questions asked, on record. */
+/** `hub.memory`: all scopes, without approval; changes are recorded. */
 export function createService(parts: MemoryContext): MemoryService {
   const { settings, backend, host } = parts
   const useAs = (by: string): BackendUse => ({
     signal: NEVER,
-    // Whoever promotes a note has said yes to it going where it is kept.
+    // Promoting a note approves the calls that store it.
     call: (tool, input) =>
       host.as({ caller: by }).call(tool, input, { approve: () => ({ decision: 'allow', by, via: 'memory' }) }),
     notice: (text) => host.warn(text),
@@ -80,7 +80,7 @@ export function createService(parts: MemoryContext): MemoryService {
   }
 }
 
-/** The last written first; the place in that order is where the next page begins. */
+/** Newest first; `next` is the position of the last note. */
 async function listNotes({ host }: MemoryContext, { scope, key, tags = [], before }: Filter, limit: number) {
   const within = key !== undefined ? { scope: key } : scope === undefined ? {} : withinScope(scope)
   const page = await host.store.memory.list({ ...within, ...(before !== undefined && { before }), limit })
@@ -101,15 +101,15 @@ async function searchNotes({ host }: MemoryContext, { query = '', scope, key, ta
   return notes.filter((note) => scope === undefined || note.scope === scope).slice(0, limit)
 }
 
-/** A provider is asked for one scope of one agent at a time, which is all that it knows. */
+/** A provider can only search one scope of one run, session or agent at a time. */
 async function searchElsewhere({ backend }: MemoryContext, filter: Filter, limit: number, use: BackendUse) {
   const { query, scope, key = scope === undefined || scope === 'shared' ? 'shared' : undefined, tags = [] } = filter
   if (query === undefined || key === undefined)
     throw new ToolError(
       'INPUT_SCHEMA_INVALID',
-      `The memory ${backend.name} can only be searched: by words, in one scope.`,
+      `The memory ${backend.name} can only be searched by words, in one scope.`,
       {
-        hint: 'Give a query, and a key such as agent:token:ci where it is not shared.',
+        hint: 'Give a query, and for scopes other than shared a key such as agent:token:ci.',
       },
     )
   const notes = await backend.recall({ query, keys: [key], limit: Math.min(limit, 50), tags }, use)
@@ -127,7 +127,7 @@ async function searchElsewhere({ backend }: MemoryContext, filter: Filter, limit
   )
 }
 
-/** All notes of the hub's own store as lines of JSON, and back. */
+/** Exports and imports the notes of the hub's own store as lines of JSON. */
 function createTransfer(parts: MemoryContext): Pick<MemoryService, 'export' | 'import'> {
   const { backend, host } = parts
   const assertOwn = (what: string) => {
@@ -176,7 +176,7 @@ async function* exportLines({ host }: MemoryContext, scope: MemoryScope | undefi
   }
 }
 
-/** A note, or why the line is none. */
+/** Parses a line; returns the note, or why the line is invalid. */
 function readLine(
   text: string,
   { settings, host }: MemoryContext,
@@ -191,8 +191,8 @@ function readLine(
     return `${issue?.path.join('.') || 'the line'}: ${issue?.message}`
   }
   const { id, key, createdAt, updatedAt = createdAt, origin: told } = parsed.data
-  if (scopeOf(key) === undefined) return 'key: none of run:…, session:…, agent:…, shared'
-  // What a file says of itself counts only where its owner trusts it.
+  if (scopeOf(key) === undefined) return 'key: must be run:…, session:…, agent:… or shared'
+  // The origins in a file count only if the owner trusts it.
   const believed = trusted ? { ...TRUSTED, at: createdAt, ...told } : { ...UNSEEN, at: createdAt }
   const origin = { ...believed, importedBy: by } as NoteOrigin
   try {
@@ -205,7 +205,7 @@ function readLine(
 }
 
 function elsewhere(name: string, what: string): ToolError {
-  return new ToolError('CONFIG_INVALID', `The notes are kept by ${name}, so they cannot be ${what} here.`, {
-    hint: 'Use the means of that service.',
+  return new ToolError('CONFIG_INVALID', `The notes are stored by ${name}, so they cannot be ${what} here.`, {
+    hint: 'Use the tools of that service.',
   })
 }

@@ -35,13 +35,13 @@ describe('the options of memory', () => {
     [{ limits: { notechars: 1 } }, 'memory.limits has no option "notechars".', 'Did you mean noteChars?'],
     [{ writeMode: 'never' }, 'memory.writeMode is "never".', 'Use one of disabled, candidate, external.'],
     [{ embed: 'yes' }, 'memory.embed is not a function.', LISTED],
-    [{ limits: { noteChars: 0 } }, 'memory.limits.noteChars is 0.', 'Give a whole number from 1 up.'],
-    [{ limits: { notesPerScope: 1.5 } }, 'memory.limits.notesPerScope is 1.5.', 'Give a whole number from 1 up.'],
-    [{ limits: { candidatesPerRun: -1 } }, 'memory.limits.candidatesPerRun is -1.', 'Give a whole number from 1 up.'],
-    [{ limits: { timeoutMs: '5' } }, 'memory.limits.timeoutMs is "5".', 'Give a whole number from 1 up.'],
+    [{ limits: { noteChars: 0 } }, 'memory.limits.noteChars is 0.', 'Use a whole number of 1 or more.'],
+    [{ limits: { notesPerScope: 1.5 } }, 'memory.limits.notesPerScope is 1.5.', 'Use a whole number of 1 or more.'],
+    [{ limits: { candidatesPerRun: -1 } }, 'memory.limits.candidatesPerRun is -1.', 'Use a whole number of 1 or more.'],
+    [{ limits: { timeoutMs: '5' } }, 'memory.limits.timeoutMs is "5".', 'Use a whole number of 1 or more.'],
     ...['cloud', null, {}, { url: 7 }, { mcp: {} }, { mcp: { server: 's' } }, { recall: true }].map((provider) => [
       { provider },
-      'memory.provider is none.',
+      'memory.provider is not a provider.',
       "Use 'embedded', { url }, { mcp: { server, recall } } or an object with recall and write.",
     ]),
   ] as [MemoryOptions, string, string][])('may not be %j', (options, message, hint) => {

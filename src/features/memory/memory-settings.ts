@@ -2,7 +2,7 @@ import { didYouMean, ToolError } from '../../core/index.ts'
 import type { MemoryProvider } from './providers/provider.ts'
 import { type HttpMemory, type McpMemory, MEMORY_WRITE_MODES, type MemoryOptions } from './types.ts'
 
-/** What an owner said about memory, checked and complete. */
+/** The owner's options, validated and with defaults. */
 export interface MemorySettings {
   readonly isEnabled: boolean
   readonly writeMode: NonNullable<MemoryOptions['writeMode']>
@@ -14,12 +14,12 @@ export interface MemorySettings {
   readonly timeoutMs: number
 }
 
-/** The most characters that a note can be allowed to have. */
+/** The maximum of `limits.noteChars`. */
 const MAX_NOTE_CHARS = 20_000
 const OPTIONS = ['enabled', 'writeMode', 'provider', 'embed', 'limits']
 const LIMITS = ['noteChars', 'notesPerScope', 'candidatesPerRun', 'timeoutMs']
 
-/** Reads the options; CONFIG_INVALID for what nobody reads or cannot be meant. */
+/** Validates the options; throws `CONFIG_INVALID` for unknown options and invalid values. */
 export function readSettings(options: MemoryOptions): MemorySettings {
   const { enabled = true, writeMode = 'candidate', provider = 'embedded', embed, limits = {} } = options
   checkKeys(options, OPTIONS, 'memory')
@@ -28,7 +28,7 @@ export function readSettings(options: MemoryOptions): MemorySettings {
     throw invalid(`memory.writeMode is ${JSON.stringify(writeMode)}.`, `Use one of ${MEMORY_WRITE_MODES.join(', ')}.`)
   if (!isProvider(provider))
     throw invalid(
-      'memory.provider is none.',
+      'memory.provider is not a provider.',
       "Use 'embedded', { url }, { mcp: { server, recall } } or an object with recall and write.",
     )
   if (embed !== undefined && typeof embed !== 'function') throw invalid('memory.embed is not a function.', '')
@@ -44,12 +44,12 @@ export function readSettings(options: MemoryOptions): MemorySettings {
   }
 }
 
-/** Whether it is a service that is reached by HTTP. */
+/** Whether notes are stored by an HTTP service. */
 export function isHttp(provider: MemorySettings['provider']): provider is HttpMemory {
   return typeof provider === 'object' && 'url' in provider
 }
 
-/** Whether tools of an MCP server keep the notes. */
+/** Whether notes are stored by tools of an MCP server. */
 export function isMcp(provider: MemorySettings['provider']): provider is McpMemory {
   return typeof provider === 'object' && 'mcp' in provider
 }
@@ -65,7 +65,7 @@ function isProvider(provider: MemorySettings['provider']): boolean {
 function positive(value: number | undefined, otherwise: number, name: string): number {
   if (value === undefined) return otherwise
   if (Number.isInteger(value) && value >= 1) return value
-  throw invalid(`memory.limits.${name} is ${JSON.stringify(value)}.`, 'Give a whole number from 1 up.')
+  throw invalid(`memory.limits.${name} is ${JSON.stringify(value)}.`, 'Use a whole number of 1 or more.')
 }
 
 function checkKeys(value: object, known: readonly string[], where: string): void {

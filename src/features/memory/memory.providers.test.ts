@@ -117,7 +117,7 @@ describe('a memory that is reached by HTTP', () => {
     ['refuses', REFUSAL, 'UPSTREAM_ERROR', 'quota is\\nused up'],
     ['wants to know who asks', json({}, 401), 'UPSTREAM_ERROR', 'answered 401'],
     ['answers garbage', (_, response) => response.end('<html>'), 'UPSTREAM_ERROR', 'protocol'],
-    ['answers notes of another form', json({ notes: [{ id: 7 }] }), 'UPSTREAM_ERROR', 'something else than notes'],
+    ['answers notes of another form', json({ notes: [{ id: 7 }] }), 'UPSTREAM_ERROR', 'returned an invalid result'],
     ['breaks off', (_, response) => response.destroy(), 'UPSTREAM_ERROR', ''],
     ['sends us elsewhere', (_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(), '', ''],
     ['answers 100 MB', pour, 'HTTP_TOO_LARGE', '4000000 bytes'],

@@ -18,13 +18,11 @@ describe('the text of a note', () => {
   })
 
   it('is refused when it is empty or too long', () => {
-    expect(() => content(' \n')).toThrow(
-      invalid('A note says something: this one is empty.', 'Write what is to be remembered.'),
-    )
+    expect(() => content(' \n')).toThrow(invalid('The note is empty.', 'Write what should be remembered.'))
     expect(() => content('01234567890')).toThrow(
       invalid(
         'The note has 11 characters, the limit is 10.',
-        'Write the gist of it, or several notes; keep long texts in a file.',
+        'Write a summary or several notes; put long texts into a file.',
       ),
     )
   })
@@ -42,7 +40,7 @@ describe('the tags of a note', () => {
     expect(cleanTags(['x'.repeat(64)], host)).toHaveLength(1)
     expect(() => cleanTags(many(17), host)).toThrow(invalid('A note has at most 16 tags, not 17.', 'Use fewer tags.'))
     expect(() => cleanTags(['a', 'x'.repeat(65)], host)).toThrow(
-      invalid('A tag has at most 64 characters, not 65.', 'Use a shorter one.'),
+      invalid('A tag has at most 64 characters, not 65.', 'Use a shorter tag.'),
     )
   })
 })

@@ -7,10 +7,10 @@ import { MEMORY_SCOPES, type MemoryNote, type MemoryScope, type NoteOrigin } fro
 
 const text = z.string().max(1_000).optional()
 
-/** Milliseconds since 1970, up to the last that a date can have. */
+/** Milliseconds since 1970, within the range of `Date`. */
 export const noteTime = z.number().min(0).max(8.64e15)
 
-/** Where a note comes from, as it is kept. */
+/** The origin of a note, as it is stored. */
 export const noteOrigin = z.object({
   run: text,
   session: text,
@@ -24,7 +24,7 @@ export const noteOrigin = z.object({
   at: noteTime,
 })
 
-/** A note of the store as its owner sees it; of one whose origin cannot be read, the worst is taken. */
+/** A note of the store as the owner sees it; it counts as untrusted if its origin cannot be read. */
 export function toNote({ id, scope, text, tags, origin, createdAt, updatedAt }: StoredNote): MemoryNote {
   const parsed = noteOrigin.safeParse(parseJson(origin))
   return {
@@ -39,12 +39,12 @@ export function toNote({ id, scope, text, tags, origin, createdAt, updatedAt }: 
   }
 }
 
-/** Whether nobody has looked at words that may be a stranger's. */
+/** Whether a note may contain untrusted content that nobody has reviewed. */
 export function isUntrusted({ tainted, reviewed }: NoteOrigin): boolean {
   return tainted && !reviewed
 }
 
-/** Whether words of a stranger stay in a note when this of it is changed. */
+/** Whether untrusted content stays in a note after this change. */
 export function keepsUntrusted(
   { origin }: MemoryNote,
   { content, tags }: { readonly content?: string; readonly tags?: readonly string[] },
@@ -52,7 +52,7 @@ export function keepsUntrusted(
   return isUntrusted(origin) && (content === undefined || tags === undefined)
 }
 
-/** Who writes or looks. */
+/** Who reads or writes. */
 interface Whose {
   readonly run: string
   readonly session: string
@@ -61,8 +61,8 @@ interface Whose {
 }
 
 /**
- * The scopes of one call, each with whose it is; what an agent cannot name it cannot reach. A session is known by a
- * name that its caller chose, so with a principal it is one of that principal.
+ * The keys of the scopes of one call; agents name scopes, never keys, so they cannot reach those of others. Callers
+ * choose the names of sessions, so the key of a session contains the principal, if there is one.
  */
 export function scopeKeys({ run, session, caller, principal }: Whose): Readonly<Record<MemoryScope, string>> {
   const own = encodeURIComponent(wholeText(session))
@@ -74,7 +74,7 @@ export function scopeKeys({ run, session, caller, principal }: Whose): Readonly<
   }
 }
 
-/** The word of a key that policy and people know: `agent` of `agent:token:ci`. */
+/** The scope of a key: `agent` of `agent:token:ci`. */
 export function scopeOf(key: string): MemoryScope | undefined {
   return MEMORY_SCOPES.find((scope) => key === scope || (scope !== 'shared' && key.startsWith(`${scope}:`)))
 }
@@ -82,7 +82,7 @@ export function scopeOf(key: string): MemoryScope | undefined {
 const MAX_TAGS = 16
 const MAX_TAG_LENGTH = 64
 
-/** A text that a store can hold: whole characters, no secrets, not too long. */
+/** Prepares a text for the store: valid Unicode, without secrets. Throws if it is empty or too long. */
 export function cleanContent(
   content: string,
   { noteChars }: Pick<MemorySettings, 'noteChars'>,
@@ -90,16 +90,15 @@ export function cleanContent(
 ): { readonly content: string; readonly hidSecret: boolean } {
   const clean = wholeText(content)
   const redacted = host.redact(clean)
-  if (redacted.trim() === '')
-    throw invalid('A note says something: this one is empty.', 'Write what is to be remembered.')
+  if (redacted.trim() === '') throw invalid('The note is empty.', 'Write what should be remembered.')
   if (redacted.length > noteChars) {
     const message = `The note has ${redacted.length} characters, the limit is ${noteChars}.`
-    throw invalid(message, 'Write the gist of it, or several notes; keep long texts in a file.')
+    throw invalid(message, 'Write a summary or several notes; put long texts into a file.')
   }
   return { content: redacted, hidSecret: redacted !== clean }
 }
 
-/** Tags without blanks around them and without doubles. */
+/** Tags, trimmed and without duplicates. */
 export function cleanTags(tags: readonly string[], host: Pick<FeatureHost, 'redact'>): readonly string[] {
   const clean = tags.map((tag) => host.redact(wholeText(tag)).trim()).filter((tag) => tag !== '')
   const distinct = [...new Set(clean)]
@@ -107,10 +106,10 @@ export function cleanTags(tags: readonly string[], host: Pick<FeatureHost, 'reda
     throw invalid(`A note has at most ${MAX_TAGS} tags, not ${distinct.length}.`, 'Use fewer tags.')
   const long = distinct.find((tag) => tag.length > MAX_TAG_LENGTH)
   if (long === undefined) return distinct
-  throw invalid(`A tag has at most ${MAX_TAG_LENGTH} characters, not ${long.length}.`, 'Use a shorter one.')
+  throw invalid(`A tag has at most ${MAX_TAG_LENGTH} characters, not ${long.length}.`, 'Use a shorter tag.')
 }
 
-/** Halves of characters and NUL, which no file holds as they are, become the mark of what was lost. */
+/** Replaces NUL and lone surrogates, which cannot be stored, with U+FFFD. */
 export function wholeText(text: string): string {
   return text.replace(/[\0\p{Surrogate}]/gu, '\ufffd')
 }

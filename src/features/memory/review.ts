@@ -4,7 +4,7 @@ import { cleanContent, cleanTags, scopeKeys, scopeOf } from './note.ts'
 import type { BackendUse, BackendWrite } from './providers/backend.ts'
 import type { MemoryCandidate, MemoryNote, MemoryService, Promotion } from './types.ts'
 
-/** What a person does with notes that wait: each is decided on once, whoever else does so at the same time. */
+/** Promotes and rejects candidates; each is decided once, also if several people do so concurrently. */
 export function createReview(
   parts: MemoryContext,
   useAs: (by: string) => BackendUse,
@@ -14,7 +14,7 @@ export function createReview(
     if (parts.candidates) return parts.candidates
     throw new ToolError('NOT_FOUND', 'This hub keeps no records, so no note waits for review.')
   }
-  const tell = async (by: string, change: 'memory-promoted' | 'memory-rejected', id: string) => {
+  const announce = async (by: string, change: 'memory-promoted' | 'memory-rejected', id: string) => {
     await host.recordChange({ by, change, subject: id })
     host.emitChange('memory', id)
   }
@@ -24,38 +24,38 @@ export function createReview(
       const { by } = promotion
       if (await isUnseenNote(parts, id)) {
         const note = await acceptNote(parts, id, promotion, useAs(by))
-        await tell(by, 'memory-promoted', id)
+        await announce(by, 'memory-promoted', id)
         return note
       }
       let promoted: MemoryNote | undefined
       const outcome = await archive().decide(id, async (candidate) => {
         const wish = toWrite(parts, candidate, promotion)
-        // The id is the same whenever this is done again: what a crash came between is kept once.
+        // The id is the same if this is repeated after a crash, so the note is stored once.
         const note = await keep(parts, candidate, wish, useAs(by))
         promoted = noteOf(wish, note)
         return { id, decision: 'promoted', by, at: host.clock.now(), note }
       })
       if (!outcome.won) throw decided(outcome.candidate)
-      await tell(by, 'memory-promoted', id)
+      await announce(by, 'memory-promoted', id)
       return promoted!
     },
     async reject(id, { by, reason }) {
       const outcome = await archive().decide(id, async (candidate) => {
         const at = host.clock.now()
         const note = await promotedNote(parts, candidate)
-        // Somebody has promoted it, and was stopped before that was written down.
+        // It was promoted, but the process stopped before the decision was recorded.
         if (note) return { id, decision: 'promoted', by: note.origin.promotedBy ?? 'unknown', at, note: note.id }
         return { id, decision: 'rejected', by, at, ...(reason !== undefined && { reason: host.redact(reason) }) }
       })
       const candidate = await archive().find(id)
       if (!outcome.won || candidate?.state !== 'rejected') throw decided(candidate!)
-      await tell(by, 'memory-rejected', id)
+      await announce(by, 'memory-rejected', id)
       return candidate
     },
   }
 }
 
-/** The note that a candidate becomes, with what the person changed. */
+/** The note that a candidate becomes, with the changes of the reviewer. */
 function toWrite(
   { settings, host }: MemoryContext,
   candidate: MemoryCandidate,
@@ -70,7 +70,7 @@ function toWrite(
   }
 }
 
-/** Puts what was promoted where notes are; what it was to replace may be gone, or go to another scope. */
+/** Stores a promoted note; it becomes a new note if the one to replace is gone, or has another scope. */
 async function keep(
   { backend }: MemoryContext,
   candidate: MemoryCandidate,
@@ -82,7 +82,7 @@ async function keep(
   return backend.write({ ...wish, id: noteId(candidate) }, use)
 }
 
-/** What a candidate has become already. */
+/** The note that a candidate has become already. */
 async function promotedNote({ backend }: MemoryContext, candidate: MemoryCandidate): Promise<MemoryNote | undefined> {
   const { replaces, origin } = candidate
   const own = await backend.own?.find(noteId(candidate))
@@ -92,7 +92,7 @@ async function promotedNote({ backend }: MemoryContext, candidate: MemoryCandida
   return isIt && changed.origin.run === origin.run ? changed : undefined
 }
 
-/** An imported note, which waits for nobody and yet counts as a stranger's. */
+/** Whether this is the id of a note that nobody has reviewed, such as an imported one. */
 async function isUnseenNote({ backend }: MemoryContext, id: string): Promise<boolean> {
   const note = await backend.own?.find(id)
   return note !== undefined && !note.origin.reviewed
@@ -106,7 +106,7 @@ async function acceptNote(
 ): Promise<MemoryNote> {
   const note = (await backend.own!.find(id))!
   if (scope !== undefined && scope !== note.scope)
-    throw new ToolError('INPUT_SCHEMA_INVALID', 'A note that is in memory stays in its scope.', {
+    throw new ToolError('INPUT_SCHEMA_INVALID', 'The scope of a stored note cannot be changed.', {
       hint: 'Forget it, and import it into the other scope.',
     })
   const origin = { ...note.origin, reviewed: true, promotedBy: by }
@@ -123,19 +123,19 @@ function noteOf({ key, content, tags, origin }: BackendWrite, id: string): Memor
   return { id, scope: scopeOf(key) ?? 'shared', key, content, tags, createdAt: at, updatedAt: at, origin }
 }
 
-/** Of the same letters and digits as the candidate's own. */
+/** Contains the second half of the candidate's id. */
 function noteId({ id }: MemoryCandidate): string {
   return `note-${id.slice(id.lastIndexOf('.') + 1)}`
 }
 
-/** The same scope word for whoever wrote it. */
+/** The key of another scope of the writer. */
 function keyOf({ run, origin }: MemoryCandidate, scope: NonNullable<Promotion['scope']>): string {
   const { session = run, caller = 'unknown', principal } = origin
   return scopeKeys({ run, session, caller, principal })[scope]
 }
 
 function decided({ id, state, review }: MemoryCandidate): ToolError {
-  return new ToolError('CONFLICT', `${id} was ${state} by ${review?.by ?? 'somebody'} before.`, {
-    hint: 'Look at what has become of it: tool-hub memory review --list --state all.',
+  return new ToolError('CONFLICT', `${id} was ${state} by ${review?.by ?? 'somebody'} already.`, {
+    hint: 'See the decision with tool-hub memory review --list --state all.',
   })
 }

@@ -20,12 +20,11 @@ import {
 } from './schema.ts'
 import type { MemoryService } from './types.ts'
 
-/** What agents remember, and what waits for somebody to look at it. */
 const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'get',
     path: '/v1/memory/notes',
-    summary: 'Notes: those that fit a query, best first, or all, newest first',
+    summary: 'Lists notes: matches of a query, best first, or all, newest first',
     allow: ['read'],
     query: noteQuery,
     answers: [{ description: 'A page of notes', schema: noteList }],
@@ -37,7 +36,7 @@ const ROUTES: readonly FeatureRoute[] = [
     path: '/v1/memory/notes/{id}',
     summary: 'Forgets a note',
     allow: ['admin'],
-    answers: [{ description: 'It is gone', status: 204 }],
+    answers: [{ description: 'The note is removed', status: 204 }],
     async handle({ hub, caller, param }) {
       const isGone = await hub.memory.forget(param('id'), { by: caller.name })
       if (!isGone) throw new ToolError('NOT_FOUND', 'There is no such note.')
@@ -46,7 +45,7 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'get',
     path: '/v1/memory/candidates',
-    summary: 'Notes that wait for review',
+    summary: 'Lists notes that wait for review',
     allow: ['read', 'approve'],
     query: candidateQuery,
     answers: [{ description: 'Newest first', schema: candidateList }],
@@ -70,7 +69,7 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'post',
     path: '/v1/memory/candidates/{id}/reject',
-    summary: 'Decides that a candidate is not to be remembered',
+    summary: 'Rejects a candidate',
     allow: ['approve'],
     body: rejection,
     answers: [{ description: 'The candidate', schema: rejected }],
@@ -81,10 +80,10 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'get',
     path: '/v1/memory/export',
-    summary: 'All notes, a JSON value a line',
+    summary: 'Exports all notes as JSON lines',
     allow: ['read'],
     query: exportQuery,
-    answers: [{ description: 'One note a line', mediaType: 'application/x-ndjson' }],
+    answers: [{ description: 'One note per line', mediaType: 'application/x-ndjson' }],
     async handle({ hub, query }) {
       const headers = {
         'content-type': 'application/x-ndjson',
@@ -101,7 +100,7 @@ export const memoryRoutes: FeatureRoutes = {
   routes: ROUTES,
 }
 
-/** As with approvals, somebody else has to review what the caller, or a session of the caller, has written. */
+/** As with approvals, callers cannot review what they, or their sessions, have written. */
 async function refuseOwn(memory: MemoryService, caller: RouteCaller, id: string): Promise<void> {
   const found = (await memory.candidate(id)) ?? (await memory.find(id))
   const principal = found?.origin.principal
@@ -109,7 +108,7 @@ async function refuseOwn(memory: MemoryService, caller: RouteCaller, id: string)
   throw new ToolError('FORBIDDEN', 'This note is your own: somebody else has to review it.')
 }
 
-/** The lines, each read when the client takes it. */
+/** A stream of the lines, read as the client consumes them. */
 function streamOf(lines: AsyncIterable<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const iterator = lines[Symbol.asyncIterator]()

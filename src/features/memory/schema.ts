@@ -12,9 +12,9 @@ export const noteOriginEntry = z.object({
   callId: z.string().optional(),
   caller: z.string().optional(),
   principal: z.string().optional(),
-  /** Its run had read content from outside, or nobody knows. */
+  /** Its run had read untrusted content, or that is unknown. */
   tainted: z.boolean(),
-  /** A person has looked at it. */
+  /** A person has reviewed it. */
   reviewed: z.boolean(),
   promotedBy: z.string().optional(),
   importedBy: z.string().optional(),
@@ -24,7 +24,7 @@ export const noteOriginEntry = z.object({
 export const memoryNote = z.object({
   id: z.string(),
   scope,
-  /** The scope with whose it is: `agent:token:ci`. */
+  /** The scope and its run, session or agent: `agent:token:ci`. */
   key: z.string(),
   content: z.string(),
   tags: z.array(z.string()),
@@ -34,7 +34,7 @@ export const memoryNote = z.object({
 })
 export type MemoryNoteEntry = z.infer<typeof memoryNote>
 
-/** Of `GET /v1/memory/notes`: best first with a query, else newest first. */
+/** Query of `GET /v1/memory/notes`. */
 export const noteQuery = z.object({
   query: z.string().min(1).max(1_000).optional(),
   scope: scope.optional(),
@@ -53,7 +53,7 @@ export const memoryCandidate = z.object({
   key: z.string(),
   content: z.string(),
   tags: z.array(z.string()),
-  /** The note that it is to take the place of. */
+  /** Id of the note that it replaces. */
   replaces: z.string().optional(),
   origin: noteOriginEntry,
   state: z.enum(['waiting', 'promoted', 'rejected']),
@@ -63,7 +63,7 @@ export const memoryCandidate = z.object({
 })
 export type MemoryCandidateEntry = z.infer<typeof memoryCandidate>
 
-/** Of `GET /v1/memory/candidates`: newest first. */
+/** Query of `GET /v1/memory/candidates`. */
 export const candidateQuery = z.object({
   run: z.string().min(1).max(64).optional(),
   state: z.enum(['waiting', 'promoted', 'rejected', 'all']).default('waiting'),
@@ -71,11 +71,11 @@ export const candidateQuery = z.object({
 })
 export const candidateList = z.object({
   candidates: z.array(memoryCandidate),
-  /** How notes are written here. */
+  /** The settings of memory. */
   memory: z.object({ enabled: z.boolean(), writeMode: z.string(), provider: z.string() }),
 })
 
-/** Body of `POST /v1/memory/candidates/{id}/promote`; what is said takes the place of what was written. */
+/** Body of `POST /v1/memory/candidates/{id}/promote`; the given properties replace those of the candidate. */
 export const promotion = z.strictObject({ scope: scope.optional(), tags: tags.optional(), content: content.optional() })
 export const promoted = z.object({ note: memoryNote })
 
@@ -83,5 +83,5 @@ export const promoted = z.object({ note: memoryNote })
 export const rejection = z.strictObject({ reason: z.string().max(2_000).optional() })
 export const rejected = z.object({ candidate: memoryCandidate })
 
-/** Of `GET /v1/memory/export`. */
+/** Query of `GET /v1/memory/export`. */
 export const exportQuery = z.object({ scope: scope.optional() })

@@ -1,79 +1,79 @@
 import type { MemoryProvider } from './providers/provider.ts'
 
-/** Whom a note is for: this run, this session, this agent in all its runs, everybody. */
+/** The scopes of notes: this run, this session, this agent in all its runs, all agents. */
 export const MEMORY_SCOPES = ['run', 'session', 'agent', 'shared'] as const
 
 /** One of the scopes; policy matches it as a target of the capability `memory`. */
 export type MemoryScope = (typeof MEMORY_SCOPES)[number]
 
-/** Where a note goes that an agent writes: nowhere, into the run's archive until a person has looked, into memory at once. */
+/** What happens to a note that an agent writes: it is refused, waits in the archive of its run for review, or is stored immediately. */
 export const MEMORY_WRITE_MODES = ['disabled', 'candidate', 'external'] as const
 
 /** One of the modes. */
 export type MemoryWriteMode = (typeof MEMORY_WRITE_MODES)[number]
 
-/** What an owner says about memory. */
+/** The owner's options for memory. */
 export interface MemoryOptions {
-  /** `false` takes all tools of memory away; true unless said. */
+  /** `false` turns off all memory tools. Default: `true`. */
   readonly enabled?: boolean
-  /** `candidate` unless said. */
+  /** What happens to a note that an agent writes. Default: `candidate`. */
   readonly writeMode?: MemoryWriteMode
-  /** Who keeps the notes; the hub's own store unless said. */
+  /** Where notes are stored. Default: `embedded`, the store of the hub. */
   readonly provider?: 'embedded' | HttpMemory | McpMemory | MemoryProvider
-  /** Turns texts into vectors, so that notes are also found by meaning; for the embedded provider. */
+  /** Turns texts into vectors, so that notes are also found by meaning. Only for the embedded provider. */
   readonly embed?: EmbedTexts
-  /** Bounds on notes and on the time for one answer. */
+  /** Limits on notes and on response times. */
   readonly limits?: MemoryLimits
 }
 
-/** Bounds; every one has a safe default. */
+/** Limits; each has a safe default. */
 export interface MemoryLimits {
-  /** Characters of one note; 20,000 unless said, which is also the most. */
+  /** Maximum characters of a note. Default: 20,000, which is also the maximum. */
   readonly noteChars?: number
-  /** Notes of one scope; 100,000 unless said. */
+  /** Maximum notes in one scope. Default: 100,000. */
   readonly notesPerScope?: number
-  /** Notes of one run that may wait for review; 1,000 unless said. */
+  /** Maximum notes of one run that wait for review. Default: 1,000. */
   readonly candidatesPerRun?: number
-  /** Time for one answer of a provider or of `embed`; 10 s unless said. */
+  /** Timeout for one request to a provider, or one call of `embed`. Default: 10 s. */
   readonly timeoutMs?: number
 }
 
 /** A service that speaks the protocol of docs/reference/memory.md. */
 export interface HttpMemory {
-  /** Where it answers; `/recall`, `/write`, `/update` and `/forget` are below it. */
+  /** Base URL; `/recall`, `/write`, `/update` and `/forget` are below it. */
   readonly url: string
   /** Name of a secret, sent as `Authorization: Bearer …`. */
   readonly secret?: string
-  /** Sent with every request; `${secret:name}` is filled in. */
+  /** Sent with every request; `${secret:name}` is replaced with the secret. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Tools of an MCP server of this hub that keep the notes. */
+/** An MCP server of this hub whose tools store the notes. */
 export interface McpMemory {
-  /** Which server, and which of its tools do what. */
+  /** The server, and its tool for each operation. */
   readonly mcp: {
     /** Its name in `mcpServers`. */
     readonly server: string
     /** The tool that finds notes: query, scopes, limit, tags. */
     readonly recall: string | McpMemoryTool
-    /** The tool that keeps a note: id, scope, content, tags. Default: notes cannot be written. */
+    /** The tool that stores a note: id, scope, content, tags. Default: notes cannot be written. */
     readonly write?: string | McpMemoryTool
     /** The tool that changes a note: id, scope, content, tags. Default: notes cannot be changed. */
     readonly update?: string | McpMemoryTool
-    /** The tool that takes a note away: id, scope. Default: notes cannot be forgotten. */
+    /** The tool that deletes a note: id, scope. Default: notes cannot be forgotten. */
     readonly forget?: string | McpMemoryTool
   }
 }
 
-/** A tool of a server whose arguments have other names. */
+/** A tool whose arguments have other names. */
 export interface McpMemoryTool {
-  /** Name of the tool, as the server itself calls it. */
+  /** Name of the tool on the server. */
   readonly tool: string
-  /** Our names and theirs, `{ query: 'q', limit: 'top_k' }`; what is not named is not sent. All by our names unless said. */
+  /** Maps our argument names to the tool's, `{ query: 'q', limit: 'top_k' }`; others are not sent. Default: all, with our names. */
   readonly arguments?: Readonly<Record<string, string>>
 }
 
-/** Gives one vector a text, all of one length. */
+/** Returns one vector for each text, all of the same length. */
 export type EmbedTexts = (
   texts: readonly string[],
   signal: AbortSignal,
@@ -83,17 +83,17 @@ export type EmbedTexts = (
 export interface NoteOrigin {
   /** Run of the call that wrote it; absent for an import. */
   readonly run?: string
-  /** Session of that call, where it had one. */
+  /** Session of that call, if it had one. */
   readonly session?: string
-  /** Id of that call, by which the records have it. */
+  /** Id of that call in the records. */
   readonly callId?: string
-  /** Who called, as the caller said. */
+  /** The caller, as it named itself. */
   readonly caller?: string
-  /** Who called for certain, where an authenticator found that out. */
+  /** The authenticated principal, if it is known. */
   readonly principal?: string
-  /** Its run had read content from outside, or nobody knows. */
+  /** Its run had read untrusted content, or that is unknown. */
   readonly tainted: boolean
-  /** A person has looked at it. */
+  /** A person has reviewed it. */
   readonly reviewed: boolean
   /** Who promoted it from the candidates. */
   readonly promotedBy?: string
@@ -103,13 +103,13 @@ export interface NoteOrigin {
   readonly at: number
 }
 
-/** A note as its owner sees it. */
+/** A note as the owner of the hub sees it. */
 export interface MemoryNote {
-  /** Find, forget or promote it by this id. */
+  /** Unique id, to find, forget or promote it. */
   readonly id: string
-  /** Whom it is for. */
+  /** Who can recall it. */
   readonly scope: MemoryScope
-  /** The scope with whose it is: `agent:token:ci`, `shared`. */
+  /** The scope and its run, session or agent: `agent:token:ci`, `shared`. */
   readonly key: string
   /** The text, without secrets. */
   readonly content: string
@@ -125,23 +125,23 @@ export interface MemoryNote {
 
 /** A note that waits for review, or was reviewed, in the archive of its run. */
 export interface MemoryCandidate {
-  /** Promote or reject it by this id. */
+  /** Unique id, to promote or reject it. */
   readonly id: string
   /** The run whose archive it is in. */
   readonly run: string
-  /** Whom it would be for. */
+  /** Who could recall it. */
   readonly scope: MemoryScope
-  /** The scope with whose it is. */
+  /** The scope and its run, session or agent. */
   readonly key: string
   /** The text, without secrets. */
   readonly content: string
   /** Words to filter by; may be empty. */
   readonly tags: readonly string[]
-  /** The note that it is to take the place of. */
+  /** Id of the note that it replaces. */
   readonly replaces?: string
-  /** Who wrote it, in which call, and whether it may hold content from outside. */
+  /** Who wrote it, in which call, and whether it may contain untrusted content. */
   readonly origin: NoteOrigin
-  /** What a person decided; only what is `promoted` is recalled. */
+  /** The decision of the reviewer; only `promoted` ones are recalled. */
   readonly state: 'waiting' | 'promoted' | 'rejected'
   /** Who decided, and when. */
   readonly review?: {
@@ -149,30 +149,30 @@ export interface MemoryCandidate {
     readonly by: string
     /** When, in milliseconds since 1970. */
     readonly at: number
-    /** Why it was rejected, where the person said so. */
+    /** Why it was rejected, if the reviewer gave a reason. */
     readonly reason?: string
     /** Id of the note that it became. */
     readonly note?: string
   }
 }
 
-/** What is looked for. */
+/** A search for notes. */
 export interface MemoryQuery {
-  /** Words to look for; with `embed` also by meaning. */
+  /** Words to search for; with `embed`, notes are also found by meaning. */
   readonly query: string
-  /** All four unless said. */
+  /** Only notes of this scope. Default: all four scopes. */
   readonly scope?: MemoryScope
-  /** 10 unless said, at most 50. */
+  /** Maximum number of notes. Default: 10; at most 50. */
   readonly limit?: number
-  /** Only notes that have one of these. */
+  /** Only notes with one of these tags. Default: all. */
   readonly tags?: readonly string[]
 }
 
 /** A note that was found. */
 export interface RecalledNote {
-  /** Update or forget it by this id. */
+  /** Unique id, to update or forget it. */
   readonly id: string
-  /** Whom it is for. */
+  /** Who can recall it. */
   readonly scope: MemoryScope
   /** The text of the note. */
   readonly content: string
@@ -180,53 +180,53 @@ export interface RecalledNote {
   readonly tags: readonly string[]
   /** Milliseconds since 1970. */
   readonly createdAt: number
-  /** How well it fits: higher is better, comparable within one answer only. */
+  /** Relevance: higher is better; comparable only within one result. */
   readonly score: number
-  /** It may hold somebody else's words, and nobody has looked at it. */
+  /** It may contain untrusted content, and nobody has reviewed it. */
   readonly isUntrusted: boolean
 }
 
-/** What became of a note that was written. */
+/** The outcome of a write or an update. */
 export interface WrittenNote {
   /** Id of the note, or of the candidate. */
   readonly id: string
-  /** Whom it is for. */
+  /** Who can recall it. */
   readonly scope: MemoryScope
-  /** `candidate`: it waits for review, and nobody recalls it until then. */
+  /** `candidate`: it waits for review and is not recalled before. */
   readonly state: 'candidate' | 'stored'
 }
 
-/** The handle of a tool that declares the capability. */
+/** `ctx.memory` of tools with the capability `memory`. */
 export interface MemoryHandle {
-  /** Who is asked: `embedded`, or the name of the provider. */
+  /** `embedded`, or the name of the provider. */
   readonly provider: string
-  /** Notes that fit, best first, from the scopes that the call may read. */
+  /** Matching notes of the scopes that the call may read, best first. */
   recall(query: MemoryQuery): Promise<readonly RecalledNote[]>
-  /** Writes a note, as the owner's write mode says: into memory, or among the candidates. */
+  /** Writes a note: into memory or among the candidates, depending on the owner's write mode. */
   write(note: {
-    /** The text; at most `limits.noteChars`. */
+    /** The text; at most `limits.noteChars` characters. */
     readonly content: string
-    /** Whom it is for. Default: `agent`. */
+    /** Who can recall it. Default: `agent`. */
     readonly scope?: MemoryScope
     /** Words to filter by. Default: none. */
     readonly tags?: readonly string[]
   }): Promise<WrittenNote>
-  /** Changes a note; what is absent stays. Throws `NOT_FOUND` if there is none. */
+  /** Changes a note; absent properties stay as they are. Throws `NOT_FOUND` if there is none. */
   update(change: {
     /** Id of the note. */
     readonly id: string
     /** The scope that it was recalled from. */
     readonly scope: MemoryScope
-    /** The new text. Default: it stays. */
+    /** The new text. Default: unchanged. */
     readonly content?: string
-    /** The new tags. Default: they stay. */
+    /** The new tags. Default: unchanged. */
     readonly tags?: readonly string[]
   }): Promise<WrittenNote>
   /** Removes a note; throws `NOT_FOUND` if there is none. */
   forget(note: { readonly id: string; readonly scope: MemoryScope }): Promise<void>
 }
 
-/** How a person changes a candidate on its way into memory. */
+/** How a person promotes a candidate, and what they change. */
 export interface Promotion {
   /** Who decides; recorded. */
   readonly by: string
@@ -238,57 +238,57 @@ export interface Promotion {
   readonly content?: string
 }
 
-/** What an import did; `bad` are lines that could not be taken, by number. */
+/** The outcome of an import. */
 export interface MemoryImport {
-  /** Notes that are new. */
+  /** Number of notes added. */
   readonly imported: number
-  /** Ids that were there already; they stay as they are. */
+  /** Number of notes whose ids exist already; the existing notes stay as they are. */
   readonly known: number
-  /** Lines that are not notes, by 1-based number. */
+  /** Lines that are not valid notes, by 1-based number. */
   readonly bad: readonly { readonly line: number; readonly why: string }[]
 }
 
-/** What the owner of a hub uses. */
+/** `hub.memory`, for the owner of the hub. */
 export interface MemoryService {
-  /** How memory is set. */
+  /** The settings of memory. */
   status(): Promise<{ readonly enabled: boolean; readonly writeMode: MemoryWriteMode; readonly provider: string }>
-  /** Notes that fit, best first; without a query the newest first, a page at a time. */
+  /** Matching notes, best first; without a query, all notes in pages, newest first. */
   search(filter?: {
-    /** Words to look for. Default: all notes, newest first. */
+    /** Words to search for. Default: all notes, newest first. */
     readonly query?: string
-    /** Only notes of this scope, whosever they are. Default: all. */
+    /** Only notes of this scope, of all runs, sessions and agents. Default: all. */
     readonly scope?: MemoryScope
-    /** One scope of one run, session or agent: `agent:token:ci`. */
+    /** Only notes of one run, session or agent: `agent:token:ci`. Default: all. */
     readonly key?: string
-    /** Only notes that have one of these. Default: all. */
+    /** Only notes with one of these tags. Default: all. */
     readonly tags?: readonly string[]
-    /** The `next` of an earlier page. */
+    /** `next` of the previous page. */
     readonly before?: number
-    /** Most notes of the page. Default: 100; at most 500. */
+    /** Maximum notes of a page. Default: 100; at most 500. */
     readonly limit?: number
   }): Promise<{ readonly notes: readonly MemoryNote[]; readonly next?: number }>
   /** A note by its id; `undefined` if there is none. */
   find(id: string): Promise<MemoryNote | undefined>
-  /** False when there is none. */
+  /** Removes a note; `false` if there is none. */
   forget(id: string, options: { readonly by: string }): Promise<boolean>
-  /** What waits for review unless another state is named, newest first. */
+  /** Candidates, newest first. */
   candidates(filter?: {
     /** Only those of this run. Default: all. */
     readonly run?: string
     /** Only those in this state. Default: `waiting`. */
     readonly state?: MemoryCandidate['state'] | 'all'
-    /** Most candidates. Default: 100. */
+    /** Maximum number of candidates. Default: 100. */
     readonly limit?: number
   }): Promise<readonly MemoryCandidate[]>
-  /** Undefined when there is none. */
+  /** A candidate by its id; `undefined` if there is none. */
   candidate(id: string): Promise<MemoryCandidate | undefined>
-  /** Makes a candidate a note, once, whoever else does so too; CONFLICT when it was decided before. Takes a note, too, that nobody has looked at. */
+  /** Makes a candidate a note, or marks an imported note as reviewed. Throws `CONFLICT` if the candidate was decided before. */
   promote(id: string, promotion: Promotion): Promise<MemoryNote>
-  /** Decides that a candidate does not become a note; throws `CONFLICT` if it was decided before. */
+  /** Rejects a candidate; throws `CONFLICT` if it was decided before. */
   reject(id: string, options: { readonly by: string; readonly reason?: string }): Promise<MemoryCandidate>
-  /** All notes, a JSON line each. */
+  /** All notes, one line of JSON each. */
   export(filter?: { readonly scope?: MemoryScope }): Promise<AsyncIterable<string>>
-  /** Takes lines of `export`. What it brings counts as content from outside until somebody has looked, unless it is trusted. */
+  /** Imports lines of `export`. Unless `trusted`, the notes count as untrusted content until a person promotes them. */
   import(
     lines: AsyncIterable<string> | Iterable<string>,
     options: { readonly by: string; readonly trusted?: boolean },

@@ -75,14 +75,18 @@ describe('the channels of a hub', () => {
   })
 
   it.each([
-    ['a name with a space', { 'my hook': { kind: 'own', send } }, '"my hook" in messages.channels is no name'],
-    ['a name that begins with a digit', { '1hook': { kind: 'own', send } }, 'is no name: use small letters, digits, _'],
-    ['a name of 33 characters', { ['a'.repeat(33)]: { kind: 'own', send } }, 'at most 32, a letter first'],
-    ['a name that ends in another line', { 'hook\nx y': { kind: 'own', send } }, 'is no name'],
+    ['a name with a space', { 'my hook': { kind: 'own', send } }, '"my hook" in messages.channels is not a valid name'],
+    [
+      'a name that begins with a digit',
+      { '1hook': { kind: 'own', send } },
+      'is not a valid name: use lowercase letters, digits, _',
+    ],
+    ['a name of 33 characters', { ['a'.repeat(33)]: { kind: 'own', send } }, 'at most 32, starting with a letter'],
+    ['a name that ends in another line', { 'hook\nx y': { kind: 'own', send } }, 'is not a valid name'],
     ['null', { hook: null }, '"hook" in messages.channels is not a channel.'],
     ['a text', { hook: 'https://example.org' }, '"hook" in messages.channels is not a channel.'],
-    ['another console', { inbox: { kind: 'console' } }, 'the kind console has the name console, alone'],
-    ['a console that is none', { console: { kind: 'own', send } }, 'the kind console has the name console, alone'],
+    ['another console', { inbox: { kind: 'console' } }, 'only the channel console has the kind console'],
+    ['a console that is none', { console: { kind: 'own', send } }, 'only the channel console has the kind console'],
     [
       'a kind that does not exist',
       { hook: { kind: 'pigeon' } },

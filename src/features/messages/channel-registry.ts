@@ -11,10 +11,10 @@ import { TIMEOUT_MS } from './deliver-message.ts'
 import { CONSOLE_CHANNEL } from './recipients.ts'
 import type { ChannelFacts, MessagesOptions } from './types.ts'
 
-/** How many messages the inbox keeps. */
+/** Maximum messages in the inbox. */
 const MAX_KEPT = 10_000
 
-/** A channel that is ready, with its way out. */
+/** An open channel, with its `fetch`. */
 export interface OpenChannel {
   readonly channel: Channel
   readonly web: WebFetch
@@ -23,7 +23,7 @@ export interface OpenChannel {
 const NAME = /^[a-z][a-z0-9_-]{0,31}$/
 const KINDS: ReadonlySet<string> = new Set(['webhook', 'slack', 'discord', 'telegram', 'smtp', 'console'])
 
-/** The channels of a hub by name; each is opened when it is first used, and one that cannot be says why each time. */
+/** The channels of a hub by name. Each is opened when it is first used; if that fails, it fails again at the next use. */
 export class ChannelRegistry {
   readonly #host: FeatureHost
   readonly #given: ReadonlyMap<string, ChannelOptions | Channel>
@@ -35,7 +35,7 @@ export class ChannelRegistry {
     for (const [name, given] of this.#given) check(name, given)
   }
 
-  /** NOT_FOUND when there is no such channel, CONFIG_INVALID when it lacks something. */
+  /** Throws `NOT_FOUND` if there is no such channel, `CONFIG_INVALID` if its configuration is incomplete. */
   find(name: string): OpenChannel {
     const open = this.#open.get(name)
     if (open) return open
@@ -43,7 +43,7 @@ export class ChannelRegistry {
     if (!given) throw unknown(name, [...this.#given.keys()])
     const channel = isOwn(given) ? given : openChannel(given, this.#partsOf(name))
     const { origins = [], timeoutMs = TIMEOUT_MS } = channel
-    // The deadline of the message comes first: it says what it means for it.
+    // Later than the timeout of the message, whose error is more specific.
     const opened = { channel, web: this.#host.webFetch({ origins, headersTimeoutMs: timeoutMs + 1_000 }) }
     this.#open.set(name, opened)
     return opened
@@ -67,7 +67,7 @@ export class ChannelRegistry {
   }
 }
 
-/** Written by the owner, not chosen from the built-in ones. */
+/** Whether it is a channel of the owner, not a built-in one. */
 function isOwn(given: ChannelOptions | Channel): given is Channel {
   return 'send' in given && typeof given.send === 'function'
 }
@@ -99,10 +99,11 @@ function check(name: string, given: ChannelOptions | Channel): void {
 }
 
 function problemOf(name: string, given: ChannelOptions | Channel): string | undefined {
-  if (!NAME.test(name)) return 'is no name: use small letters, digits, _ and -, at most 32, a letter first'
+  if (!NAME.test(name))
+    return 'is not a valid name: use lowercase letters, digits, _ and -, at most 32, starting with a letter'
   if (typeof given !== 'object' || given === null) return 'is not a channel'
   const isConsole = !isOwn(given) && given.kind === 'console'
-  if (isConsole !== (name === CONSOLE_CHANNEL)) return 'is not possible: the kind console has the name console, alone'
+  if (isConsole !== (name === CONSOLE_CHANNEL)) return 'is not possible: only the channel console has the kind console'
   if (isOwn(given) || KINDS.has(given.kind)) return undefined
   return `has the kind ${JSON.stringify(given.kind)}; there are ${[...KINDS].join(', ')}`
 }
@@ -117,7 +118,7 @@ function unknown(name: string, known: readonly string[]): ToolError {
   })
 }
 
-/** A built-in channel as its options say; CONFIG_INVALID when something is missing or wrong. */
+/** Opens a built-in channel; throws `CONFIG_INVALID` if an option is missing or invalid. */
 function openChannel(options: ChannelOptions, parts: ChannelContext): Channel {
   const { rate, perDay, timeoutMs } = options
   return { ...openKind(options, parts), rate, perDay, timeoutMs }
@@ -140,7 +141,7 @@ function openKind(options: ChannelOptions, parts: ChannelContext): Channel {
   }
 }
 
-/** The inbox of the console: what people find there when they look. */
+/** The inbox of the console. */
 export function openConsole(_options: ConsoleChannelOptions, { host }: ChannelContext): Channel {
   return {
     kind: 'console',
@@ -169,7 +170,7 @@ export function openConsole(_options: ConsoleChannelOptions, { host }: ChannelCo
   }
 }
 
-/** Grows with time, so that messages are in order by it. */
+/** Ids grow with time, so that messages can be ordered by id. */
 function newId(now: number): string {
   return `inbox-${now.toString(36).padStart(9, '0')}-${randomBytes(4).toString('hex')}`
 }
@@ -188,6 +189,6 @@ function shown(message: OutgoingMessage) {
 
 function notOwn(id: string): ToolError {
   return new ToolError('NOT_FOUND', `This run has no message ${JSON.stringify(id.slice(0, 100))} in the inbox.`, {
-    hint: 'A run edits its own messages, by the messageId that sending them gave.',
+    hint: 'A run can edit only its own messages, with the messageId that send returned.',
   })
 }

@@ -6,31 +6,31 @@ export const INBOX_LEVELS = ['info', 'warning', 'error'] as const
 /** One of the levels. */
 export type InboxLevel = (typeof INBOX_LEVELS)[number]
 
-/** What every channel of the configuration may say. */
+/** Options that all channels have. */
 export interface ChannelBounds {
-  /** How often something is sent; 10 a minute unless said. */
+  /** Maximum rate of messages. Default: 10 per minute. */
   readonly rate?: Rate
-  /** How much is sent in a day, however slowly. */
+  /** Maximum messages per day. Default: no limit. */
   readonly perDay?: number
-  /** How long one message may take; 30 s unless said. */
+  /** Timeout for one message. Default: 30 s. */
   readonly timeoutMs?: number
 }
 
-/** A URL of your own that gets each message as signed JSON. */
+/** A URL that receives each message as signed JSON. */
 export interface WebhookChannelOptions extends ChannelBounds {
   readonly kind: 'webhook'
   /** Where to send it. */
   readonly url: string
-  /** Signs what is sent, at least 24 characters: `${env:X}` or `${secret:x}`. */
+  /** Key to sign messages with, at least 24 characters: `${env:X}` or `${secret:x}`. */
   readonly secret: string
 }
 
-/** An incoming webhook of Slack, or of what speaks like it. */
+/** An incoming webhook of Slack, or of a compatible service. */
 export interface SlackChannelOptions extends ChannelBounds {
   readonly kind: 'slack'
   /** The URL is the secret: `${env:X}` or `${secret:x}`. */
   readonly url: string
-  /** Lets messages mention people and whole channels; not unless said. */
+  /** Lets messages mention people and whole channels. Default: `false`. */
   readonly mentions?: boolean
   /** Shows the title as a heading of its own. */
   readonly blocks?: boolean
@@ -41,9 +41,9 @@ export interface DiscordChannelOptions extends ChannelBounds {
   readonly kind: 'discord'
   /** The URL is the secret: `${env:X}` or `${secret:x}`. */
   readonly url: string
-  /** Lets messages mention people and whole channels; not unless said. */
+  /** Lets messages mention people and whole channels. Default: `false`. */
   readonly mentions?: boolean
-  /** Who it seems to come from; as the webhook says unless said. */
+  /** Name of the sender. Default: that of the webhook. */
   readonly username?: string
 }
 
@@ -52,9 +52,9 @@ export interface TelegramChannelOptions extends ChannelBounds {
   readonly kind: 'telegram'
   /** `${env:X}` or `${secret:x}`. */
   readonly token: string
-  /** Chats it may write to, by id or @name; the first is where a message without `to` goes. */
+  /** Chats it may write to, by id or @name; messages without `to` go to the first. */
   readonly chats: readonly string[]
-  /** Where the bot API answers; Telegram's own unless said. */
+  /** URL of the bot API. Default: Telegram's own. */
   readonly apiUrl?: string
 }
 
@@ -63,27 +63,27 @@ export interface SmtpChannelOptions extends ChannelBounds {
   readonly kind: 'smtp'
   /** Its name or address. */
   readonly host: string
-  /** 587 unless said; 465 with `tls: 'implicit'`. */
+  /** Default: 587; 465 with `tls: 'implicit'`. */
   readonly port?: number
-  /** `starttls` unless said, `implicit` on port 465; `none` sends in the clear. */
+  /** Default: `starttls`; `implicit` on port 465. `none` sends without encryption. */
   readonly tls?: 'starttls' | 'implicit' | 'none'
-  /** Who signs in. Default: nobody does. */
+  /** User name. Default: no authentication. */
   readonly user?: string
   /** `${env:X}` or `${secret:x}`. */
   readonly password?: string
   /** `hub@example.org`, or `Tool Hub <hub@example.org>`. */
   readonly from: string
-  /** Where answers go. Default: to `from`. */
+  /** Address for replies. Default: `from`. */
   readonly replyTo?: string
-  /** Where a message without `to` goes. */
+  /** Recipients of messages without `to`. */
   readonly to?: readonly string[]
-  /** Whom else it may write to: `anna@example.org`, `*@example.org`, `*@*.example.org`, `*`. */
+  /** Other recipients that messages may name: `anna@example.org`, `*@example.org`, `*@*.example.org`, `*`. */
   readonly recipients?: readonly string[]
   /** Certificate authorities (PEM) to trust instead of the system's; `${env:X}` works too. */
   readonly ca?: string
 }
 
-/** The inbox of the console, where its bounds are other ones. */
+/** The inbox of the console, to change its limits. */
 export interface ConsoleChannelOptions extends ChannelBounds {
   readonly kind: 'console'
 }
@@ -97,76 +97,76 @@ export type ChannelOptions =
   | SmtpChannelOptions
   | ConsoleChannelOptions
 
-/** A way to people: yours to write. The hub judges, bounds, records and redacts; a channel only speaks. */
+/** A channel to people; you can write your own. The hub applies policy, limits, records and redaction; a channel only delivers. */
 export interface Channel extends ChannelBounds {
   /** What it is: `slack`, `pager`. */
   readonly kind: string
-  /** One sentence for people and models: who is reached. */
+  /** One sentence for people and models: who receives the messages. */
   describe?(): string
-  /** The origins that `io.fetch` reaches: `https://api.example.org`; none unless said. */
+  /** The origins that `io.fetch` may request: `https://api.example.org`. Default: none. */
   readonly origins?: readonly string[]
-  /** Whom a message may name; a channel without has one place that all messages go to. */
+  /** The recipients that messages may name. Default: all messages go to one place. */
   readonly recipients?: ChannelRecipients
-  /** What one message may hold. */
+  /** Limits of one message. */
   readonly limits?: ChannelLimits
   /**
-   * It sends only by `io.fetch`, or after `io.announce`: then a dry run shows what would go out, and the record says
-   * that something is about to be sent only when it is.
+   * Whether it sends only with `io.fetch`, or after `io.announce`: then a dry run shows the exact request, and a message is
+   * recorded only when it is about to be sent.
    */
   readonly canRehearse?: boolean
-  /** The same call twice arrives once: the hub may repeat a message whose fate is unknown. */
+  /** Whether a repeated message is delivered once: then the hub retries a message whose delivery is unknown. */
   readonly isIdempotent?: boolean
-  /** Sends one message; throws if it was not taken. What it throws reaches the model as the failure of the call. */
+  /** Sends a message; throws if it was not accepted. The model sees the error as the failure of the call. */
   send(message: OutgoingMessage, io: ChannelIo): Promise<Delivery>
-  /** Puts another message in the place of one; absent where the channel cannot. */
+  /** Replaces a message; absent if the channel cannot. */
   edit?(id: string, message: OutgoingMessage, io: ChannelIo): Promise<Delivery>
-  /** Adds a reaction; absent where the channel cannot. */
+  /** Adds a reaction; absent if the channel cannot. */
   react?(id: string, emoji: string, io: ChannelIo, to: readonly string[]): Promise<void>
 }
 
-/** Whom a channel may be told to write to. */
+/** The recipients of a channel. */
 export interface ChannelRecipients {
-  /** The most of one message. */
+  /** Maximum recipients of one message. */
   readonly most: number
-  /** Where a message goes that names nobody; without, it must name somebody. */
+  /** Recipients of a message that names none. Default: a message must name at least one. */
   readonly usual?: readonly string[]
   /** Whether a message may go to this recipient; anything but `true` refuses the message. */
   admits(recipient: string): boolean
-  /** Those it admits, in words. */
+  /** The allowed recipients, in words. */
   readonly hint: string
 }
 
-/** What one message may hold; more is refused, never cut. */
+/** Limits of one message; a longer one is refused, never cut. */
 export interface ChannelLimits {
-  /** Characters of the text, the title counted in; 100,000 unless said. */
+  /** Maximum characters of title and text. Default: 100,000. */
   readonly maxChars?: number
-  /** Characters of the title. Default: 200. */
+  /** Maximum characters of the title. Default: 200. */
   readonly maxTitleChars?: number
-  /** None unless said. */
+  /** Maximum number of attachments. Default: 0. */
   readonly maxAttachments?: number
-  /** Bytes of all together; 10 MB unless said. */
+  /** Maximum bytes of all attachments together. Default: 10 MB. */
   readonly maxAttachmentBytes?: number
 }
 
-/** A message that is checked, on its way out. */
+/** A checked message, ready to send. */
 export interface OutgoingMessage {
-  /** Whom it goes to, those that the owner has set included; empty for a channel without recipients. */
+  /** Its recipients, or those that the owner has set; empty for a channel without recipients. */
   readonly to: readonly string[]
-  /** One line without control characters; absent when the sender gave none. */
+  /** One line without control characters; absent if the sender gave none. */
   readonly title?: string
   /** Markdown or plain text, without secrets. */
   readonly text: string
   /** How urgent it is; a channel may show it. */
   readonly level: InboxLevel
-  /** Artifacts that go with it; empty unless `limits.maxAttachments` allows some. */
+  /** Attached artifacts; empty unless `limits.maxAttachments` allows some. */
   readonly attachments: readonly MessageFile[]
 }
 
-/** An artifact that goes with a message. */
+/** An artifact attached to a message. */
 export interface MessageFile {
   /** Its reference, `artifact:<sha256>`. */
   readonly ref: string
-  /** Without folders and characters that mean something. */
+  /** File name without folders and special characters. */
   readonly name: string
   /** Media type such as `image/png`. */
   readonly mediaType: string
@@ -174,29 +174,29 @@ export interface MessageFile {
   readonly content: Uint8Array
 }
 
-/** What a channel may use. */
+/** What a channel can use to send a message. */
 export interface ChannelIo {
-  /** The channel, as the owner has named it. */
+  /** Name of the channel. */
   readonly channel: string
-  /** Aborts when the call is stopped or the time is over. */
+  /** Aborts when the call is cancelled or the timeout is over. */
   readonly signal: AbortSignal
-  /** The same for every try of one message. */
+  /** Id of the call; the same for every attempt to send one message. */
   readonly callId: string
   /** Run of the call that sends. */
   readonly run: string
-  /** Who calls, as the caller says. */
+  /** The caller, as it named itself. */
   readonly caller: string
-  /** Who calls for certain, where an authenticator found that out. */
+  /** The authenticated principal, if it is known. */
   readonly principal?: string
-  /** The run has read content from outside, so the text may repeat it. */
+  /** The run has read untrusted content, so the message may contain it. */
   readonly isTainted: boolean
   /** Milliseconds since 1970, of the hub's clock. */
   now(): number
-  /** Asks one of the channel's origins: redirects are refused, at most 64 KB of the answer are read. */
+  /** Requests a URL of one of the channel's origins. Redirects are refused; at most 64 KB of the response are read. */
   fetch(url: string, request: ChannelRequest): Promise<ChannelAnswer>
-  /** Says what is about to go out by another way than `fetch`; in a dry run it goes no further. */
+  /** Must be called before sending in other ways than `fetch`; in a dry run, it throws. */
   announce(request: SentRequest): Promise<void>
-  /** The value of a secret of the owner's, hidden from records and results. */
+  /** The value of a secret; hidden from records and results. */
   secret(name: string): string | undefined
 }
 
@@ -206,27 +206,27 @@ export interface ChannelRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Headers; they are not shown to people. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What is sent. Default: nothing. */
+  /** The body. Default: none. */
   readonly body?: string | Uint8Array
-  /** The URL as people may see it, where it holds a secret. */
+  /** The URL to show to people, if `url` contains a secret. */
   readonly shownUrl?: string
-  /** The body as people may see it, where it is not text. */
+  /** The body to show to people, if it is not text. */
   readonly shownBody?: string
 }
 
-/** What came back; a status of 400 and more too. */
+/** The response, also with an error status. */
 export interface ChannelAnswer {
   /** HTTP status. */
   readonly status: number
-  /** Headers of the answer. */
+  /** Headers of the response. */
   readonly headers: Headers
   /** At most 64 KB of the body. */
   readonly text: string
 }
 
-/** What goes out, as a person can check it; without secrets. */
+/** What is sent, for people to check; without secrets. */
 export interface SentRequest {
-  /** The way it goes out; says which of the other properties are set. */
+  /** How it is sent; determines which other properties are set. */
   readonly type: 'http' | 'mail' | 'inbox' | 'other'
   /** HTTP method. */
   readonly method?: string
@@ -234,20 +234,20 @@ export interface SentRequest {
   readonly url?: string
   /** Headers, without secrets. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The body as people may see it. */
+  /** The body, without secrets. */
   readonly body?: string
-  /** Of a mail: the envelope, and the whole of it as it is sent. */
+  /** Sender of the envelope of a mail. */
   readonly from?: string
   /** Recipients of the envelope of a mail. */
   readonly to?: readonly string[]
-  /** The whole mail as it is sent. */
+  /** The complete mail as it is sent. */
   readonly mime?: string
 }
 
-/** What a channel says of a message that it took. */
+/** The outcome of a message that was accepted. */
 export interface Delivery {
-  /** What to edit it by, or to react to. */
+  /** Id to edit the message, or to react to it. */
   readonly id?: string
-  /** Recipients that were refused while others were not. */
+  /** Recipients that were refused, while others were accepted. */
   readonly rejected?: readonly string[]
 }

@@ -6,13 +6,13 @@ export function messagesClient(http: ServiceRequests) {
   return {
     /** Messages of agents to people, and the channels. */
     inbox: {
-      /** Newest first. */
+      /** Messages, newest first. */
       list: ({ unread, ...page }: { unread?: boolean; before?: string; limit?: number } = {}) =>
         http.json<InboxPage>('GET', '/v1/inbox', { query: { ...page, unread: unread || undefined } }),
-      /** Without ids, all of them. */
+      /** Marks messages as read; without ids, all of them. */
       read: (ids?: readonly string[]) =>
         http.json<{ read: number; unread: number }>('POST', '/v1/inbox/read', { body: { ids } }),
-      /** The ways to people, and what keeps one from working. */
+      /** The channels to people, with their problems. */
       channels: async () => (await http.json<{ channels: ChannelEntry[] }>('GET', '/v1/channels')).channels,
     },
   }

@@ -13,27 +13,27 @@ Examples:
   tool-hub messages channels
   tool-hub messages test ops                     sends a test message
   tool-hub messages send mail --to anna@example.org --title Hello "The report is ready." --dry-run
-  tool-hub messages inbox --unread --read        shows what is new, and says that it was read`
+  tool-hub messages inbox --unread --read        shows new messages, and marks them as read`
 
 /** `messages`: the channels to people, and the inbox of the console. */
 export function messagesCommand(command: Command, kit: CommandKit): void {
   const { addConfigOption, addDefaultList } = kit
-  command.description('Look at the channels by which agents reach people, send by one, and read the inbox.')
-  addConfigOption(addDefaultList(command, 'List the channels, and what keeps some from working')).action(
-    (flags: Flags) => channels(kit, flags),
+  command.description('List the channels of agents to people, send messages, and read the inbox.')
+  addConfigOption(addDefaultList(command, 'List the channels and their problems')).action((flags: Flags) =>
+    channels(kit, flags),
   )
   command.addHelpText('after', EXAMPLES)
   addConfigOption(command.command('channels'))
     .summary('List the channels')
-    .description('List the channels, what each can do, and what keeps some from working.')
+    .description('List the channels, what each can do, and their problems.')
     .action((flags: Flags) => channels(kit, flags))
   describeMessagesSend(command.command('send').summary('Send a message'), kit)
   describeMessagesTest(command.command('test').summary('Send a test message'), kit)
   addConfigOption(command.command('inbox'))
-    .summary('Read what agents told you')
-    .description(`Read what agents sent to the console, newest first, ${MAX_SHOWN} at most.`)
-    .option('--unread', 'Only what was not read yet')
-    .option('--read', 'Say that what is shown was read')
+    .summary('Read messages of agents')
+    .description(`Read the messages of agents to the console, newest first, at most ${MAX_SHOWN}.`)
+    .option('--unread', 'Only unread messages')
+    .option('--read', 'Mark the shown messages as read')
     .action((flags: Flags) => inbox(kit, flags))
 }
 
@@ -86,16 +86,16 @@ type SendFlags = CommandFlags & {
 
 const DRY_RUN = 'Send nothing, and show exactly what would be sent'
 
-/** `messages send`: a message in your own name. */
+/** `messages send`: sends a message as the owner. */
 function describeMessagesSend(command: Command, kit: CommandKit): void {
   kit
     .addConfigOption(command)
-    .description('Send a message by a channel, in your own name: no rule is asked, and it is recorded.')
+    .description('Send a message through a channel, as the owner: policy does not apply, and it is recorded.')
     .argument('<channel>', 'Name of the channel')
-    .argument('<text>', 'What to say')
-    .option('--to <recipient...>', 'Recipients, where the channel has some')
-    .option('--title <text>', 'One line: a subject, a heading')
-    .addOption(new Option('--level <level>', 'How much it matters').choices(INBOX_LEVELS))
+    .argument('<text>', 'Text of the message')
+    .option('--to <recipient...>', 'Recipients, if the channel has some')
+    .option('--title <text>', 'Subject or heading, one line')
+    .addOption(new Option('--level <level>', 'How urgent it is').choices(INBOX_LEVELS))
     .option('--dry-run', DRY_RUN)
     .addHelpText('after', '\nExamples:\n  tool-hub messages send console "The disk is nearly full." --level warning')
     .action((channel: string, text: string, flags: SendFlags) => {
@@ -104,13 +104,13 @@ function describeMessagesSend(command: Command, kit: CommandKit): void {
     })
 }
 
-/** `messages test`: whether a channel works. */
+/** `messages test`: checks whether a channel works. */
 function describeMessagesTest(command: Command, kit: CommandKit): void {
   kit
     .addConfigOption(command)
-    .description('Send a test message by a channel: whether it works, or what is wrong.')
+    .description('Send a test message through a channel, to see whether it works.')
     .argument('<channel>', 'Name of the channel')
-    .option('--to <recipient...>', 'Recipients, where the channel has some')
+    .option('--to <recipient...>', 'Recipients, if the channel has some')
     .option('--dry-run', DRY_RUN)
     .addHelpText('after', '\nExamples:\n  tool-hub messages test ops')
     .action((channel: string, flags: SendFlags) => {

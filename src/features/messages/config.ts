@@ -6,7 +6,7 @@ import type { MessagesOptions } from './types.ts'
 
 const REFERENCE = /^\$\{(?:env|secret):[A-Za-z_][A-Za-z0-9_.-]*\}$/
 
-/** What stays out of this file. */
+/** A value that must not be in the config file itself. */
 const reference = z
   .string()
   .regex(REFERENCE, 'a reference, ${env:NAME} or ${secret:name}: the value itself never stands in a config')
@@ -14,13 +14,13 @@ const reference = z
 const url = z.union([z.url({ protocol: /^https?$/ }), reference])
 
 const common = {
-  rate: key(rate, 'How often something is sent.', '10/min'),
-  perDay: key(z.int().min(1), 'How much is sent in a day, however slowly.'),
-  timeout: key(duration, 'How long one message may take.', '30s'),
+  rate: key(rate, 'Maximum rate of messages.', '10/min'),
+  perDay: key(z.int().min(1), 'Maximum messages per day.'),
+  timeout: key(duration, 'Timeout for one message.', '30s'),
 }
 
 const webhook = z.strictObject({
-  kind: z.literal('webhook').describe('A URL of yours that gets each message as signed JSON.'),
+  kind: z.literal('webhook').describe('A URL that receives each message as signed JSON.'),
   url: url.describe('Where to send it.'),
   secret: reference.describe('The key that signs it, at least 24 characters.'),
   ...common,
@@ -38,41 +38,44 @@ const discord = z.strictObject({
   kind: z.literal('discord').describe('A webhook of Discord.'),
   url: reference.describe('Its URL, which is a secret.'),
   mentions: key(z.boolean(), 'Lets messages mention people and whole channels.', false),
-  username: key(text.max(80), 'Who it seems to come from; as the webhook says unless said.'),
+  username: key(text.max(80), 'Name of the sender. Default: that of the webhook.'),
   ...common,
 })
 
 const telegram = z.strictObject({
   kind: z.literal('telegram').describe('A bot of Telegram.'),
-  token: reference.describe('As BotFather tells it.'),
+  token: reference.describe('Token of the bot, from BotFather.'),
   chats: z
     .array(z.union([text, z.int()]))
     .min(1)
-    .describe('Chats it may write to, by number or @name; the first is the usual one.'),
-  apiUrl: key(z.url({ protocol: /^https?$/ }), 'Where the bot API answers.', 'https://api.telegram.org'),
+    .describe('Chats it may write to, by number or @name; messages without a recipient go to the first.'),
+  apiUrl: key(z.url({ protocol: /^https?$/ }), 'URL of the bot API.', 'https://api.telegram.org'),
   ...common,
 })
 
 const smtp = z.strictObject({
   kind: z.literal('smtp').describe('A mail server.'),
   host: text.describe('Its name or address.'),
-  port: key(z.int().min(1).max(65_535), '465 with tls: implicit, else 587, unless said.'),
+  port: key(z.int().min(1).max(65_535), 'Default: 587; 465 with tls: implicit.'),
   tls: key(
     z.enum(['starttls', 'implicit', 'none']),
-    'starttls unless said, implicit on port 465; none is in the clear.',
+    'Default: starttls; implicit on port 465. none sends without encryption.',
   ),
-  user: key(text, 'Who signs in.'),
+  user: key(text, 'User name.'),
   password: key(reference, 'The password.'),
   from: text.describe('hub@example.org, or Tool Hub <hub@example.org>.'),
-  replyTo: key(text, 'Where answers go.'),
-  to: key(z.array(text), 'Where a message that names nobody goes.'),
-  recipients: key(z.array(text), 'Whom else it may write to: anna@example.org, *@example.org, *@*.example.org, *.'),
+  replyTo: key(text, 'Address for replies.'),
+  to: key(z.array(text), 'Recipients of messages that name none.'),
+  recipients: key(
+    z.array(text),
+    'Other recipients that messages may name: anna@example.org, *@example.org, *@*.example.org, *.',
+  ),
   ca: key(reference, "Certificate authorities (PEM) to trust instead of the system's."),
   ...common,
 })
 
 const console = z.strictObject({
-  kind: z.literal('console').describe('The inbox of the console; it is there unless said, by the name console.'),
+  kind: z.literal('console').describe('The inbox of the console; always exists, with the name console.'),
   ...common,
 })
 
@@ -84,7 +87,7 @@ const section = z.strictObject({
         z.discriminatedUnion('kind', [webhook, slack, discord, telegram, smtp, console]),
       )
       .meta({ examples: [{ ops: { kind: 'slack', url: '${env:SLACK_WEBHOOK_URL}' } }] }),
-    'Ways to people, by name; console is always there.',
+    'Channels to people, by name; console always exists.',
   ),
 })
 
@@ -97,7 +100,7 @@ export const messagesConfig = defineConfig({
 
 type WrittenChannel = NonNullable<z.output<typeof section>['channels']>[string]
 
-/** References are filled in when a channel is used. */
+/** References are resolved when a channel is first used. */
 function toMessages({ channels = {} }: z.output<typeof section>): MessagesOptions {
   return { channels: Object.fromEntries(Object.entries(channels).map(([name, written]) => [name, toChannel(written)])) }
 }

@@ -8,7 +8,7 @@ const USUAL_PAGE = 100
 
 const MAX_PAGE = 1_000
 
-/** How agents reach people: by channels that the owner names, and by the inbox of the console. */
+/** How agents reach people: channels that the owner configures, and the inbox of the console. */
 export function createMessages(options: MessagesOptions, host: FeatureHost): Feature<MessageHandle, MessageService> {
   const registry = new ChannelRegistry(options, host)
   const closing = new AbortController()
@@ -32,7 +32,7 @@ export function createMessages(options: MessagesOptions, host: FeatureHost): Fea
 
 type Send = (wish: Wish, origin: MessageOrigin) => ReturnType<typeof sendMessage>
 
-/** What one call may do with messages. */
+/** `ctx.messages` of one call. */
 function handleOf(call: FeatureCall, registry: ChannelRegistry, send: Send): MessageHandle {
   const origin = (): MessageOrigin => ({
     callId: call.callId,
@@ -65,14 +65,13 @@ function handleOf(call: FeatureCall, registry: ChannelRegistry, send: Send): Mes
   }
 }
 
-/** What the service is made of. */
 interface MessageServiceOptions {
   readonly registry: ChannelRegistry
   readonly host: FeatureHost
   readonly send: (wish: Wish, origin: MessageOrigin) => Promise<MessageOutcome>
 }
 
-/** What the owner does with messages; nobody is asked, and what is sent goes on record. */
+/** `hub.messages`: sends without approval; messages are recorded. */
 function createMessageService({ registry, host, send }: MessageServiceOptions): MessageService {
   const { inbox } = host.store
   return {

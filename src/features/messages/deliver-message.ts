@@ -11,7 +11,7 @@ import type {
 } from './channel.ts'
 import { isUnknown, LOOK_THERE, unknownFate } from './send-errors.ts'
 
-/** What a channel is told to do; everything in it is checked. */
+/** A checked request for a channel. */
 export type Errand =
   | { readonly action: 'send'; readonly message: OutgoingMessage }
   | { readonly action: 'edit'; readonly message: OutgoingMessage; readonly messageId: string }
@@ -24,9 +24,9 @@ export type Errand =
 
 const RETRY_MS = 300
 
-/** Speaks to the channel; what may not have arrived is repeated once where twice does no harm. */
+/** Calls the channel; if the delivery is unknown and the channel is idempotent, tries once more. */
 export async function deliverMessage(errand: Errand, channel: Channel, io: ChannelIo, clock: Clock): Promise<Delivery> {
-  // It cannot be stopped before it sends, so all that is known is told ahead.
+  // The channel does not announce what it sends, so this is recorded before.
   if (!channel.canRehearse) await io.announce(shownErrand(errand))
   try {
     return await speak(errand, channel, io)
@@ -68,10 +68,10 @@ function pause(clock: Clock, signal: AbortSignal): Promise<void> {
   return untilAborted(over, signal).finally(() => cancel())
 }
 
-/** How long one message may take, unless its channel says. */
+/** Default timeout of a message. */
 export const TIMEOUT_MS = 30_000
 
-/** How long something may take, and who else may end it. */
+/** A timeout, and the signals that also end the work. */
 interface Deadline {
   readonly timeoutMs: number
   readonly signals: readonly AbortSignal[]
@@ -79,7 +79,7 @@ interface Deadline {
   readonly channel: string
 }
 
-/** Does something that ends when its time is over, even when it does not listen to the signal. */
+/** Runs `work` with a timeout; rejects when it is over, even if `work` ignores the signal. */
 export async function withDeadline<T>(deadline: Deadline, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { timeoutMs, signals, clock, channel } = deadline
   const over = new AbortController()
@@ -104,23 +104,23 @@ function tooLong(channel: string, timeoutMs: number): ToolError {
 
 const MAX_BYTES = 65_536
 
-/** Codes of the network guard for what never left this machine. */
+/** Codes of the network guard for requests that were not sent. */
 const KEPT_HERE: ReadonlySet<string> = new Set(['HTTP_DISALLOWED_HOST', 'INPUT_SCHEMA_INVALID', 'CONFIG_INVALID'])
-/** Words of the network guard for the same. */
+/** Messages of the network guard for requests that were not sent. */
 const NOTHING_SENT = /^(?:No connection to |The name .* does not resolve)|redirects \(\d+\)/
-// A signature too: with it, what was only shown could be sent by another way.
+// Also signatures: with one, a request that was only shown could be sent.
 const SECRET_HEADERS = /^(?:authorization|cookie|proxy-authorization|.*(?:api-?key|token|secret|signature).*)$/i
 
-/** What the io of one message is made of. */
+/** Options of `createChannelIo`. */
 interface ChannelIoOptions
   extends Pick<ChannelIo, 'channel' | 'signal' | 'callId' | 'run' | 'caller' | 'principal' | 'isTainted'> {
   readonly host: Pick<FeatureHost, 'secret' | 'hide' | 'redact' | 'clock'>
   readonly web: WebFetch
-  /** Comes before the first byte; throws in a dry run. */
+  /** Called before the first byte is sent; throws in a dry run. */
   readonly announce: (request: SentRequest) => Promise<void>
 }
 
-/** What a channel uses to send one message. */
+/** The `ChannelIo` for one message. */
 export function createChannelIo({ host, web, announce, ...facts }: ChannelIoOptions): ChannelIo {
   const { channel, signal } = facts
   return {
@@ -140,7 +140,7 @@ export function createChannelIo({ host, web, announce, ...facts }: ChannelIoOpti
         const response = await web(url, {
           method,
           ...(headers && { headers: { ...headers } }),
-          // A copy of nothing: TypeScript wants to know that its bytes are not shared.
+          // Not copied: the cast only tells TypeScript that the buffer is not shared.
           ...(body !== undefined && { body: body as string | Uint8Array<ArrayBuffer> }),
           redirect: 'error',
           signal,
@@ -159,7 +159,7 @@ function isKeptHere(error: unknown): boolean {
   return ToolError.is(error) && (KEPT_HERE.has(error.code) || NOTHING_SENT.test(error.message))
 }
 
-/** A request as people may see it. */
+/** A request to show to people, without secrets. */
 function shownRequest(url: string, request: ChannelRequest, redact: (text: string) => string): SentRequest {
   const { method, headers = {}, body, shownUrl = url, shownBody } = request
   const shown = Object.entries(headers).map(
@@ -175,7 +175,7 @@ function shownRequest(url: string, request: ChannelRequest, redact: (text: strin
   }
 }
 
-/** An answer with the beginning of its body; the rest is not waited for. */
+/** Reads a response and the beginning of its body. */
 async function readAnswer(response: Response): Promise<ChannelAnswer> {
   const chunks: Uint8Array[] = []
   let bytes = 0

@@ -30,7 +30,7 @@ describe('the attachments of a message', () => {
     const { attach, asked } = reading({ maxAttachments: 99, maxAttachmentBytes: 99_000_000 })
     expect(await attach(Array(10).fill({ ref: ref('a') }))).toHaveLength(10)
     expect(asked[0]).toBe(10_000_000)
-    await expect(attach(Array(11).fill({ ref: ref('a') }))).rejects.toThrow('takes at most 10 at once')
+    await expect(attach(Array(11).fill({ ref: ref('a') }))).rejects.toThrow('takes at most 10 per message')
   })
 
   it('have 10 MB where the channel says only how many it takes', async () => {
@@ -41,7 +41,7 @@ describe('the attachments of a message', () => {
 
   it.each([
     [{}, 1, 'takes no attachments', 'Put what matters into the text, or use another channel.'],
-    [limits, 3, 'takes at most 2 at once', 'Send the others separately.'],
+    [limits, 3, 'takes at most 2 per message', 'Send the others separately.'],
   ])('are refused by a channel with %j when there are %i', async (channelLimits, count, takes, hint) => {
     const { attach, asked } = reading(channelLimits)
     expect(await attach([])).toEqual([])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkWords } from './message-content.ts'
 
 const limits = { maxChars: 10, maxTitleChars: 4 }
-const SUCH = 'Leave such characters out.'
+const SUCH = 'Remove such characters.'
 
 describe('the words of a message', () => {
   it.each([
@@ -16,7 +16,7 @@ describe('the words of a message', () => {
   })
 
   it.each([
-    ['only blanks', { text: ' \n' }, 'The message says nothing.', 'Give a text.'],
+    ['only blanks', { text: ' \n' }, 'The message is empty.', 'Give a text.'],
     ['a control character', { text: 'a\u0007' }, 'The text has a control character.', SUCH],
     ['a carriage return', { text: 'a\r' }, 'The text has a control character.', SUCH],
     [
@@ -50,7 +50,7 @@ describe('the words of a message', () => {
       'The title has 5 characters; the channel ops takes at most 4.',
     ],
   ])('are refused, not cut: %s', (_, words, message) => {
-    const hint = 'Shorten it, send it in parts, or attach the whole where the channel takes attachments.'
+    const hint = 'Shorten it, split it, or attach it as a file if the channel takes attachments.'
     expect(() => checkWords(words, limits, 'ops')).toThrow(
       expect.objectContaining({ code: 'FILE_TOO_LARGE', message, fix: { hint } }),
     )

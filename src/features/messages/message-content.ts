@@ -5,19 +5,19 @@ import type { NewMessage } from './types.ts'
 
 const MAX_CHARS = 100_000
 const MAX_TITLE_CHARS = 200
-// Line breaks and tabs are text; the others drive terminals, or end the header of a mail.
+// All except line breaks and tabs: they control terminals, or end the header of a mail.
 const CONTROL = /[^\P{Cc}\n\t]/u
 
-/** What a message says. */
+/** Title and text of a message. */
 export interface Words {
   readonly title?: string
   readonly text: string
 }
 
-/** The words as they may be sent; too long ones are refused, never cut. */
+/** Checks title and text; throws if they are too long, or contain control characters. */
 export function checkWords({ title, text }: Words, limits: ChannelLimits, channel: string): Words {
   const { maxChars = MAX_CHARS, maxTitleChars = MAX_TITLE_CHARS } = limits
-  if (text.trim() === '') throw invalid('The message says nothing.', 'Give a text.')
+  if (text.trim() === '') throw invalid('The message is empty.', 'Give a text.')
   if (title !== undefined && /\p{Cc}/u.test(title)) throw invalid('The title has a line break or a control character.')
   if (CONTROL.test(text)) throw invalid('The text has a control character.')
   if (LONE_SURROGATE.test(text) || LONE_SURROGATE.test(title ?? '')) throw invalid('The message has half a character.')
@@ -26,16 +26,16 @@ export function checkWords({ title, text }: Words, limits: ChannelLimits, channe
   return { ...(title !== undefined && { title }), text }
 }
 
-/** Refuses what the channel would cut or refuse. */
+/** Throws `FILE_TOO_LARGE` if the text is longer than the channel allows. */
 export function assertFits(text: string, most: number, what: string, channel: string): void {
   if (text.length <= most) return
   const message = `The ${what} has ${text.length} characters; the channel ${channel} takes at most ${most}.`
   throw new ToolError('FILE_TOO_LARGE', message, {
-    hint: 'Shorten it, send it in parts, or attach the whole where the channel takes attachments.',
+    hint: 'Shorten it, split it, or attach it as a file if the channel takes attachments.',
   })
 }
 
-function invalid(message: string, hint = 'Leave such characters out.'): ToolError {
+function invalid(message: string, hint = 'Remove such characters.'): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', message, { hint })
 }
 
@@ -58,16 +58,16 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 
 const MAX_LENGTH = 100
 
-// Folders, what headers and shells read, controls and everything that is not drawn.
+// Folders, characters with a meaning in headers and shells, control and invisible characters.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}"'`<>:|?*;%$&\\/]/gu
 
-/** What no channel may exceed. */
+/** Limits for all channels. */
 const MAX_ATTACHMENTS = 10
 const MAX_ATTACHMENT_BYTES = 10_000_000
 
 const REF = /^artifact:[0-9a-f]{64}$/
 
-/** Reads the artifacts that go with a message; too many, or too large ones, are refused. */
+/** Reads the attachments of a message; throws if there are too many, or if they are too large. */
 export async function readAttachments(
   wanted: NonNullable<NewMessage['attachments']>,
   { maxAttachments = 0, maxAttachmentBytes = MAX_ATTACHMENT_BYTES }: ChannelLimits,
@@ -93,7 +93,7 @@ export async function readAttachments(
 }
 
 function tooMany(channel: string, count: number, most: number): ToolError {
-  const takes = most === 0 ? 'takes no attachments' : `takes at most ${most} at once`
+  const takes = most === 0 ? 'takes no attachments' : `takes at most ${most} per message`
   return new ToolError(
     'INPUT_SCHEMA_INVALID',
     `The message has ${count} attachments; the channel ${channel} ${takes}.`,
@@ -109,7 +109,7 @@ function notARef(ref: string): ToolError {
   })
 }
 
-/** The name of a file as any receiver can take it: no folders, no quotes, no control characters, not hidden. */
+/** A safe file name: without folders, quotes and control characters, not hidden. */
 export function cleanFileName(name: string | undefined, index: number): string {
   const last = (name ?? '').split(/[\\/]/).at(-1)!
   const clean = last
@@ -122,7 +122,7 @@ export function cleanFileName(name: string | undefined, index: number): string {
   return clean.slice(0, MAX_LENGTH - extension.length) + extension
 }
 
-/** What a file is by its name; bytes when the name does not tell. */
+/** The media type by the file extension. Default: `application/octet-stream`. */
 export function mediaTypeOf(name: string): string {
   return TYPES.get(/\.([A-Za-z0-9]+)$/.exec(name)?.[1]?.toLowerCase() ?? '') ?? 'application/octet-stream'
 }

@@ -1,21 +1,21 @@
 import { ToolError } from '../../core/index.ts'
 import type { ChannelRecipients } from './channel.ts'
 
-/** The channel that every hub has: the inbox of its console. */
+/** Name of the channel that every hub has: the inbox of its console. */
 export const CONSOLE_CHANNEL = 'console'
 
 const ADDRESS = /^[^@\s]+@[^@\s]+$/
 
 /**
- * What policy decides on when something is sent: `mail/anna@example.org`, or `ops` where the message goes wherever the
- * owner has pointed the channel.
+ * The targets of a message for policy: `mail/anna@example.org`, or `ops` for a message without recipients, which goes
+ * where the owner has configured.
  */
 export function messageTargets(channel: string, to: readonly string[] = []): string[] {
   if (to.length === 0) return [channel]
   return [...new Set(to.map((recipient) => `${channel}/${normaliseRecipient(recipient)}`))]
 }
 
-/** The one spelling of a recipient: rules must not miss an address for its capitals. */
+/** The canonical spelling of a recipient, so that rules match addresses in any case. */
 export function normaliseRecipient(recipient: string): string {
   const trimmed = recipient.trim()
   return trimmed.startsWith('@') || ADDRESS.test(trimmed) ? trimmed.toLowerCase() : trimmed
@@ -23,10 +23,10 @@ export function normaliseRecipient(recipient: string): string {
 
 const MAX_LENGTH = 320
 
-// What a target, a header or a list would read in another way.
+// Characters with a meaning in targets, headers or lists.
 const ODD = /[\p{Cc}\p{Cf}\p{Cs}\p{Z},;/<>"'\\]/u
 
-/** Whom a message goes to: those it names, if the owner admits all of them, or those that the owner has set. */
+/** The recipients of a message: those it names, or else the usual ones. Throws if the owner does not allow one of them. */
 export function checkRecipients(
   named: readonly string[],
   recipients: ChannelRecipients | undefined,

@@ -5,7 +5,7 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'get',
     path: '/v1/inbox',
-    summary: 'Messages of agents to the people at the console',
+    summary: 'Lists messages of agents to the people at the console',
     allow: ['read'],
     query: inboxQuery,
     answers: [{ description: 'Messages, newest first', schema: inboxPage }],
@@ -38,7 +38,7 @@ const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
     method: 'get',
     path: '/v1/channels',
-    summary: 'The channels to people, and what keeps some from working',
+    summary: 'Lists the channels to people, with their problems',
     allow: ['read'],
     answers: [{ description: 'Channels', schema: channelList }],
     handle: async ({ hub }) => ({ channels: await hub.messages.channels() }),

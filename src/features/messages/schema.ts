@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { INBOX_LEVELS } from './channel.ts'
 
-/** What an agent told the people at the console. */
+/** A message of an agent to the people at the console. */
 export const inboxMessage = z.object({
   id: z.string(),
   at: z.number(),
@@ -12,7 +12,7 @@ export const inboxMessage = z.object({
   principal: z.string().optional(),
   run: z.string(),
   callId: z.string(),
-  /** Its run had read content from outside: not the agent's own words, perhaps. */
+  /** Its run had read untrusted content, so the message may contain it. */
   isUntrusted: z.boolean(),
   /** At `/v1/artifacts/{sha256}?run={run}`. */
   attachments: z.array(z.object({ ref: z.string(), name: z.string(), bytes: z.number() })),
@@ -24,7 +24,7 @@ export type InboxMessageEntry = z.infer<typeof inboxMessage>
 /** `GET /v1/inbox`: newest first; `next` is the `before` of the next page. */
 export const inboxPage = z.object({
   messages: z.array(inboxMessage),
-  /** Of the whole inbox. */
+  /** Number of unread messages in the inbox. */
   unread: z.number(),
   next: z.string().optional(),
 })
@@ -40,7 +40,7 @@ export const inboxQuery = z.object({
 export const readMessages = z.strictObject({ ids: z.array(z.string().max(100)).max(1_000).optional() })
 export const readOutcome = z.object({ read: z.number(), unread: z.number() })
 
-/** A way to people. */
+/** A channel to people. */
 export const channelEntry = z.object({
   name: z.string(),
   kind: z.string(),
@@ -48,7 +48,7 @@ export const channelEntry = z.object({
   can: z.array(z.enum(['send', 'edit', 'react', 'attach'])),
   recipients: z.string().optional(),
   maxChars: z.number().optional(),
-  /** What keeps it from working, and what to set. */
+  /** Why it does not work, and what to configure. */
   problem: z.string().optional(),
 })
 export type ChannelEntry = z.infer<typeof channelEntry>

@@ -52,7 +52,7 @@ describe('what a channel says instead of taking a message', () => {
       code: 'UPSTREAM_ERROR',
       message: 'The channel ops refused it (403): no\\n[redacted].',
       retryable: false,
-      fix: { hint: 'Nothing was delivered. Do what its words say, or have the owner look at the channel.' },
+      fix: { hint: 'Nothing was delivered. Follow its message, or ask the owner to check the channel.' },
       details: { status: 403, words: 'no\\n[redacted]', isUnknown: false },
     })
   })

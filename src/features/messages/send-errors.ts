@@ -2,22 +2,22 @@ import { ToolError } from '../../core/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import type { ChannelAnswer } from './channel.ts'
 
-/** What to do about a message that may be there. */
-export const LOOK_THERE = 'Look there before you send it again: it may be there already.'
+/** Hint for a message that may have arrived. */
+export const LOOK_THERE = 'Check whether it arrived before you send it again.'
 
-/** What a channel answered that it did not want. */
+/** The refusal of a message by a channel. */
 export interface ChannelRefusal {
   readonly channel: string
   /** HTTP status, or the code of a mail server. */
   readonly status: number
-  /** Its own words; cut, and without secrets. */
+  /** The reason that it gave; shortened, without secrets. */
   readonly words: string
   readonly retryAfterMs?: number
-  /** It may have taken it all the same: a server in trouble, or one that says nothing that can be understood. */
+  /** It may have been delivered nevertheless, for example after a server error. */
   readonly isUnknown?: boolean
 }
 
-/** The channel said no. */
+/** The error for a refused message. */
 export function refused({ channel, status, words, retryAfterMs, isUnknown = false }: ChannelRefusal): ToolError {
   const said = words === '' ? '' : `: ${words}`
   if (status === 429) {
@@ -26,15 +26,13 @@ export function refused({ channel, status, words, retryAfterMs, isUnknown = fals
     return new ToolError('RATE_LIMITED', message, { details: { retryAfterMs, words } })
   }
   return new ToolError('UPSTREAM_ERROR', `The channel ${channel} refused it (${status})${said}.`, {
-    hint: isUnknown
-      ? LOOK_THERE
-      : 'Nothing was delivered. Do what its words say, or have the owner look at the channel.',
+    hint: isUnknown ? LOOK_THERE : 'Nothing was delivered. Follow its message, or ask the owner to check the channel.',
     retryable: false,
     details: { status, words, isUnknown },
   })
 }
 
-/** The connection was lost, or the time was over, after something had gone out; `words` are those of the other side. */
+/** The error for a message that was cut off while it was sent; `words` is the text of the service. */
 export function unknownFate(channel: string, why: string, cause: unknown, words?: string): ToolError {
   const message = `It is not known whether the message reached ${channel}: ${why}.`
   return new ToolError('UPSTREAM_ERROR', message, {
@@ -45,7 +43,7 @@ export function unknownFate(channel: string, why: string, cause: unknown, words?
   })
 }
 
-/** Whether the message may be there, or nobody knows. */
+/** Whether the message may have arrived. */
 export function isUnknown(error: unknown): boolean {
   return ToolError.is(error) && error.details?.isUnknown === true
 }
@@ -53,18 +51,18 @@ export function isUnknown(error: unknown): boolean {
 const MAX_WORDS_LENGTH = 300
 const MAX_WAIT_MS = 86_400_000
 
-/** What a service said instead of taking a message. */
+/** Details of a refusal, as far as the channel can read them. */
 interface AnswerWords {
   readonly channel: string
   readonly redact: (text: string) => string
-  /** Its own words; its whole answer unless said. */
+  /** The reason that it gave. Default: its complete response. */
   readonly words?: string
   readonly retryAfterSeconds?: number
-  /** Where it is another one than that of the answer. */
+  /** Default: the status of the response. */
   readonly status?: number
 }
 
-/** The error of an answer that is a refusal. */
+/** The error for a response that refuses a message. */
 export function refusedBy(answer: ChannelAnswer, said: AnswerWords): ToolError {
   const { channel, redact, words = answer.text, status = answer.status } = said
   const seconds = said.retryAfterSeconds ?? readRetryAfter(answer.headers)
@@ -74,7 +72,7 @@ export function refusedBy(answer: ChannelAnswer, said: AnswerWords): ToolError {
   return refused({ channel, status, words: shown, isUnknown, ...(retryAfterMs !== undefined && { retryAfterMs }) })
 }
 
-/** Seconds from now; a date is compared with that of the answer, since clocks differ. */
+/** Seconds to wait; a date is compared with the `date` header, because clocks differ. */
 function readRetryAfter(headers: Headers): number | undefined {
   const header = headers.get('retry-after') ?? ''
   if (/^\d{1,7}(?:\.\d{1,6})?$/.test(header)) return Number(header)

@@ -13,19 +13,19 @@ const DAY_S = 86_400
 const MAX_EMOJI_CHARS = 16
 const ID = /^[^\p{Cc}\p{Cs}]{1,100}$/u
 
-/** What somebody wants done. */
+/** A request to send, edit or react. */
 export type Wish = { readonly channel: string; readonly to?: readonly string[]; readonly dryRun?: boolean } & (
   | { readonly action: 'send'; readonly message: NewMessage }
   | { readonly action: 'edit'; readonly message: NewMessage; readonly messageId: string }
   | { readonly action: 'react'; readonly messageId: string; readonly emoji: string }
 )
 
-/** Who wants it: a call, or the owner. */
+/** Who sends: a call, or the owner. */
 export interface MessageOrigin
   extends Pick<ChannelIo, 'callId' | 'run' | 'caller' | 'principal' | 'isTainted' | 'signal'> {
-  /** Throws when it may not reach this target. */
+  /** Throws if policy does not allow this target. */
   permits(target: string): void
-  /** The same where only a denial counts. */
+  /** Throws only if policy denies this target. */
   refuseDenied(target: string): void
   beforeEffect(targets: readonly string[]): Promise<void>
   readArtifact(ref: string, maxBytes: number): Promise<Uint8Array>
@@ -40,7 +40,7 @@ export interface SendContext {
   readonly closing: AbortSignal
 }
 
-/** Ends a dry run where something would go out. */
+/** Thrown to end a dry run when something would be sent. */
 class Rehearsed extends Error {
   readonly request: SentRequest
 
@@ -50,7 +50,7 @@ class Rehearsed extends Error {
   }
 }
 
-/** Checks a message and hands it to its channel: judged, bounded, on record before it goes out. */
+/** Checks a message and sends it through its channel, within policy and limits; recorded before it is sent. */
 export async function sendMessage(wish: Wish, origin: MessageOrigin, parts: SendContext): Promise<MessageOutcome> {
   const { channel: name, dryRun = false } = wish
   const { host, registry, closing } = parts
@@ -60,7 +60,7 @@ export async function sendMessage(wish: Wish, origin: MessageOrigin, parts: Send
   const targets = messageTargets(name, named)
   if (!dryRun) for (const target of targets) origin.permits(target)
   const to = checkRecipients(named, channel.recipients, name)
-  // Leaving out a name is no way around a rule about it.
+  // Naming no recipient must not bypass a rule about the usual ones.
   if (!dryRun && named.length === 0 && to.length > 0)
     for (const target of messageTargets(name, to)) origin.refuseDenied(target)
   const errand = await prepare(wish, to, channel, { origin, host })
@@ -81,13 +81,13 @@ export async function sendMessage(wish: Wish, origin: MessageOrigin, parts: Send
     return { ...facts, ...outcomeOf(delivery) }
   } catch (error) {
     if (error instanceof Rehearsed) return { ...facts, request: error.request }
-    // Its own words are in the message of the error.
+    // The error message contains text of the service.
     if (ToolError.is(error) && error.details?.words) origin.markUntrusted()
     throw error
   }
 }
 
-/** Comes before everything that goes out: a dry run ends there, all else is put on record once. */
+/** Called before anything is sent: ends a dry run, otherwise records the message once. */
 function announcer(dryRun: boolean, beforeEffect: () => Promise<void>): ChannelIo['announce'] {
   let recording: Promise<void> | undefined
   return async (request) => {
@@ -97,7 +97,7 @@ function announcer(dryRun: boolean, beforeEffect: () => Promise<void>): ChannelI
   }
 }
 
-/** What the channel gets: without secrets that the hub knows, within all limits. */
+/** The request for the channel: without known secrets, within all limits. */
 async function prepare(
   wish: Wish,
   to: readonly string[],
@@ -121,7 +121,7 @@ async function prepare(
     hasSecrets ||= clean !== said
     return clean
   }
-  // As it will be sent: a secret of several lines is one by any line breaks.
+  // Redacts the text as it will be sent: a secret may span several lines.
   const lines = text.replaceAll('\r\n', '\n')
   const words = { ...(title !== undefined && { title: redact(title) }), text: redact(lines) }
   const named = attachments.map(({ ref, name }) => ({ ref, ...(name !== undefined && { name: redact(name) }) }))
@@ -137,7 +137,7 @@ function ioFacts({ callId, run, caller, principal, isTainted }: MessageOrigin) {
   return { callId, run, caller, isTainted, ...(principal !== undefined && { principal }) }
 }
 
-/** What a channel says came from outside: an id that could not be used again is none. */
+/** The outcome for the caller; an invalid id of the service is dropped. */
 function outcomeOf({ id, rejected = [] }: Delivery) {
   const hasId = typeof id === 'string' && ID.test(id)
   return { ...(hasId && { messageId: id }), ...(rejected.length > 0 && { rejected: rejected.map(String) }) }
@@ -151,7 +151,7 @@ function assertCan(action: Wish['action'], name: string, channel: Channel): void
   })
 }
 
-/** Counts one message of a channel, over all processes with this store; RATE_LIMITED when it is one too many. */
+/** Counts one message of a channel, over all processes with this store; throws `RATE_LIMITED` above the limit. */
 export async function takeTurn(
   channel: string,
   { rate = USUAL_RATE, perDay }: ChannelBounds,

@@ -1,25 +1,25 @@
 import type { Awaitable } from '../../core/index.ts'
 import type { Channel, ChannelOptions, InboxLevel, SentRequest } from './channel.ts'
 
-/** What an owner says about messages: the channels by name; `console` is there without being named. */
+/** The owner's options for messages. */
 export interface MessagesOptions {
-  /** Ways to people, by name (small letters, digits, `_` and `-`); `console` is always there. */
+  /** Channels by name (lowercase letters, digits, `_` and `-`); `console` always exists. */
   readonly channels?: Readonly<Record<string, ChannelOptions | Channel>>
 }
 
-/** A message as somebody wants it sent. */
+/** A message to send. */
 export interface NewMessage {
   /** Name of the channel, as `channels()` lists it. */
   readonly channel: string
-  /** Recipients that the channel admits. Default: the usual ones of the channel. */
+  /** Recipients, as far as the channel allows them. Default: the usual ones of the channel. */
   readonly to?: readonly string[]
   /** One line. Default: none. */
   readonly title?: string
-  /** Markdown or plain text; over the limit of the channel it is refused, never cut. */
+  /** Markdown or plain text; refused if it is longer than the channel allows, never cut. */
   readonly text: string
-  /** `info` unless said. */
+  /** Default: `info`. */
   readonly level?: InboxLevel
-  /** Artifacts of the run to send along, by reference. Default: none. */
+  /** Artifacts of the run to attach, by reference. Default: none. */
   readonly attachments?: readonly { readonly ref: string; readonly name?: string }[]
 }
 
@@ -35,66 +35,66 @@ export interface NewReaction {
   readonly emoji: string
 }
 
-/** What became of it. */
+/** The outcome of sending. */
 export interface MessageOutcome {
   /** Name of the channel. */
   readonly channel: string
   /** What the channel is: `slack`, `smtp`. */
   readonly kind: string
-  /** As policy knows it. */
+  /** Its targets for policy: `mail/anna@example.org`. */
   readonly targets: readonly string[]
-  /** What to edit it by, or to react to; absent where the channel has no ids. */
+  /** Id to edit it, or to react to it; absent if the channel has no ids. */
   readonly messageId?: string
-  /** Recipients that were refused while others were not. */
+  /** Recipients that were refused, while others were accepted. */
   readonly rejected?: readonly string[]
-  /** Of a dry run: what would have gone out. */
+  /** Only in a dry run: what would have been sent. */
   readonly request?: SentRequest
 }
 
 /** A channel as people and models see it. */
 export interface ChannelFacts {
-  /** The name by which messages name it. */
+  /** Name of the channel. */
   readonly name: string
   /** What it is: `slack`, `smtp`. */
   readonly kind: string
-  /** Who is reached, in one sentence. */
+  /** Who receives the messages, in one sentence. */
   readonly description: string
   /** What the channel can do. */
   readonly can: readonly ('send' | 'edit' | 'react' | 'attach')[]
-  /** Whom a message may name; absent where it may name nobody. */
+  /** Recipients that a message may name; absent if it can name none. */
   readonly recipients?: string
-  /** Most characters of a text; absent when the channel sets no limit of its own. */
+  /** Maximum characters of a text; absent if the channel has no limit of its own. */
   readonly maxChars?: number
-  /** What keeps it from working, and what to set; absent when nothing does. */
+  /** Why it does not work, and what to configure; absent if it works. */
   readonly problem?: string
 }
 
-/** How to try without sending. */
+/** Options for trying without sending. */
 export interface MessageTry {
-  /** Sends nothing, and tells what would be sent. */
+  /** Sends nothing, and returns what would be sent. Default: `false`. */
   readonly dryRun?: boolean
 }
 
-/** The handle of a tool that declares `message`. */
+/** `ctx.messages` of tools with the capability `message`. */
 export interface MessageHandle {
   /** The channels of the hub and what each can do. */
   channels(): Promise<readonly ChannelFacts[]>
-  /** Sends a message; throws if nobody got it. */
+  /** Sends a message; throws if no recipient accepted it. */
   send(message: NewMessage, how?: MessageTry): Promise<MessageOutcome>
-  /** Replaces a message that was sent; throws where the channel cannot. */
+  /** Replaces a message that was sent; throws if the channel cannot. */
   edit(messageId: string, message: NewMessage, how?: MessageTry): Promise<MessageOutcome>
-  /** Adds a reaction to a message; throws where the channel cannot. */
+  /** Adds a reaction to a message; throws if the channel cannot. */
   react(reaction: NewReaction, how?: MessageTry): Promise<MessageOutcome>
 }
 
 /** A message of the inbox, as the owner reads it. */
 export type InboxMessage = StoredMessage
 
-/** What the owner of a hub uses. */
+/** `hub.messages`, for the owner of the hub. */
 export interface MessageService {
-  /** The channels of the hub, and what keeps one from working. */
+  /** The channels of the hub, with their problems. */
   channels(): Promise<readonly ChannelFacts[]>
-  /** Sends in the owner's name: rules are not asked, bounds hold. Attachments are artifacts of `run`. */
+  /** Sends as the owner: policy does not apply, limits do. Attachments are artifacts of `run`. */
   send(
     message: NewMessage,
     options: { readonly by: string; readonly run?: string } & MessageTry,
@@ -105,10 +105,10 @@ export interface MessageService {
     readonly unread?: boolean
     /** `next` of an earlier page. Default: the newest messages. */
     readonly before?: string
-    /** Most messages of the page. Default: 100; at most 1,000. */
+    /** Maximum messages of a page. Default: 100; at most 1,000. */
     readonly limit?: number
   }): Promise<{ readonly messages: readonly InboxMessage[]; readonly unread: number; readonly next?: string }>
-  /** Tells how many were unread. Without ids, all are meant. */
+  /** Marks messages as read, all of them without ids; returns how many were unread. */
   markRead(ids?: readonly string[]): Promise<number>
   /** Deletes a message of the inbox; `false` if there is none. */
   remove(id: string): Promise<boolean>

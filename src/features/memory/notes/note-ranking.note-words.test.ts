@@ -72,8 +72,8 @@ describe('the words that a search looks for', () => {
     expect(() => queryWords(`tea${' '.repeat(1_998)}`)).toThrow(
       expect.objectContaining({
         code: 'INPUT_SCHEMA_INVALID',
-        message: 'A search has at most 2000 characters, not 2001.',
-        fix: { hint: 'Look for fewer words.' },
+        message: 'A query has at most 2000 characters, not 2001.',
+        fix: { hint: 'Use fewer words.' },
       }),
     )
   })

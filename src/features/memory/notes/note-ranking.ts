@@ -2,10 +2,10 @@ import { ToolError } from '../../../core/index.ts'
 import { compareIds, type Work } from '../../../core/sql/index.ts'
 import type { FoundNote, StoredNote } from '../store.ts'
 
-/** What a search asks for. */
+/** A search, with its words prepared. */
 export interface RankedQuery {
   readonly words: readonly string[]
-  /** How rare, and so how telling, each word is. Default: 1. */
+  /** The weight of each word: rare words have more. Default: 1. */
   readonly weights: ReadonlyMap<string, number>
   readonly tags: readonly string[]
   readonly now: number
@@ -15,7 +15,7 @@ export interface RankedQuery {
 /** The usual parameters of BM25: how fast repetitions saturate, and how much the length matters. */
 const K1 = 1.2
 const B = 0.75
-/** Words of a note of ordinary length. */
+/** Number of words of a typical note. */
 const USUAL_LENGTH = 60
 const HALF_LIFE_MS = 30 * 24 * 60 * 60_000
 const RECENCY_SHARE = 0.5
@@ -41,12 +41,12 @@ export function hasTag({ tags }: Pick<StoredNote, 'tags'>, asked: readonly strin
   return asked.some((tag) => own.has(foldTag(tag)))
 }
 
-/** All text of a note that is searched. */
+/** The text of a note that is searched: content and tags. */
 export function searchedNote({ text, tags }: Pick<StoredNote, 'text' | 'tags'>): string {
   return tags.length === 0 ? text : `${text}\n${tags.join('\n')}`
 }
 
-/** Where notes are looked up by their words, the last written first. */
+/** Finds notes by their words, newest first. */
 export interface NoteLookup {
   /** How many notes there are. */
   readonly size: number
@@ -54,19 +54,19 @@ export interface NoteLookup {
   withWord(word: string, most: number): Work<readonly number[]>
 }
 
-/** Notes that are worth ranking, and how telling each word is. */
+/** The notes to rank, and the weight of each word. */
 export interface NoteChoice {
   readonly seqs: readonly number[]
   readonly weights: ReadonlyMap<string, number>
 }
 
-/** This many are ranked by their whole content. */
+/** Maximum notes ranked by their full content. */
 const MAX_RANKED = 200
 const MAX_OF_A_WORD = 500
 
 /**
  * Chooses the notes that a search ranks: those with every word if there are enough of them, else also those with some
- * words, by how telling these are. Bounded whatever the number of notes: of a common word only the last 500 are read.
+ * words, by the weight of these. The cost does not grow with the number of notes: of each word, the newest 500 are read.
  */
 export function* chooseNotes(notes: NoteLookup, words: readonly string[], wanted: number): Work<NoteChoice> {
   const whole = yield* notes.withAll(words, MAX_RANKED)
@@ -115,13 +115,13 @@ function bm25(note: StoredNote, words: readonly string[], weights: ReadonlyMap<s
   return sum
 }
 
-/** Whether a word occurs in the part of a note in which words are not counted. */
+/** Whether a word occurs after the part of a note in which words are counted. */
 function isBehind({ text }: StoredNote, wanted: string): boolean {
   for (const word of textWords(text.slice(COUNTED_CHARS))) if (word === wanted) return true
   return false
 }
 
-/** The share of the wanted tags that the note has; the words of the query may name tags, too. */
+/** The share of the wanted tags that the note has; without tags, words of the query are compared with the tags. */
 function tagMatch({ tags }: StoredNote, words: readonly string[], asked: readonly string[]): number {
   if (tags.length === 0) return 0
   const own = new Set(tags.map(foldTag))
@@ -130,26 +130,26 @@ function tagMatch({ tags }: StoredNote, words: readonly string[], asked: readonl
   return words.length === 0 ? 0 : words.filter((word) => ownWords.has(word)).length / words.length
 }
 
-/** Letters, digits and the marks that belong to them. */
+/** Letters, digits and combining marks. */
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
-/** Scripts that put no blanks between words. */
+/** Scripts without spaces between words. */
 const UNSPACED = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}`
 const HAS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u')
 const PIECE = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, 'gu')
-/** Accents and the like; the marks of other scripts are part of what is written. */
+/** Latin accents; marks of other scripts are significant. */
 const ACCENTS = /[\u0300-\u036f]/g
 const IS_PLAIN = /^[\n\r\t -~]*$/
 const MAX_WORD_LENGTH = 40
 const MAX_QUERY_LENGTH = 2_000
 const MAX_WORDS = 32
 
-/** Words that say nothing of what a note is about; looked for only where there is no other. */
+/** Stop words; used only if a query has no other words. */
 const COMMON: ReadonlySet<string> = new Set(
   `a an and are as at be by can did do does for from had has have how i in is it its me my of on or our that the their
   there this to was we were what when where which who will with you your`.split(/\s+/),
 )
 
-/** Every word of a text, as often as it is there; of scripts without blanks each character and each pair of neighbours. */
+/** The words of a text, with repetitions; for scripts without spaces, each character and each pair of characters. */
 export function* textWords(text: string): Generator<string> {
   for (const piece of pieces(text)) {
     if (!HAS_UNSPACED.test(piece)) {
@@ -162,13 +162,13 @@ export function* textWords(text: string): Generator<string> {
   }
 }
 
-/** The words that a search looks for, each once; of scripts without blanks the pairs, which tell more than characters. */
+/** The distinct words of a query; for scripts without spaces only pairs, which are more specific than characters. */
 export function queryWords(text: string): readonly string[] {
   if (text.length > MAX_QUERY_LENGTH)
     throw new ToolError(
       'INPUT_SCHEMA_INVALID',
-      `A search has at most ${MAX_QUERY_LENGTH} characters, not ${text.length}.`,
-      { hint: 'Look for fewer words.' },
+      `A query has at most ${MAX_QUERY_LENGTH} characters, not ${text.length}.`,
+      { hint: 'Use fewer words.' },
     )
   const words = new Set<string>()
   for (const piece of pieces(text)) {
@@ -184,7 +184,7 @@ export function queryWords(text: string): readonly string[] {
   return (telling.length > 0 ? telling : [...words]).slice(0, MAX_WORDS)
 }
 
-/** A tag as it is compared: without case, accents and blanks around it. */
+/** A tag for comparison: trimmed, without case and accents. */
 export function foldTag(tag: string): string {
   return fold(tag).trim()
 }
@@ -196,13 +196,13 @@ function* pieces(text: string): Generator<string> {
   }
 }
 
-/** The same for large and small letters, wide and narrow ones, with and without accents. */
+/** Removes differences of case, width and accents. */
 function fold(text: string): string {
   if (IS_PLAIN.test(text)) return text.toLowerCase()
   return text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC').toLowerCase()
 }
 
-/** Without the plural of English, as Harman's rules take it off; other words stay as they are. */
+/** Removes an English plural by Harman's rules; other words stay as they are. */
 function stem(word: string): string {
   const cut = word.slice(0, MAX_WORD_LENGTH)
   if (cut.length < 4 || !cut.endsWith('s') || !/^[a-z]+$/.test(cut)) return cut

@@ -85,7 +85,7 @@ export function* readVectors(scope: string | undefined, most: number): Work<read
   return rows.map(toVector)
 }
 
-/** A tag among the words; tags that look alike here are told apart when the note is read. */
+/** A tag as a word of the index; several tags may share a word, so `hasTag` checks the notes that are found. */
 export function tagWord(tag: string): string {
   return TAG_MARK + foldTag(tag).replace(/[^\p{L}\p{N}\p{M}]/gu, TAG_MARK)
 }
@@ -99,7 +99,7 @@ function scopedWord(scope: number, word: string): string {
   return scope.toString(36).padStart(SCOPE_DIGITS, '0') + word
 }
 
-/** Copied, because the bytes that SQLite returns need not be aligned. */
+/** Copies the bytes, because those that SQLite returns may not be aligned. */
 function toVector({ seq, vector }: VectorRow): NoteVector {
   return { seq, vector: new Float32Array(Uint8Array.from(vector).buffer) }
 }

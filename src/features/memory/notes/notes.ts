@@ -41,7 +41,7 @@ const FIND_BY_SEQ = `${LIST.select} WHERE seq = ?`
 const LIST_SCOPE = 'SELECT seq FROM memory_notes WHERE scope = ?'
 const INSERT = `INSERT INTO memory_notes (seq, ${NOTES.columns}) VALUES (?, ${NOTES.marks})`
 
-/** A recall compares the vectors of this many notes of each scope, those written last. */
+/** A recall compares the vectors of the newest notes of each scope, up to this number. */
 export const MAX_VECTORS = 5_000
 
 /** Notes of agents. */
@@ -71,7 +71,7 @@ export const notes: Repository<NoteStore> = {
       return known !== undefined
     }),
   *removeScope(scope) {
-    // Most runs keep no notes, and their end must not wait for a turn to write.
+    // Most runs have no notes, and must not wait for the write lock when they end.
     if ((yield* all(LIST_SCOPE, scope)).length === 0) return 0
     return yield* transaction(function* () {
       const rows = yield* all<{ seq: number }>(LIST_SCOPE, scope)
@@ -121,7 +121,7 @@ export const notes: Repository<NoteStore> = {
         ['seq < ?', before],
         ['scope = ?', scope],
         ['scope >= ?', scopePrefix],
-        // After all scopes with this prefix: no scope has a character beyond the last one of Unicode.
+        // Sorts after all scopes with this prefix.
         ['scope < ?', scopePrefix && `${scopePrefix}\u{10ffff}`],
       ],
       limit,
@@ -130,21 +130,21 @@ export const notes: Repository<NoteStore> = {
   },
 }
 
-/** The error for a scope that has as many notes as it may have. */
+/** The error for a scope that has reached its limit of notes. */
 export function scopeIsFull(scope: string, held: number): ToolError {
   return new ToolError(
     'BUDGET_EXCEEDED',
-    `The scope ${JSON.stringify(scope)} holds ${held} notes, which is the most.`,
+    `The scope ${JSON.stringify(scope)} holds ${held} notes, which is the limit.`,
     {
       fix: {
         key: 'memory.limits.notes',
-        hint: 'Forget notes that are not needed any more, or have the owner raise the limit.',
+        hint: 'Forget notes that are no longer needed, or ask the owner to raise the limit.',
       },
     },
   )
 }
 
-/** In a transaction. */
+/** Inserts a note; must run in a transaction. */
 function* put(note: StoredNote, { maxInScope, vector }: PutOptions): Work<void> {
   const { number, notes: held } = yield* enterScope(note.scope)
   if (maxInScope !== undefined && held > maxInScope) throw scopeIsFull(note.scope, held - 1)
@@ -154,7 +154,7 @@ function* put(note: StoredNote, { maxInScope, vector }: PutOptions): Work<void> 
   yield* addToIndex({ seq, scope: note.scope, scopeNumber: number, words, tags: note.tags, vector })
 }
 
-/** In a transaction. */
+/** Deletes a note; must run in a transaction. */
 function* remove({ seq, scope }: NoteRow): Work<void> {
   yield* run('DELETE FROM memory_notes WHERE seq = ?', seq)
   yield* removeFromIndex(seq)
@@ -183,7 +183,7 @@ function* listNewest({ scopes, limit }: NoteQuery): Work<StoredNote[]> {
     .map((row) => NOTES.read(row))
 }
 
-/** A scope with notes has a number, by which the index knows it, and knows how many notes it holds. */
+/** A scope that has notes, with its number in the index and its count of notes. */
 interface ScopeRow {
   readonly number: number
   readonly notes: number
@@ -198,7 +198,7 @@ function enterScope(scope: string): Work<ScopeRow> {
   return one(ENTER_SCOPE, scope)
 }
 
-/** The numbers of those scopes that hold notes, and how many notes they hold together. */
+/** The numbers of the scopes that have notes, and the total count of their notes. */
 function* numbersOf(scopes: readonly string[] | 'all'): Work<{ numbers: readonly number[]; size: number }> {
   if (scopes === 'all') {
     const { size } = yield* one<{ size: number | null }>('SELECT SUM(notes) AS size FROM memory_scopes')

@@ -10,7 +10,7 @@ async function embedding(embed: unknown, signal = new AbortController().signal) 
   const vector = await embedText('a text', { embed: embed as never, timeoutMs: 500 }, options)
   return { vector: vector && [...vector], notices, waiting: clock.waiting }
 }
-const FAILED = 'The embedding failed, so notes are compared by their words only: '
+const FAILED = 'The embedding failed, so notes are compared by words only: '
 
 describe('an embedding', () => {
   it('is the vector of the text, of length 1', async () => {
@@ -35,13 +35,13 @@ describe('an embedding', () => {
   })
 
   it.each([
-    [[], 'embed gave no vector of 1 to 8192 numbers'],
-    [[[]], 'embed gave no vector of 1 to 8192 numbers'],
-    [[Array(8_193).fill(1)], 'embed gave no vector of 1 to 8192 numbers'],
-    [['text'], 'embed gave no vector of 1 to 8192 numbers'],
-    [[[0, 0]], 'embed gave a vector without a direction'],
-    [[[Number.NaN]], 'embed gave a vector without a direction'],
-    [[[Number.POSITIVE_INFINITY]], 'embed gave a vector without a direction'],
+    [[], 'embed did not return a vector of 1 to 8192 numbers'],
+    [[[]], 'embed did not return a vector of 1 to 8192 numbers'],
+    [[Array(8_193).fill(1)], 'embed did not return a vector of 1 to 8192 numbers'],
+    [['text'], 'embed did not return a vector of 1 to 8192 numbers'],
+    [[[0, 0]], 'embed returned a vector of zeros or of numbers that are not finite'],
+    [[[Number.NaN]], 'embed returned a vector of zeros or of numbers that are not finite'],
+    [[[Number.POSITIVE_INFINITY]], 'embed returned a vector of zeros or of numbers that are not finite'],
   ])('is none of %j', async (vectors, why) => {
     expect(await embedding(() => vectors)).toEqual({ vector: undefined, notices: [`${FAILED}${why}`], waiting: 0 })
   })

@@ -59,15 +59,15 @@ describe('notes of a provider', () => {
   ])('may not have %s', async (_, more, where) => {
     await expect(giving({ ...note, ...more }).recall()).rejects.toMatchObject({
       code: 'UPSTREAM_ERROR',
-      message: expect.stringContaining(`The memory provider answered something else than notes: ${where}`),
+      message: expect.stringContaining(`The memory provider returned an invalid result: ${where}`),
       retryable: false,
-      fix: { hint: 'docs/reference/memory.md says what a provider answers.' },
+      fix: { hint: 'docs/reference/memory.md describes what a provider returns.' },
     })
   })
 
   it('are at most 1,000 in an answer', async () => {
     expect(await giving(...Array(1_000).fill({ ...note, key: 'x' })).recall()).toEqual([])
-    await expect(giving(...Array(1_001).fill(note)).recall()).rejects.toThrow('the whole: Too big')
+    await expect(giving(...Array(1_001).fill(note)).recall()).rejects.toThrow('the result: Too big')
   })
 })
 
@@ -87,7 +87,7 @@ describe('a provider', () => {
     expect(await backend.forget(wish, use)).toBe(false)
     expect(asked).toEqual([wish, wish, wish])
     expect(clock.waiting).toBe(0)
-    await expect(open({ forget: say('yes') }).backend.forget(wish, use)).rejects.toThrow('the whole: ')
+    await expect(open({ forget: say('yes') }).backend.forget(wish, use)).rejects.toThrow('the result: ')
     await expect(open({ write: say({}) }).backend.write(wish, use)).rejects.toThrow('id: ')
   })
 
@@ -96,7 +96,7 @@ describe('a provider', () => {
     await expect(backend[what](wish, use)).rejects.toMatchObject({
       code: 'TOOL_DISABLED',
       message: `The memory mine cannot ${what} notes.`,
-      fix: { hint: 'Its owner named no way to do so.' },
+      fix: { hint: 'The provider does not support it.' },
     })
   })
 
@@ -122,7 +122,7 @@ describe('a provider', () => {
     await expect(recalling).rejects.toMatchObject({
       code: 'HTTP_TIMEOUT',
       message: 'The memory provider did not recall within 500 ms.',
-      fix: { key: 'memory.limits.timeout', hint: 'Try again, or have the owner raise the limit.' },
+      fix: { key: 'memory.limits.timeout', hint: 'Try again, or ask the owner to raise the limit.' },
     })
   })
 

@@ -7,12 +7,12 @@ import type { FoundNote } from '../store.ts'
 import type { MemoryNote, NoteOrigin } from '../types.ts'
 import type { MemoryProvider, ProviderUse } from './provider.ts'
 
-/** What a backend may use of the call or the person that needs it. */
+/** What a backend can use of the call, or of the owner, that it works for. */
 export interface BackendUse extends ProviderUse {
   notice(text: string): void
-  /** What is told of a failure holds words of a stranger. */
+  /** Called when an error message contains text from outside. */
   heardOutside(): void
-  /** Puts on record what was connected to. */
+  /** Records a connection. */
   connected(url: string, outcome: string): void
 }
 
@@ -27,7 +27,7 @@ export interface BackendNote {
   readonly isUntrusted: boolean
 }
 
-/** What is looked for, and where. */
+/** A search in some scopes. */
 interface BackendQuery {
   readonly query: string
   readonly keys: readonly string[]
@@ -35,7 +35,7 @@ interface BackendQuery {
   readonly tags: readonly string[]
 }
 
-/** A note on its way to where it is kept. */
+/** A note to store. */
 export interface BackendWrite {
   readonly id: string
   readonly key: string
@@ -44,19 +44,19 @@ export interface BackendWrite {
   readonly origin: NoteOrigin
 }
 
-/** Where notes are kept: the store of the hub, or a provider. */
+/** Where notes are stored: the store of the hub, or a provider. */
 export interface Backend {
   readonly name: string
   recall(query: BackendQuery, use: BackendUse): Promise<readonly BackendNote[]>
-  /** Once for one id, also when it is asked again after a failure. Gives back the id under which it is known. */
+  /** Stores a note, once for each id, also if a failed write is repeated. Returns the id of the stored note. */
   write(note: BackendWrite, use: BackendUse): Promise<string>
-  /** False when there is no such note under this key. */
+  /** Returns `false` if there is no such note with this key. */
   update(
     change: Omit<BackendWrite, 'content' | 'tags'> & Partial<Pick<BackendWrite, 'content' | 'tags'>>,
     use: BackendUse,
   ): Promise<boolean>
   forget(note: { readonly id: string; readonly key: string }, use: BackendUse): Promise<boolean>
-  /** Of the backend that can be asked at any time: the hub's own store. */
+  /** Only for the store of the hub, which can look up notes by id. */
   readonly own?: {
     find(id: string): Promise<MemoryNote | undefined>
   }
@@ -79,7 +79,7 @@ const note = z.object({
 const notes = z.array(note).max(1_000)
 const written = z.object({ id })
 
-/** Notes that somebody else keeps: answers are checked, bounded in time and size, and taken for what strangers say. */
+/** Notes of a provider: results are validated, limited in time and size, and untrusted by default. */
 export function createProviderBackend(
   provider: MemoryProvider,
   { noteChars, timeoutMs }: Pick<MemorySettings, 'noteChars' | 'timeoutMs'>,
@@ -94,7 +94,7 @@ export function createProviderBackend(
       const answer = await ask('recall', use, (bounded) => provider.recall(query, bounded))
       const found = parse(notes, answer, name).flatMap((each): BackendNote[] => {
         const { key = query.keys[0]!, content, tags, createdAt = 0, score = 0 } = each
-        // Notes of somebody else are none of the answer, whatever the provider thinks.
+        // A provider must not leak notes of other scopes.
         if (!query.keys.includes(key)) return []
         const text = { content: wholeText(content.slice(0, noteChars)), tags: tags.map(wholeText) }
         return [{ id: each.id, key, ...text, createdAt, score, isUntrusted: provider.trusted !== true }]
@@ -118,7 +118,7 @@ export function createProviderBackend(
   }
 }
 
-/** Its time is over when that of the call is, or its own; whatever it throws is said to be its failure. */
+/** Runs a request until the call is cancelled or the timeout is over; errors name the provider. */
 async function withinTime<T>(
   what: string,
   { name, timeoutMs, clock }: { name: string; timeoutMs: number; clock: FeatureHost['clock'] },
@@ -145,26 +145,22 @@ function parse<T>(schema: z.ZodType<T>, answer: unknown, name: string): T {
   const parsed = schema.safeParse(answer)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  const where = issue?.path.join('.') || 'the whole'
-  throw new ToolError(
-    'UPSTREAM_ERROR',
-    `The memory ${name} answered something else than notes: ${where}: ${issue?.message}.`,
-    {
-      hint: 'docs/reference/memory.md says what a provider answers.',
-      retryable: false,
-    },
-  )
+  const where = issue?.path.join('.') || 'the result'
+  throw new ToolError('UPSTREAM_ERROR', `The memory ${name} returned an invalid result: ${where}: ${issue?.message}.`, {
+    hint: 'docs/reference/memory.md describes what a provider returns.',
+    retryable: false,
+  })
 }
 
 function tooSlow(name: string, what: string, timeoutMs: number): ToolError {
   return new ToolError('HTTP_TIMEOUT', `The memory ${name} did not ${what} within ${timeoutMs} ms.`, {
-    fix: { key: 'memory.limits.timeout', hint: 'Try again, or have the owner raise the limit.' },
+    fix: { key: 'memory.limits.timeout', hint: 'Try again, or ask the owner to raise the limit.' },
   })
 }
 
 function cannot(name: string, what: string): ToolError {
   return new ToolError('TOOL_DISABLED', `The memory ${name} cannot ${what} notes.`, {
-    hint: 'Its owner named no way to do so.',
+    hint: 'The provider does not support it.',
   })
 }
 
@@ -176,7 +172,7 @@ const K = 60
 /** How many notes of each list are merged when notes are found by words and by meaning. */
 const MERGED = 50
 
-/** Notes in the store of the hub. */
+/** Notes in the store of the hub, found by words and, with `embed`, by meaning. */
 export function createEmbeddedBackend(settings: MemorySettings, host: FeatureHost): Backend {
   const { memory } = host.store
   const { notesPerScope: maxInScope } = settings
@@ -222,13 +218,12 @@ export function createEmbeddedBackend(settings: MemorySettings, host: FeatureHos
   }
 }
 
-/** What the owner is shown of a search, too. */
 function toBackendNote({ note, score }: FoundNote): BackendNote {
   const { id, key, content, tags, createdAt, origin } = toNote(note)
   return { id, key, content, tags, createdAt, score, isUntrusted: isUntrusted(origin) }
 }
 
-/** One list of several, each best first: what several lists have near their beginning comes first. */
+/** Merges ranked lists by reciprocal rank fusion: items near the top of several lists come first. */
 export function mergeRanks<T>(lists: readonly (readonly T[])[], idOf: (item: T) => string): readonly [T, number][] {
   const scores = new Map<string, [T, number]>()
   for (const list of lists) {
@@ -240,7 +235,7 @@ export function mergeRanks<T>(lists: readonly (readonly T[])[], idOf: (item: T) 
   return [...scores.values()].sort(([, a], [, b]) => b - a)
 }
 
-/** The vector of a text by the owner's function; undefined, and a word about it, when that fails: words find notes, too. */
+/** The vector of a text, by the owner's function. If that fails, returns `undefined` with a notice: notes are still found by words. */
 export async function embedText(
   text: string,
   { embed, timeoutMs }: Pick<MemorySettings, 'embed' | 'timeoutMs'>,
@@ -258,22 +253,23 @@ export async function embedText(
     return toUnitVector(vector)
   } catch (error) {
     signal.throwIfAborted()
-    notice(`The embedding failed, so notes are compared by their words only: ${messageOf(error).slice(0, 200)}`)
+    notice(`The embedding failed, so notes are compared by words only: ${messageOf(error).slice(0, 200)}`)
     return undefined
   } finally {
     stop()
   }
 }
 
-/** Of length 1, so that the product of two says how far they point the same way. */
+/** Scales a vector to length 1, so that the dot product of two is their cosine similarity. */
 function toUnitVector(numbers: unknown): Float32Array {
   const isList = Array.isArray(numbers) || numbers instanceof Float32Array
   if (!isList || numbers.length === 0 || numbers.length > MAX_NUMBERS)
-    throw new TypeError(`embed gave no vector of 1 to ${MAX_NUMBERS} numbers`)
+    throw new TypeError(`embed did not return a vector of 1 to ${MAX_NUMBERS} numbers`)
   const vector = Float32Array.from(numbers)
   let squares = 0
   for (const value of vector) squares += value * value
-  if (!Number.isFinite(squares) || squares === 0) throw new TypeError('embed gave a vector without a direction')
+  if (!Number.isFinite(squares) || squares === 0)
+    throw new TypeError('embed returned a vector of zeros or of numbers that are not finite')
   const length = Math.sqrt(squares)
   return vector.map((value) => value / length)
 }

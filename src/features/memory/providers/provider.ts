@@ -1,82 +1,82 @@
 import type { ToolResult } from '../../../core/result.ts'
 import type { NoteOrigin } from '../types.ts'
 
-/** What a provider is asked with. */
+/** What a provider can use while it handles a request. */
 export interface ProviderUse {
-  /** Aborts when the call is stopped or `limits.timeoutMs` of memory is over. */
+  /** Aborts when the call is cancelled, or after `limits.timeoutMs` of memory. */
   readonly signal: AbortSignal
-  /** Calls a tool of the hub, as the call that needs memory may. */
+  /** Calls a tool of the hub with the permissions of the call that uses memory. */
   call(tool: string, input: unknown): Promise<ToolResult>
 }
 
-/** What a provider gives back of a note. */
+/** A note as a provider returns it. */
 export interface ProviderNote {
   /** The provider's own id, by which the note is updated and forgotten. */
   readonly id: string
-  /** The text of the note; longer ones than the owner allows are cut. */
+  /** The text of the note; cut at the owner's limit. */
   readonly content: string
-  /** One of the keys that were asked for; the first of them unless said. */
+  /** One of the keys of the query. Default: the first one. */
   readonly key?: string
   /** Words to filter by. Default: none. */
   readonly tags?: readonly string[]
   /** Milliseconds since 1970. Default: 0. */
   readonly createdAt?: number
-  /** How well it fits, higher is better. Default: 0. */
+  /** Relevance; higher is better. Default: 0. */
   readonly score?: number
 }
 
-/** Keeps notes somewhere else. Its answers are checked and bounded; they count as content from outside unless it is `trusted`. */
+/** Stores notes outside the hub. Its results are validated and limited; they count as untrusted content unless it is `trusted`. */
 export interface MemoryProvider {
-  /** What results and records call it. */
+  /** Its name in results and records. Default: `provider`. */
   readonly name?: string
-  /** What it returns does not count as content from outside. Default: `false`. */
+  /** Its notes do not count as untrusted content. Default: `false`. */
   readonly trusted?: boolean
   /** Best first. */
   recall(
     query: {
-      /** The words to look for, as the agent wrote them. */
+      /** The words to search for, as the agent wrote them. */
       readonly query: string
-      /** The scopes that the call may read, each with whose it is: `agent:token:ci`, `shared`. */
+      /** The scopes that the call may read, each with its run, session or agent: `agent:token:ci`, `shared`. */
       readonly keys: readonly string[]
-      /** Most notes to return. */
+      /** Maximum number of notes to return. */
       readonly limit: number
-      /** Only notes that have one of these; empty for all. */
+      /** Only notes with one of these tags; all notes if the list is empty. */
       readonly tags: readonly string[]
     },
     use: ProviderUse,
   ): Promise<readonly ProviderNote[]>
-  /** `id` is the same when the same note is written again after a failure: then it is to be kept once. */
+  /** Stores a note, once for each `id`: a retry after a failure has the same `id`. */
   write?(
     note: {
       /** Id that the hub suggests for the note. */
       readonly id: string
-      /** The scope with whose it is. */
+      /** The scope and its run, session or agent. */
       readonly key: string
-      /** The text to keep. */
+      /** The text to store. */
       readonly content: string
       /** Words to filter by; may be empty. */
       readonly tags: readonly string[]
-      /** Who wrote it, in which call, and whether it may hold content from outside. */
+      /** Who wrote it, in which call, and whether it may contain untrusted content. */
       readonly origin: NoteOrigin
     },
     use: ProviderUse,
   ): Promise<{ readonly id: string }>
-  /** Changes a note; what is absent stays. Without this method, updates fail. */
+  /** Changes a note; absent properties stay as they are. Without this method, updates fail. */
   update?(
     note: {
       /** The provider's own id of the note. */
       readonly id: string
-      /** The scope with whose it is. */
+      /** The scope and its run, session or agent. */
       readonly key: string
-      /** The new text; absent when it stays. */
+      /** The new text; absent if it is unchanged. */
       readonly content?: string
-      /** The new tags; absent when they stay. */
+      /** The new tags; absent if they are unchanged. */
       readonly tags?: readonly string[]
-      /** Who changed it, in which call, and whether it may hold content from outside. */
+      /** Who changed it, in which call, and whether it may contain untrusted content. */
       readonly origin: NoteOrigin
     },
     use: ProviderUse,
   ): Promise<void>
-  /** False when it has no such note under this key. */
+  /** Deletes a note; returns `false` if there is none with this key. */
   forget?(note: { readonly id: string; readonly key: string }, use: ProviderUse): Promise<boolean>
 }

@@ -66,25 +66,25 @@ describe('a memory that speaks HTTP', () => {
   })
 
   it.each([
-    ['ftp://x', 'memory.url', 'is not an address of http or https.', 'Write it whole: https://memory.example.org/v1.'],
-    ['x', 'memory.url', 'is not an address of http or https.', 'Write it whole: https://memory.example.org/v1.'],
+    ['ftp://x', 'memory.url', 'is not an http or https URL.', 'Write the full URL: https://memory.example.org/v1.'],
+    ['x', 'memory.url', 'is not an http or https URL.', 'Write the full URL: https://memory.example.org/v1.'],
     [
       'https://me@x',
       'memory.secret',
-      'carries a user name or password.',
-      'Leave them out of the url, and name a secret.',
+      'contains a user name or password.',
+      'Remove them from the url, and use memory.secret.',
     ],
     [
       'https://:me@x',
       'memory.secret',
-      'carries a user name or password.',
-      'Leave them out of the url, and name a secret.',
+      'contains a user name or password.',
+      'Remove them from the url, and use memory.secret.',
     ],
   ])('is not at %s', (url, key, problem, hint) => {
     expect(() => open(undefined, { url })).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
-        message: `The url of the memory ${problem}`,
+        message: `The url of the memory service ${problem}`,
         fix: { key, hint },
       }),
     )
@@ -161,7 +161,7 @@ describe('a memory that speaks HTTP', () => {
     await expect(open(sized(4_000_001)).recall()).rejects.toMatchObject({
       code: 'HTTP_TOO_LARGE',
       message: 'The memory memory.example answered more than 4000000 bytes.',
-      fix: { hint: 'It has to keep to the limit of a recall.' },
+      fix: { hint: 'The service must respect the limit of the request.' },
     })
   })
 

@@ -5,7 +5,7 @@ import type { HttpMemory, McpMemory, McpMemoryTool } from '../types.ts'
 import type { BackendUse } from './backend.ts'
 import type { MemoryProvider, ProviderNote, ProviderUse } from './provider.ts'
 
-/** More than the largest answer that anybody uses: 50 notes of 20,000 characters. */
+/** Enough for the largest useful response: 50 notes of 20,000 characters. */
 const MAX_BYTES = 4_000_000
 const SECRET = /\$\{secret:([A-Za-z][\w.-]{0,63})\}/g
 
@@ -21,7 +21,7 @@ export function createHttpProvider(
 ): MemoryProvider {
   const base = readUrl(url)
   const fetch = host.webFetch({ origins: [base.origin], headersTimeoutMs: timeoutMs })
-  /** Undefined where it knows no such note. */
+  /** Returns `undefined` if the service has no such note. */
   const post = async (path: string, body: unknown, use: BackendUse): Promise<unknown> => {
     const place = new URL(path, base)
     const outcome = await send(place, body, use).catch((error: unknown) => {
@@ -72,14 +72,14 @@ export function createHttpProvider(
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new ToolError('CONFIG_INVALID', 'The url of the memory is not an address of http or https.', {
-      fix: { key: 'memory.url', hint: 'Write it whole: https://memory.example.org/v1.' },
+    throw new ToolError('CONFIG_INVALID', 'The url of the memory service is not an http or https URL.', {
+      fix: { key: 'memory.url', hint: 'Write the full URL: https://memory.example.org/v1.' },
     })
-  // `recall` is below it, not beside it.
   if (url.username !== '' || url.password !== '')
-    throw new ToolError('CONFIG_INVALID', 'The url of the memory carries a user name or password.', {
-      fix: { key: 'memory.secret', hint: 'Leave them out of the url, and name a secret.' },
+    throw new ToolError('CONFIG_INVALID', 'The url of the memory service contains a user name or password.', {
+      fix: { key: 'memory.secret', hint: 'Remove them from the url, and use memory.secret.' },
     })
+  // So that `recall` is resolved below the path.
   if (!url.pathname.endsWith('/')) url.pathname += '/'
   return url
 }
@@ -106,7 +106,7 @@ function secretOf(name: string, host: Pick<FeatureHost, 'secret'>): string {
 
 function tooLarge(base: URL): ToolError {
   return new ToolError('HTTP_TOO_LARGE', `The memory ${base.host} answered more than ${MAX_BYTES} bytes.`, {
-    hint: 'It has to keep to the limit of a recall.',
+    hint: 'The service must respect the limit of the request.',
   })
 }
 
@@ -155,7 +155,7 @@ const textBlock = z.object({ type: z.literal('text'), text: z.string() })
 
 const written = z.object({ id: z.string().min(1) })
 
-/** Tools of an MCP server, called down the road: policy, records and limits hold for each. */
+/** Tools of an MCP server, called through the pipeline: policy, records and limits apply to each call. */
 export function createMcpProvider({ mcp }: McpMemory): MemoryProvider {
   const { server } = mcp
   const ask = async (tool: string | McpMemoryTool, wish: Readonly<Record<string, unknown>>, use: ProviderUse) => {
@@ -184,7 +184,7 @@ export function createMcpProvider({ mcp }: McpMemory): MemoryProvider {
     ...(forget !== undefined && {
       async forget({ id, key }, use) {
         const answer = forgotten.safeParse((await ask(forget, { id, scope: key }, use)).data)
-        // A server that does not say has done what it was told, or had failed.
+        // A call that did not fail has deleted the note, unless the server says otherwise.
         return answer.success ? answer.data.forgotten : true
       },
     }),
@@ -192,12 +192,12 @@ export function createMcpProvider({ mcp }: McpMemory): MemoryProvider {
 }
 
 interface Answer {
-  /** What it says in a form. */
+  /** Structured content, or the text parsed as JSON. */
   readonly data: unknown
   readonly text: string
 }
 
-/** By their names where those are told; what has none there is not sent. */
+/** Renames the arguments as configured; those without a name are not sent. */
 function named(wish: Readonly<Record<string, unknown>>, names: McpMemoryTool['arguments']): Record<string, unknown> {
   if (!names) return { ...wish }
   return Object.fromEntries(
@@ -222,7 +222,7 @@ function answerOf(result: ToolResult, server: string): Answer {
   return { data: blocks.data.structuredContent ?? parseJson(text), text }
 }
 
-/** Notes where it gives some; else its text is one, as servers of other protocols answer. */
+/** The notes of a response; the text of a server with another format becomes one note. */
 function toNotes({ data, text }: Answer): readonly ProviderNote[] {
   const parsed = found.safeParse(data)
   if (parsed.success) return parsed.data.notes as readonly ProviderNote[]

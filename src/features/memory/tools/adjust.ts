@@ -7,7 +7,7 @@ import { memoryWrite } from './write.ts'
 
 const WRITING: readonly AnyTool[] = [memoryWrite, memoryUpdate, memoryForget]
 
-/** What the owner's options change: without review a note is judged by its scope alone, and tools may be off. */
+/** Applies the owner's options: turns tools off, or lets policy decide by the scope alone if notes are not reviewed. */
 export function adjustMemoryTools({ enabled = true, writeMode }: MemoryOptions): ToolAdjustment {
   if (!enabled)
     return {
@@ -20,7 +20,7 @@ export function adjustMemoryTools({ enabled = true, writeMode }: MemoryOptions):
     return {
       off: {
         tools: WRITING,
-        why: () => off('Memory can only be read: memory.write_mode is disabled.', 'memory.write_mode', 'candidate'),
+        why: () => off('Memory is read-only: memory.write_mode is disabled.', 'memory.write_mode', 'candidate'),
       },
     }
   if (writeMode !== 'external') return {}
@@ -30,5 +30,5 @@ export function adjustMemoryTools({ enabled = true, writeMode }: MemoryOptions):
 }
 
 function off(message: string, key: string, value: unknown): ToolError {
-  return new ToolError('TOOL_DISABLED', message, { fix: { key, value, hint: `Have the owner set ${key}.` } })
+  return new ToolError('TOOL_DISABLED', message, { fix: { key, value, hint: `Ask the owner to set ${key}.` } })
 }

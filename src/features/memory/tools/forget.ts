@@ -2,18 +2,18 @@ import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
 import { memoryScope } from './shapes.ts'
 
-/** Takes a note away. */
+/** Deletes a note. */
 export const memoryForget = defineTool({
   name: 'core/memory.forget',
   title: 'Forget a note',
   description:
-    'Take a note away for good: because the person asks for it, or because it is wrong and nothing takes its place. Use ' +
-    'the id and the scope that core/memory.recall gave. Not for correcting a note: use core/memory.update.',
+    'Delete a note permanently, because the person asks for it, or because it is wrong and needs no replacement. Use ' +
+    'the id and the scope that core/memory.recall returned. To correct a note, use core/memory.update instead.',
   input: z.strictObject({
-    id: z.string().min(1).max(200).describe('Of the note.'),
+    id: z.string().min(1).max(200).describe('Id of the note.'),
     scope: memoryScope.describe('The scope of the note.'),
   }),
-  output: z.strictObject({ id: z.string().describe('Of the note that is gone.'), forgotten: z.literal(true) }),
+  output: z.strictObject({ id: z.string().describe('Id of the deleted note.'), forgotten: z.literal(true) }),
   capabilities: ['memory'],
   targets: ({ scope }) => ({ memory: scope }),
   category: 'memory',
@@ -21,7 +21,7 @@ export const memoryForget = defineTool({
   version: '1.0.0',
   examples: [
     { input: { id: 'note-4f1d2a9b8c7e6f50', scope: 'agent' } },
-    { input: { id: 'note-00aa11bb22cc33dd', scope: 'shared' }, note: 'for everybody' },
+    { input: { id: 'note-00aa11bb22cc33dd', scope: 'shared' }, note: 'a shared note' },
   ],
   async execute({ id, scope }, ctx) {
     await ctx.memory.forget({ id, scope })

@@ -3,22 +3,25 @@ import { defineTool } from '../../../core/index.ts'
 import { MEMORY_SCOPES } from '../types.ts'
 import { memoryScope, memoryTags, noteEntry, showNotes } from './shapes.ts'
 
-/** Finds what was written down before. */
+/** Finds notes of earlier calls and runs. */
 export const memoryRecall = defineTool({
   name: 'core/memory.recall',
   title: 'Recall notes',
   description:
-    'Look for notes that were written down in earlier runs, or earlier in this one: preferences, decisions, facts about ' +
-    'the work. Use it at the beginning of a task, and before asking the person something they may have said already. ' +
-    'Any words of the query may match; the best come first. Not for files: use core/fs.searchText.',
+    'Search the notes that were written in earlier runs, or earlier in this one: preferences, decisions, facts about ' +
+    'the work. Use it at the beginning of a task, and before you ask the person something they may have answered ' +
+    'before. Notes match if they contain any word of the query; the best come first. To search files, use ' +
+    'core/fs.searchText instead.',
   input: z.strictObject({
-    query: z.string().trim().min(1).max(1_000).describe('Words that the notes hold, in any language.'),
-    scope: memoryScope.optional().describe('Only notes of this run, this session, yours in all runs, or shared ones.'),
-    limit: z.int().min(1).max(50).default(10).describe('How many notes at most.'),
+    query: z.string().trim().min(1).max(1_000).describe('Words to search for, in any language.'),
+    scope: memoryScope
+      .optional()
+      .describe('Only notes of this run, of this session, of yours in all runs, or shared ones. Default: all.'),
+    limit: z.int().min(1).max(50).default(10).describe('Maximum number of notes.'),
     tags: memoryTags.optional().describe('Only notes with one of these tags.'),
   }),
   output: z.strictObject({
-    provider: z.string().describe('Who keeps the notes.'),
+    provider: z.string().describe('Where the notes are stored.'),
     notes: z.array(noteEntry).describe('The notes, best first.'),
   }),
   capabilities: ['memory'],
@@ -29,7 +32,7 @@ export const memoryRecall = defineTool({
   maxOutputChars: 60_000,
   examples: [
     { input: { query: 'preferred code style' } },
-    { input: { query: 'staging server address', scope: 'shared', limit: 3 }, note: 'what everybody may know' },
+    { input: { query: 'staging server address', scope: 'shared', limit: 3 }, note: 'only shared notes' },
   ],
   dialects: { coding: { name: 'memory_search' }, files: { name: 'recall_memory' } },
   async execute({ query, scope, limit, tags }, ctx) {

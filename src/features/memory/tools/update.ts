@@ -2,19 +2,19 @@ import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
 import { memoryContent, memoryScope, memoryTags, showWritten, writtenEntry } from './shapes.ts'
 
-/** Changes a note. As with writing, its target says that the change waits for review. */
+/** Changes a note. As with `memoryWrite`, its target is that of a change that waits for review. */
 export const memoryUpdate = defineTool({
   name: 'core/memory.update',
   title: 'Change a note',
   description:
     'Change the text or the tags of a note that is out of date or wrong. Use the id and the scope that ' +
-    'core/memory.recall gave. A change may wait until a person has looked at it; the old note stays until then. Not for ' +
-    'adding something new: use core/memory.write.',
+    'core/memory.recall returned. A change may wait for review by a person; the old note stays until then. To add ' +
+    'something new, use core/memory.write instead.',
   input: z.strictObject({
-    id: z.string().min(1).max(200).describe('Of the note.'),
+    id: z.string().min(1).max(200).describe('Id of the note.'),
     scope: memoryScope.describe('The scope of the note.'),
-    content: memoryContent.optional().describe('The whole new text; as it was unless said.'),
-    tags: memoryTags.optional().describe('All tags; as they were unless said.'),
+    content: memoryContent.optional().describe('The complete new text. Default: unchanged.'),
+    tags: memoryTags.optional().describe('The complete list of tags. Default: unchanged.'),
   }),
   output: writtenEntry,
   capabilities: ['memory'],

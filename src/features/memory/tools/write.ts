@@ -2,18 +2,20 @@ import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
 import { memoryContent, memoryScope, memoryTags, showWritten, writtenEntry } from './shapes.ts'
 
-/** Writes something down for later. Its target says that a note waits for review; `memoryForms` has the other form. */
+/** Writes a note. Its target is that of a note that waits for review; `adjustMemoryTools` replaces it if none do. */
 export const memoryWrite = defineTool({
   name: 'core/memory.write',
   title: 'Write a note',
   description:
-    'Write down something that later runs should know: a preference of the person, a decision and its reason, a fact ' +
-    'that was hard to find. One thing a note, in words that somebody would search for. A note may wait until a person ' +
-    'has looked at it. Not for secrets, not for what is in files already, not for the steps of the present task.',
+    'Write a note for later runs: a preference of the person, a decision and its reason, a fact that was hard to find. ' +
+    'One topic per note, in words that one would search for. A note may wait for review by a person. Not for secrets, ' +
+    'for content that is in files already, or for the steps of the current task.',
   input: z.strictObject({
     content: memoryContent.describe('What to remember, in full sentences.'),
-    scope: memoryScope.default('agent').describe('For whom: this run, this session, you in all your runs, everybody.'),
-    tags: memoryTags.default([]).describe('Short words to find it by.'),
+    scope: memoryScope
+      .default('agent')
+      .describe('Who can recall it: this run, this session, you in all your runs (agent), all agents (shared).'),
+    tags: memoryTags.default([]).describe('Short words to find it by. Default: none.'),
   }),
   output: writtenEntry,
   capabilities: ['memory'],
@@ -25,7 +27,7 @@ export const memoryWrite = defineTool({
     { input: { content: 'The person prefers tabs over spaces in Go code.', tags: ['style', 'go'] } },
     {
       input: { content: 'Releases are cut on Thursdays; the pipeline is in ci/release.yaml.', scope: 'shared' },
-      note: 'for everybody',
+      note: 'for all agents',
     },
   ],
   dialects: { files: { name: 'write_memory' } },

@@ -1,8 +1,8 @@
 import { type FeatureHost, ToolError } from '../../../core/index.ts'
 
-/** What a built-in channel is made of, beside its options. */
+/** What a built-in channel needs in addition to its options. */
 export interface ChannelContext {
-  /** As the owner has named it. */
+  /** Name of the channel. */
   readonly name: string
   readonly references: References
   readonly redact: (text: string) => string
@@ -11,7 +11,7 @@ export interface ChannelContext {
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|\[::1\]|(?:.+\.)?localhost)$/
 
-/** The URL of a channel; one that is a secret, or carries one, never goes over the network in the clear. */
+/** Parses the URL of a channel; one that contains a secret must use https, except on loopback. */
 export function readUrl(channel: string, text: string, { isSecret }: { readonly isSecret: boolean }): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') throw invalid(channel, 'is not a URL')
@@ -28,7 +28,7 @@ function invalid(channel: string, what: string): ToolError {
   })
 }
 
-/** Values of a URL that is a secret, in the forms in which they could turn up. */
+/** The values to hide of a URL that is a secret. */
 export function secretsOfUrl(url: URL): string[] {
   const parts = url.pathname.split('/').filter((part) => part.length >= 16)
   return [url.href, url.pathname, ...parts].filter((value) => value.length >= 8)
@@ -37,15 +37,15 @@ export function secretsOfUrl(url: URL): string[] {
 /** `${env:X}` or `${secret:x}`, alone. */
 const REFERENCE = /^\$\{(env|secret):([A-Za-z_][A-Za-z0-9_.-]*)\}$/
 
-/** What the texts of one channel refer to. */
+/** Resolves the references in the options of a channel. */
 interface References {
-  /** A text, or what it refers to. */
+  /** The text, or the value that it refers to. */
   read(key: string, text: string): string
-  /** The same for what nobody else may see: from then on no record and no result holds it. */
+  /** The same for a secret: the value is hidden from records and results. */
   readSecret(key: string, text: string): string
 }
 
-/** Reads the configuration of a channel; what it refers to and is not set is told by its name. */
+/** Resolves `${env:X}` and `${secret:x}`; throws `CONFIG_INVALID` if one is not set. */
 export function readReferences(channel: string, host: Pick<FeatureHost, 'secret' | 'hide'>): References {
   const read = (key: string, text: string): string => {
     const [, kind, name] = REFERENCE.exec(text) ?? []

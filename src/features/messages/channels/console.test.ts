@@ -53,7 +53,7 @@ describe('the inbox of the console', () => {
     await expect(channel.edit!(id, plainMessage(), io)).rejects.toMatchObject({
       code: 'NOT_FOUND',
       message: `This run has no message "${'x'.repeat(100)}" in the inbox.`,
-      fix: { hint: 'A run edits its own messages, by the messageId that sending them gave.' },
+      fix: { hint: 'A run can edit only its own messages, with the messageId that send returned.' },
     })
     expect(told).toEqual([])
   })

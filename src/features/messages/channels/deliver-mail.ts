@@ -6,7 +6,7 @@ import { refused, unknownFate } from '../send-errors.ts'
 
 const loadSmtpConnection = lazyModule(() => import('nodemailer/lib/smtp-connection'))
 
-/** How a mail server is spoken to. */
+/** How to connect to a mail server. */
 export interface MailServer {
   readonly channel: string
   readonly host: string
@@ -15,12 +15,12 @@ export interface MailServer {
   readonly user?: string
   readonly password?: string
   readonly ca?: string
-  /** What this side calls itself. */
+  /** The name of this host in EHLO. */
   readonly name: string
   readonly redact: (text: string) => string
 }
 
-/** The envelope of a mail, and all of it. */
+/** The envelope of a mail, and its content. */
 export interface Mail {
   readonly from: string
   readonly to: readonly string[]
@@ -31,10 +31,10 @@ type Options = NonNullable<ConstructorParameters<typeof SMTPConnection>[0]>
 
 const MAX_REPLY_BYTES = 65_536
 const MAX_WORDS_LENGTH = 300
-// The signal ends it before; these are for a library that waits for nothing.
+// The signal ends it earlier; the library needs some values.
 const MAX_MS = 300_000
 
-/** Hands a mail to a server over a connection that is open; the signal ends it at any time. Gives back who was refused. */
+/** Sends a mail over an open connection until the signal aborts. Returns the recipients that were refused. */
 export async function deliverMail(
   socket: Duplex,
   server: MailServer,
@@ -44,7 +44,7 @@ export async function deliverMail(
   const { default: Connection } = await loadSmtpConnection()
   const connection = new Connection(optionsOf(socket, server))
   const stopped = stopOf(signal)
-  // An error that comes when nobody waits any more would end the process.
+  // Without this, a late error would be an unhandled rejection.
   const broken = new Promise<never>((_, reject) => connection.on('error', reject))
   broken.catch(() => {})
   const step = <T>(begin: (done: (error?: Error | null, value?: T) => void) => void): Promise<T> => {
@@ -95,7 +95,7 @@ function optionsOf(socket: Duplex, { host, port, tls, name, ca }: MailServer): O
     secure: tls === 'implicit',
     requireTLS: tls === 'starttls',
     ignoreTLS: tls === 'none',
-    // Said, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment does not matter.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED in the environment has no effect.
     tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) },
     maxResponseSize: MAX_REPLY_BYTES,
     connectionTimeout: MAX_MS,
@@ -117,7 +117,7 @@ function stopOf(signal: AbortSignal) {
   return { promise, end }
 }
 
-/** A server that answers says no for certain; a connection that ends in the middle of a mail leaves it open. */
+/** A response of the server is a definite refusal; if the connection ends during a mail, the delivery is unknown. */
 function toMailError(error: unknown, { channel, redact }: MailServer, hasBegun: boolean): unknown {
   if (ToolError.is(error)) return error
   const { responseCode, response, code } = error as { responseCode?: number; response?: string; code?: string }

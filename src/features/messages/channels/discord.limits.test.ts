@@ -108,7 +108,7 @@ describe('a channel of Discord', () => {
     await expect(channel.edit!(id, plainMessage(), io)).rejects.toMatchObject({
       code: 'INPUT_SCHEMA_INVALID',
       message: `"${id.slice(0, 50)}" is not the id of a Discord message.`,
-      fix: { hint: 'Use the messageId that sending it gave.' },
+      fix: { hint: 'Use the messageId that send returned.' },
     })
     expect(fetched).toEqual([])
   })

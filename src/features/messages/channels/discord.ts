@@ -74,12 +74,12 @@ function readSent(answer: ChannelAnswer, { name, redact }: ChannelContext) {
       ...(retry_after !== undefined && { retryAfterSeconds: retry_after }),
     })
   }
-  // It was taken, whatever it says about it.
+  // The message was accepted, even if the response has no valid id.
   const { success, data } = sentSchema.safeParse(body)
   return success ? { id: data.id } : {}
 }
 
 function notAnId(id: string): ToolError {
   const message = `${JSON.stringify(id.slice(0, 50))} is not the id of a Discord message.`
-  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Use the messageId that sending it gave.' })
+  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Use the messageId that send returned.' })
 }

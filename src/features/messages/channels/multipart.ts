@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { MessageFile } from '../channel.ts'
 
-/** A form with files, as the web sends it. */
+/** A `multipart/form-data` body. */
 export interface Multipart {
   readonly contentType: string
   readonly body: Uint8Array
-  /** The same for people: files are told by their names. */
+  /** The body to show to people, without the contents of files. */
   readonly shown: string
 }
 
-/** Puts fields and files into one body; names of files are clean already. */
+/** Encodes fields and files; file names must be safe already. */
 export function multipart(
   fields: Readonly<Record<string, string>>,
   files: ReadonlyMap<string, MessageFile>,

@@ -3,14 +3,14 @@ import { assertFits } from '../message-content.ts'
 import { refusedBy } from '../send-errors.ts'
 import { type ChannelContext, readUrl, secretsOfUrl } from './channel-settings.ts'
 
-/** Slack cuts after so many. */
+/** Slack cuts longer messages. */
 const MAX_CHARS = 40_000
 const MAX_HEADER_CHARS = 150
 const MAX_SECTION_CHARS = 3_000
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 // Mentions as they look after escaping: of people, groups, channels, everybody.
 const MENTION = /&lt;([@#][A-Z0-9]{2,20}|!(?:here|channel|everyone)|!subteam\^[A-Z0-9]{2,20})&gt;/g
-// What Mattermost and Rocket.Chat take for a mention without any markup; not the middle of an address.
+// Mattermost and Rocket.Chat treat this as a mention; not in the middle of an address.
 const NAMED = /(?<![\p{L}\p{N}._%+-])@(?=[\p{L}\p{N}_])/gu
 
 /** An incoming webhook of Slack; Mattermost and Rocket.Chat take the same. */
@@ -48,7 +48,7 @@ function payloadOf({ title, text }: OutgoingMessage, write: (text: string) => st
   return { text: whole, blocks: [...header, ...sections] }
 }
 
-/** What one section holds; cut at the end of a line where there is one, and never within an entity or a mention. */
+/** Splits a text into sections, at line ends if possible, and never within an entity or a mention. */
 function inParts(text: string): string[] {
   if (text.length <= MAX_SECTION_CHARS) return [text]
   const head = text.slice(0, MAX_SECTION_CHARS)
@@ -59,7 +59,7 @@ function inParts(text: string): string[] {
   return [text.slice(0, end), ...inParts(text.slice(end))]
 }
 
-/** Nothing in it is a mention or a link any more. */
+/** Escapes the text so that it contains no mentions or links. */
 function escapeMarkup(text: string): string {
   return text.replaceAll(/[&<>]/g, (character) => ENTITIES[character]!)
 }

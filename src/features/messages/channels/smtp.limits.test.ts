@@ -85,7 +85,7 @@ describe('a mail server', () => {
   ])('with %j can be used: %s', (options, isPossible) => {
     const problem = expect.objectContaining({
       code: 'CONFIG_INVALID',
-      message: 'The channel ops would send its password in the clear.',
+      message: 'The channel ops would send its password without encryption.',
       fix: { hint: 'Leave out tls: none, or the password.' },
     })
     if (isPossible) expect(() => open(options)).not.toThrow()

@@ -208,7 +208,7 @@ describe('mail', () => {
   it.each([
     [{ from: 'nobody' }, 'from of the channel mail is not a mail address'],
     [{ to: [], recipients: [] }, 'may write to nobody'],
-    [{ host: 'mail.example.org', tls: 'none', password: 'x' }, 'password in the clear'],
+    [{ host: 'mail.example.org', tls: 'none', password: 'x' }, 'password without encryption'],
     [{ password: '${env:TOOL_HUB_TEST_UNSET}' }, 'needs the environment variable TOOL_HUB_TEST_UNSET'],
   ])('says what is wrong with %j', async (more, problem) => {
     const [, mail] = await world.open({ mail: smtp(more) }).hub.messages.channels()

@@ -19,7 +19,7 @@ const MAX_RECIPIENTS = 20
 const IMPLICIT_PORT = 465
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/
 
-/** A mail server. The certificate is checked, and a mail goes only to addresses that the owner named. */
+/** A mail server. Its certificate is verified, and mails go only to addresses that the owner allows. */
 export function openSmtp(options: SmtpChannelOptions, parts: ChannelContext): Channel {
   const { name, references, host } = parts
   const from = readMailbox(name, 'from', references.read('from', options.from))
@@ -59,7 +59,7 @@ function serverOf(
   const tls = options.tls ?? (port === IMPLICIT_PORT ? 'implicit' : 'starttls')
   const host = references.read('host', options.host)
   if (tls === 'none' && password !== undefined && !LOOPBACK.test(host)) {
-    throw new ToolError('CONFIG_INVALID', `The channel ${name} would send its password in the clear.`, {
+    throw new ToolError('CONFIG_INVALID', `The channel ${name} would send its password without encryption.`, {
       hint: 'Leave out tls: none, or the password.',
     })
   }
@@ -82,7 +82,7 @@ function nobody(name: string): ToolError {
   })
 }
 
-/** Who a mail is from, and how it is known. */
+/** Sender, id and date of a mail. */
 interface MailFacts {
   readonly from: Mailbox
   readonly replyTo?: Mailbox
@@ -90,7 +90,7 @@ interface MailFacts {
   readonly at: number
 }
 
-/** The whole mail as it goes over the wire; addresses are plain ones, and no text of the message becomes a header of its own. */
+/** Encodes a mail; the text of a message cannot add headers. */
 export async function composeMail(message: OutgoingMessage, { from, replyTo, callId, at }: MailFacts): Promise<Buffer> {
   const { default: MailComposer } = await loadMailComposer()
   const { to, title = NO_TITLE, text, attachments } = message
@@ -101,7 +101,7 @@ export async function composeMail(message: OutgoingMessage, { from, replyTo, cal
     subject: title,
     text,
     date: new Date(at),
-    // The same for every try of this message: mail servers that look at it drop the second one.
+    // The same for every attempt, so that mail servers can drop duplicates.
     messageId: `<${callId.replaceAll(/[^A-Za-z0-9.-]/g, '-')}@${from.address.split('@')[1]}>`,
     headers: { 'auto-submitted': 'auto-generated' },
     attachments: attachments.map(({ name, content, mediaType }) => ({
@@ -116,7 +116,7 @@ export async function composeMail(message: OutgoingMessage, { from, replyTo, cal
   return composer.compile().build()
 }
 
-/** A mailbox, and the name that is shown with it. */
+/** A mail address with a display name. */
 interface Mailbox {
   readonly name: string
   readonly address: string

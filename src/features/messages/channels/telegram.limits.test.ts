@@ -92,7 +92,7 @@ describe('a bot of Telegram', () => {
     await expect(channel.edit!(id, plainMessage({ to: ['-100'] }), io)).rejects.toMatchObject({
       code: 'INPUT_SCHEMA_INVALID',
       message: `"${id.slice(0, 50)}" is not the id of a Telegram message.`,
-      fix: { hint: 'Use the messageId that sending it gave.' },
+      fix: { hint: 'Use the messageId that send returned.' },
     })
     expect(fetched).toEqual([])
   })
@@ -106,7 +106,7 @@ describe('the options of a bot', () => {
         expect.objectContaining({
           code: 'CONFIG_INVALID',
           message: 'The token of the channel ops is not one of a Telegram bot.',
-          fix: { hint: 'Give it as BotFather tells it: digits, a colon, letters.' },
+          fix: { hint: 'Use the token from BotFather: digits, a colon, letters.' },
         }),
       )
     },

@@ -75,7 +75,7 @@ interface Body {
 type Ask = (method: string, body: Body, io: ChannelIo) => Promise<Delivery>
 
 function sendText(message: OutgoingMessage, io: ChannelIo, ask: Ask): Promise<Delivery> {
-  // Without a parse_mode the text is what it is: nothing in it is markup.
+  // Without a parse_mode, nothing in the text is markup.
   return ask('sendMessage', json({ chat_id: message.to[0], text: textOf(message) }), io)
 }
 
@@ -104,7 +104,7 @@ function readToken({ token }: TelegramChannelOptions, { name, references }: Chan
   const value = references.readSecret('token', token)
   if (TOKEN.test(value)) return value
   throw new ToolError('CONFIG_INVALID', `The token of the channel ${name} is not one of a Telegram bot.`, {
-    hint: 'Give it as BotFather tells it: digits, a colon, letters.',
+    hint: 'Use the token from BotFather: digits, a colon, letters.',
   })
 }
 
@@ -120,5 +120,5 @@ function checkChats(chats: readonly string[], name: string): void {
 function readId(id: string): number {
   if (ID.test(id) && Number.isSafeInteger(Number(id))) return Number(id)
   const message = `${JSON.stringify(id.slice(0, 50))} is not the id of a Telegram message.`
-  throw new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Use the messageId that sending it gave.' })
+  throw new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Use the messageId that send returned.' })
 }

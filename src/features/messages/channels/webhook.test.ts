@@ -45,7 +45,7 @@ describe('a webhook', () => {
     world.services.upsets.push('500', '500')
     const failed = await send({ channel: 'hook', text: 'x' })
     expect(failed.error).toMatchObject({ code: 'UPSTREAM_ERROR', message: expect.stringContaining('(500): busy') })
-    expect(failed.error!.fix.hint).toContain('may be there already')
+    expect(failed.error!.fix.hint).toContain('Check whether it arrived')
     expect(world.services.got).toHaveLength(4)
   })
 

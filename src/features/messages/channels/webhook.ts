@@ -6,14 +6,14 @@ import { type ChannelContext, readUrl, secretsOfUrl } from './channel-settings.t
 
 const MIN_KEY_LENGTH = 24
 
-/** A URL of the owner's that gets each message as JSON, signed as Standard Webhooks says. */
+/** A URL that receives each message as JSON, signed according to Standard Webhooks. */
 export function openWebhook(
   options: WebhookChannelOptions,
   { name, references, redact, host }: ChannelContext,
 ): Channel {
   const text = references.read('url', options.url)
   const url = readUrl(name, text, { isSecret: false })
-  // One that was not written down is one that nobody is to see, in whatever spelling.
+  // A URL that comes from a reference is a secret.
   if (text !== options.url) host.hide(secretsOfUrl(url))
   const secret = references.readSecret('secret', options.secret)
   const { length } = webhookKey(secret)
@@ -28,7 +28,7 @@ export function openWebhook(
     origins: [url.origin],
     limits: { maxChars: 100_000, maxAttachments: 10 },
     canRehearse: true,
-    // The id is the same for every try.
+    // The id is the same for every attempt.
     isIdempotent: true,
     async send(message, io) {
       const body = JSON.stringify({ type: 'message', id: io.callId, ...bodyOf(message), from: fromOf(io) })

@@ -273,7 +273,7 @@ describe('bad input', () => {
   it.each([
     [{}, 'needs channel'],
     [{ channel: 'console' }, 'needs text'],
-    [{ channel: 'console', text: '  \n' }, 'says nothing'],
+    [{ channel: 'console', text: '  \n' }, 'message is empty'],
     [{ channel: 'console', text: 'a\u0001b' }, 'control character'],
     [{ channel: 'console', title: 'a\r\nBcc: x@y.z', text: 'x' }, 'control character'],
     [{ channel: 'console', action: 'edit', text: 'x' }, 'needs messageId'],

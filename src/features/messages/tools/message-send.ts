@@ -9,9 +9,9 @@ const channel = z.strictObject({
   kind: z.string(),
   description: z.string(),
   can: z.array(z.enum(['send', 'edit', 'react', 'attach'])),
-  recipients: z.string().optional().describe('Whom a message may name.'),
+  recipients: z.string().optional().describe('Recipients that a message may name.'),
   maxChars: z.int().optional(),
-  problem: z.string().optional().describe('What keeps it from working.'),
+  problem: z.string().optional().describe('Why it does not work.'),
 })
 
 const request = z.strictObject({
@@ -22,25 +22,25 @@ const request = z.strictObject({
   body: z.string().optional(),
   from: z.string().optional(),
   to: z.array(z.string()).optional(),
-  mime: z.string().optional().describe('The whole mail.'),
+  mime: z.string().optional().describe('The complete mail.'),
 })
 
-/** What the tool gives back. */
+/** The result of the tool. */
 const messageResult = z.strictObject({
   action: z.enum(['send', 'edit', 'react', 'channels']),
   channel: z.string().optional(),
   kind: z.string().optional(),
-  targets: z.array(z.string()).optional().describe('As policy knows them.'),
+  targets: z.array(z.string()).optional().describe('Targets for policy.'),
   isDryRun: z.boolean().optional(),
   messageId: z.string().optional().describe('To edit it, or to react to it.'),
   rejected: z.array(z.string()).optional().describe('Recipients that were refused.'),
-  request: request.optional().describe('Of a dry run: what would have gone out.'),
+  request: request.optional().describe('Only in a dry run: what would have been sent.'),
   channels: z.array(channel).optional(),
 })
 
 type MessageResult = z.infer<typeof messageResult>
 
-/** What a model reads of it. */
+/** The result as text for the model. */
 function showMessage({ action, channel, targets, messageId, rejected, request, channels }: MessageResult): string {
   if (channels) return channels.map(showChannel).join('\n')
   if (request) return `A dry run: nothing was sent. This would go out:\n${showRequest(request)}`
@@ -73,30 +73,32 @@ const fields = z.strictObject({
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,31}$/, 'the name of a channel')
     .optional()
-    .describe('Which channel; "console" reaches the people who run this hub. Every action but channels needs it.'),
+    .describe(
+      'Name of the channel; "console" reaches the people who run this hub. Required for all actions except channels.',
+    ),
   to: z
     .array(z.string().trim().min(1).max(320))
     .max(20)
     .optional()
-    .describe('Recipients, where the channel has some: mail addresses, a chat. Leave out for its usual one.'),
+    .describe('Recipients, if the channel has some: mail addresses, a chat. Default: the usual ones of the channel.'),
   title: z.string().trim().min(1).max(200).optional().describe('One line: the subject of a mail, a heading.'),
-  text: z.string().max(100_000).optional().describe('What to say, as plain text. send and edit need it.'),
+  text: z.string().max(100_000).optional().describe('The message, as plain text. Required for send and edit.'),
   level: z
     .enum(['info', 'warning', 'error'])
     .optional()
-    .describe('How much it matters, for the console and webhooks; info unless said.'),
+    .describe('How urgent it is, for the console and webhooks. Default: info.'),
   attachments: z
     .array(
       z.strictObject({
         ref: z.string().max(200).describe('artifact:<sha256>, an artifact of this run.'),
-        name: z.string().max(200).optional().describe('File name for the reader.'),
+        name: z.string().max(200).optional().describe('File name to show.'),
       }),
     )
     .max(10)
     .optional()
-    .describe('Artifacts of this run to send along, 10 MB in all.'),
-  messageId: z.string().min(1).max(100).optional().describe('edit, react: the messageId that sending gave.'),
-  emoji: z.string().min(1).max(16).optional().describe('react: one emoji.'),
+    .describe('Artifacts of this run to attach, at most 10 MB in total.'),
+  messageId: z.string().min(1).max(100).optional().describe('For edit and react: the messageId that send returned.'),
+  emoji: z.string().min(1).max(16).optional().describe('For react: one emoji.'),
   dryRun: z.boolean().optional().describe('Send nothing, and show exactly what would be sent.'),
 })
 
@@ -116,9 +118,8 @@ export const messageSend = defineTool({
   title: 'Message people',
   description:
     'Send a message to people through a channel that the owner has set up (chat, mail, webhook), or to the inbox of ' +
-    'their console. Use it when somebody should know something, also when they are away. What was sent cannot be taken ' +
-    'back; with dryRun you see what would go out. Not for questions that you wait for: ask the user instead. Never for ' +
-    'secrets.',
+    'their console. Use it to notify people, also when they are away. A message cannot be unsent; use dryRun to see ' +
+    'what would be sent. If you need an answer, ask the user instead. Never send secrets.',
   input,
   output: messageResult,
   capabilities: ['message'],
@@ -135,7 +136,7 @@ export const messageSend = defineTool({
     { input: { channel: 'console', title: 'Backup', text: 'The backup is done.' } },
     {
       input: { channel: 'console', title: 'Report', text: 'See above.', dryRun: true },
-      note: 'shows what would go out, and sends nothing',
+      note: 'shows what would be sent, and sends nothing',
     },
   ],
   dialects: { coding: { name: 'message' } },
@@ -184,6 +185,6 @@ function act(input: Input, ctx: Context<'message'>): Promise<MessageOutcome> {
 function needed<K extends 'channel' | 'text' | 'messageId' | 'emoji'>(input: Input, name: K): string {
   const value = input[name]
   if (value !== undefined) return value
-  const hint = name === 'channel' ? 'The action channels lists them; console is always there.' : `Give ${name}.`
+  const hint = name === 'channel' ? 'The action channels lists them; console always exists.' : `Give ${name}.`
   throw new ToolError('INPUT_SCHEMA_INVALID', `message ${input.action} needs ${name}.`, { hint })
 }
