@@ -6,7 +6,7 @@ import { defineConfig } from 'vitest/config'
 const ALONE = [
   'src/cli/demo/answer.test.ts',
   'src/cli/output/timeline.test.ts',
-  'src/features/browser/start/load-playwright.test.ts',
+  'src/features/browser/start/find-chromium.load-playwright.test.ts',
   'src/sandbox/files/open-roots.alone.test.ts',
   'src/sandbox/files/read/list-unreadable.test.ts',
 ]

@@ -1,8 +1,8 @@
 import { afterEach } from 'vitest'
 import type { FeatureCall, FeatureHost } from '../../src/core/feature.ts'
 import type { Principal } from '../../src/core/principal.ts'
-import type { SessionsOptions, SessionWork } from '../../src/features/sessions/types.ts'
 import { createSessions } from '../../src/features/sessions/create-sessions.ts'
+import type { SessionsOptions, SessionWork } from '../../src/features/sessions/runner.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 

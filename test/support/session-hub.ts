@@ -2,8 +2,9 @@ import { afterEach } from 'vitest'
 import { z } from 'zod'
 import type { HubOptions } from '../../src/core/options.ts'
 import type { ToolResult } from '../../src/core/result.ts'
-import type { SessionStatus, SessionWork } from '../../src/features/sessions/types.ts'
 import { defineTool } from '../../src/core/tool.ts'
+import type { SessionWork } from '../../src/features/sessions/runner.ts'
+import type { SessionStatus } from '../../src/features/sessions/types.ts'
 import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
 
 /** For what another process, or a program, has to do first. */

@@ -16,7 +16,7 @@ it('is uneasy without a sandbox, and says how to install what is missing', async
   })
   expect(await examineBrowser({ browser: { executable: '/there/is/none' } })).toMatchObject({
     state: 'weak',
-    detail: 'There is no program to run at browser.executable, "/there/is/none".',
+    detail: 'There is no executable file at browser.executable, "/there/is/none".',
     fix: expect.stringMatching(/apt-get install chromium, or npx playwright-core install chromium/),
   })
 })

@@ -6,7 +6,7 @@ import type { ToolResult } from '../../core/result.ts'
 import { privateFolder } from '../../sandbox/exec/index.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
-import type { BrowserOutput } from './tools/browser-output.ts'
+import type { BrowserOutput } from './tools/browser-schema.ts'
 
 const STORM = `<title>storm</title><button onclick="for (let i = 0; i < 70; i++) open('/popup?' + i, 'w' + i, 'width=99')">Go</button>`
 const PERMISSIONS = `Promise.all(['geolocation','notifications','camera','microphone','clipboard-read'].map(
@@ -119,7 +119,7 @@ describe('a page that', () => {
 })
 
 describe('a call', () => {
-  it('that is stopped ends at once and leaves the tab usable', async () => {
+  it('that is stopped ends immediately and leaves the tab usable', async () => {
     await open('/')
     const stopping = new AbortController()
     const waiting = use({ action: 'evaluate', expression: neverEnds('stopped') }, { signal: stopping.signal })
@@ -191,7 +191,7 @@ describe('the browser', () => {
     const { pid } = await hub.browser.status()
     await clock.advance(1_000)
     expect((await hub.browser.status()).isRunning).toBe(false)
-    // Who comes while it closes is not given the one that closes.
+    // A call that arrives while it closes gets a new browser.
     expect((await open('/')).data?.tab).toBe('t1')
     expect((await hub.browser.status()).pid).not.toBe(pid)
     await expect

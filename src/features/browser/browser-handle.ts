@@ -1,29 +1,29 @@
-import type { Response } from 'playwright-core'
-import { type Clock, type FeatureCall, messageOf, ToolError } from '../../core/index.ts'
+import { type Clock, type FeatureCall, ToolError } from '../../core/index.ts'
 import { judgeUrl } from '../../sandbox/network/index.ts'
-import type { BrowserPool } from './browser-pool.ts'
-import type { BrowserSettings } from './browser-settings.ts'
+import type { BrowserPool, BrowserSettings } from './browser-pool.ts'
+import { printPdf, takeScreenshot } from './page/capture.ts'
+import {
+  clickElement,
+  dragElement,
+  fillFields,
+  pressKey,
+  receiveDownload,
+  selectIn,
+  typeInto,
+  uploadFiles,
+  waitForPage,
+} from './page/element-actions.ts'
 import { evaluateInPage } from './page/evaluate-in-page.ts'
-import { receiveDownload, uploadFiles } from './page/move-files.ts'
-import type { Tab } from './page/tab.ts'
-import { takeScreenshot } from './page/take-screenshot.ts'
+import { arrive, BLANK, goTo } from './page/navigate.ts'
 import { takeSnapshot } from './page/take-snapshot.ts'
-import { clickElement, dragElement, fillFields, pressKey, selectIn, typeInto, waitForPage } from './page/use-element.ts'
-import { NEW_TAB, performFor, type ActionContext } from './perform.ts'
+import { NEW_TAB, performFor } from './perform.ts'
 import { noTab } from './run-browser.ts'
-import { browserTargets } from './tools/targets.ts'
-import type { BrowserHandle, InTab, LoadState } from './types.ts'
+import { browserTargets } from './tools/browser-schema.ts'
+import type { BrowserHandle, InTab } from './types.ts'
 
-/** The empty page, which no policy has to judge. */
-const BLANK = 'about:blank'
-
-const MAX_BYTES = 20_000_000
-
-const PIECE_BYTES = 1_000_000
-
-/** What a handle is made of. */
+/** What a browser handle works with. */
 export interface HandleOptions {
-  readonly house: BrowserPool
+  readonly pool: BrowserPool
   readonly settings: BrowserSettings
   readonly clock: Clock
 }
@@ -32,31 +32,31 @@ const NOTHING = async () => ({})
 const CONSOLE_LINES = 50
 
 /** The browser as one call may use it. */
-export function browserHandle(call: FeatureCall, { house, settings, clock }: HandleOptions): BrowserHandle {
-  const perform = performFor(call, house, settings.timeoutMs)
+export function browserHandle(call: FeatureCall, { pool, settings, clock }: HandleOptions): BrowserHandle {
+  const perform = performFor(call, pool, settings.timeoutMs)
   const look = (name: string, at: InTab) => ({ name, isEffect: false, at })
   const change = (name: string, at: InTab) => ({ name, isEffect: true, at })
   const visit = (url: string) => {
-    // As policy knows it: without the part after #, which the page alone sees.
+    // Policy judges the URL without its fragment, which only the page sees.
     if (url !== BLANK) call.permits('network', judgeUrl(url).href)
   }
   return {
     async status() {
       call.permits('browser', 'status')
-      return house.status(call.run)
+      return pool.status(call.run)
     },
     async start() {
       call.permits('browser', 'start')
-      await house.use((chromium) => house.runOf(chromium, call))
-      return house.status(call.run)
+      await pool.use((chromium) => pool.runOf(chromium, call))
+      return pool.status(call.run)
     },
     async stop() {
       call.permits('browser', 'stop')
-      await house.endRun(call.run)
+      await pool.endRun(call.run)
     },
     async tabs() {
       call.permits('browser', 'tabs')
-      return listTabs(call, house)
+      return listTabs(call, pool)
     },
     async open({ url = BLANK, waitUntil, ...at }) {
       visit(url)
@@ -80,9 +80,9 @@ export function browserHandle(call: FeatureCall, { house, settings, clock }: Han
       ),
     async close({ tab }) {
       call.permits('browser', 'close')
-      if (!house.has(call.run)) throw noTab(tab, [])
-      await house.use(async (chromium) => (await house.runOf(chromium, call)).tab(tab).page.close())
-      return listTabs(call, house)
+      if (!pool.has(call.run)) throw noTab(tab, [])
+      await pool.use(async (chromium) => (await pool.runOf(chromium, call)).tab(tab).page.close())
+      return listTabs(call, pool)
     },
     snapshot: (request) => perform(look('snapshot', request), (work) => takeSnapshot(work.tab, request, work, call)),
     screenshot: (request) => perform(look('screenshot', request), (work) => takeScreenshot(work.tab, request, work)),
@@ -120,100 +120,18 @@ export function browserHandle(call: FeatureCall, { house, settings, clock }: Han
       perform(change('download', at), (work) => receiveDownload(work, { ref, maxBytes: settings.downloadBytes })),
     async dialog({ tab, accept, text }) {
       for (const target of browserTargets('dialog', { text })) call.permits('browser', target)
-      if (!house.has(call.run)) throw noTab(tab, [])
-      await house.use(async (chromium) => {
-        const found = (await house.runOf(chromium, call)).tab(tab)
+      if (!pool.has(call.run)) throw noTab(tab, [])
+      await pool.use(async (chromium) => {
+        const found = (await pool.runOf(chromium, call)).tab(tab)
         found.dialogPlan = { accept, ...(text !== undefined && { text }) }
       })
     },
   }
 }
 
-/** Nothing is started to say that there is none. */
-async function listTabs(call: FeatureCall, house: BrowserPool) {
-  if (!house.has(call.run)) return []
+/** Lists the tabs of a run; does not start a browser if the run has none. */
+async function listTabs(call: FeatureCall, pool: BrowserPool) {
+  if (!pool.has(call.run)) return []
   call.markUntrusted()
-  return house.use(async (chromium) => (await house.runOf(chromium, call)).listTabs())
-}
-
-/** The page as a PDF, read piece by piece: of one that is too large no more than that is ever here. */
-export async function printPdf(tab: Tab): Promise<Uint8Array> {
-  const session = await tab.session()
-  const { stream } = await session.send('Page.printToPDF', { printBackground: true, transferMode: 'ReturnAsStream' })
-  if (stream === undefined) throw new ToolError('UPSTREAM_ERROR', 'The browser gave no PDF.', { hint: 'Try again.' })
-  const pieces: Buffer[] = []
-  try {
-    for (let bytes = 0; ; ) {
-      const piece = await session.send('IO.read', { handle: stream, size: PIECE_BYTES })
-      const read = Buffer.from(piece.data, piece.base64Encoded ? 'base64' : 'utf8')
-      pieces.push(read)
-      bytes += read.length
-      if (bytes > MAX_BYTES) throw pdfTooLarge()
-      if (piece.eof) return new Uint8Array(Buffer.concat(pieces))
-    }
-  } finally {
-    // It goes with the page otherwise.
-    await session.send('IO.close', { handle: stream }).catch(() => {})
-  }
-}
-
-function pdfTooLarge(): ToolError {
-  return new ToolError('FILE_TOO_LARGE', `The PDF has more than ${MAX_BYTES} bytes.`, {
-    hint: 'Take a screenshot, or a snapshot of the part that you need.',
-  })
-}
-
-/** Takes a tab to a page that the call may visit. */
-export function goTo(work: ActionContext, url: string, waitUntil: LoadState = 'load'): Promise<{ status?: number }> {
-  const { tab, timeout, signal } = work
-  if (url !== BLANK) work.run.network.visit(judgeUrl(url))
-  return arrive(work, () => tab.page.goto(url, { waitUntil, timeout, signal }))
-}
-
-/** Waits for a navigation, and tells a page that was refused or does not come from one that is there. */
-export async function arrive(work: ActionContext, navigate: () => Promise<Response | null>): Promise<{ status?: number }> {
-  const { network } = work.run
-  const before = network.refusals
-  try {
-    const response = await navigate()
-    const why = response ? network.refusal(response.url()) : undefined
-    if (why !== undefined) throw refused(why)
-    return response ? { status: response.status() } : {}
-  } catch (error) {
-    if (ToolError.is(error)) throw error
-    const message = messageOf(error)
-    if (
-      /ERR_TUNNEL_CONNECTION_FAILED|ERR_PROXY|ERR_SSL|ERR_EMPTY_RESPONSE/.test(message) &&
-      network.refusals > before
-    ) {
-      throw refused(network.lastRefusal)
-    }
-    if (/Download is starting/.test(message)) throw isDownload()
-    if (error instanceof Error && error.name === 'TimeoutError') throw await stillLoading(work, error)
-    throw error
-  }
-}
-
-function refused(why: string): ToolError {
-  return new ToolError('HTTP_DISALLOWED_HOST', `The page was refused: ${why}`, {
-    fix: { key: 'sandbox.network', hint: 'Use a host that the owner allows; sandbox.network names them.' },
-  })
-}
-
-function isDownload(): ToolError {
-  return new ToolError('CONFLICT', 'The address is a download, no page; it was stopped.', {
-    hint: 'Use core/http.downloadFile, or action download with the ref of the link.',
-  })
-}
-
-/** Says how far the page has come. */
-async function stillLoading({ tab, timeout }: ActionContext, cause: Error): Promise<ToolError> {
-  const late = new Promise<string>((resolve) => setTimeout(resolve, 500, 'unknown'))
-  const state = await Promise.race([tab.page.evaluate('document.readyState').catch(() => 'unknown'), late])
-  const isKnown = ['loading', 'interactive', 'complete'].includes(String(state))
-  return new ToolError(
-    'TIMEOUT',
-    `The page did not finish loading within ${timeout} ms: its document is ${isKnown ? state : 'not there yet'}, ${tab.openRequests} requests are without an answer.`,
-    { hint: 'A snapshot shows what is there; waitUntil: domcontentloaded or commit waits for less.', cause },
-  )
+  return pool.use(async (chromium) => (await pool.runOf(chromium, call)).listTabs())
 }

@@ -1,15 +1,40 @@
 import { type FeatureCall, type FeatureHost, lazyModule, ToolError } from '../../core/index.ts'
-import type { BrowserSettings } from './browser-settings.ts'
 import { RunBrowser } from './run-browser.ts'
 import type { Chromium } from './start/start-chromium.ts'
-import type { BrowserStatus } from './types.ts'
+import type { BrowserOptions, BrowserStatus } from './types.ts'
+
+/** The options of the browser with their defaults filled in. */
+export interface BrowserSettings extends BrowserOptions {
+  readonly headless: boolean
+  readonly idleMs: number
+  readonly timeoutMs: number
+  readonly tabs: number
+  readonly trafficBytes: number
+  readonly downloadBytes: number
+  readonly pageMemoryBytes: number
+}
+
+const DEFAULTS = {
+  headless: true,
+  idleMs: 300_000,
+  timeoutMs: 30_000,
+  tabs: 8,
+  trafficBytes: 200_000_000,
+  downloadBytes: 50_000_000,
+  pageMemoryBytes: 512_000_000,
+}
+
+/** Fills in the defaults. */
+export function browserSettings(options: BrowserOptions): BrowserSettings {
+  return { ...DEFAULTS, ...options }
+}
 
 const loadStartChromium = lazyModule(() => import('./start/start-chromium.ts'))
 
-/** Profiles at once; one that nobody has used for the longest time makes room. */
+/** Maximum number of open profiles; the least recently used one is closed to make room. */
 const MAX_RUNS = 16
 
-/** The one browser of a hub: started when somebody needs it, closed when nobody does, started anew after a crash. */
+/** The one browser of a hub: started on first use, closed when idle, restarted after a crash. */
 export class BrowserPool {
   readonly #settings: BrowserSettings
   readonly #host: FeatureHost
@@ -39,12 +64,12 @@ export class BrowserPool {
     }))
   }
 
-  /** Whether a run has something in the browser; who has not need not start one to hear that nothing is open. */
+  /** Whether a run has a profile in the browser. Check it before `use` so that a query does not start a browser. */
   has(run: string): boolean {
     return this.#runs.has(run)
   }
 
-  /** Does something in the browser, which rests for no less than `idleMs` after it. */
+  /** Runs `work` with the browser, starting it if needed; the idle timer starts when the last work has finished. */
   async use<T>(work: (chromium: Chromium) => Promise<T>): Promise<T> {
     this.#busy += 1
     this.#cancelRest()
@@ -56,7 +81,7 @@ export class BrowserPool {
     }
   }
 
-  /** The part of a run, made when it is first asked for. */
+  /** The profile of a run, created on first use. */
   async runOf(chromium: Chromium, call: FeatureCall): Promise<RunBrowser> {
     const opened = this.#runs.get(call.run)
     const known = opened && (await opened)
@@ -65,28 +90,28 @@ export class BrowserPool {
       known.network.judgeAs(call)
       return known
     }
-    // Another call may have begun while this one looked.
+    // Another call may have opened the profile in the meantime.
     const begun = this.#runs.get(call.run)
     if (begun !== undefined && begun !== opened) return this.runOf(chromium, call)
     const opening = this.#makeRoom(call.run).then(() =>
       RunBrowser.open(chromium, { settings: this.#settings, host: this.#host, call }),
     )
     this.#runs.set(call.run, opening)
-    // The next call tries again.
+    // If opening failed, the next call tries again.
     opening.catch(() => this.#runs.delete(call.run))
     const run = await opening
     run.usedAt = this.#host.clock.now()
     return run
   }
 
-  /** Wipes what a run has. */
+  /** Closes the profile of a run and deletes its data. */
   async endRun(run: string): Promise<void> {
     const opened = this.#runs.get(run)
     this.#runs.delete(run)
     await (await opened?.catch(() => undefined))?.close()
   }
 
-  /** Nothing new begins. */
+  /** Refuses new work. */
   calm(): void {
     this.#isClosed = true
   }
@@ -95,7 +120,7 @@ export class BrowserPool {
   async close(): Promise<void> {
     this.#cancelRest()
     const chromium = this.#running ?? (await this.#starting?.catch(() => undefined))
-    // Who comes while it closes gets a new one.
+    // A call that arrives while it closes gets a new browser.
     this.#starting = this.#running = undefined
     const ended = Promise.all([...this.#runs.keys()].map((run) => this.endRun(run)))
     this.#closing = Promise.all([this.#closing, ended.then(() => chromium?.close())])
@@ -115,7 +140,7 @@ export class BrowserPool {
 
   async #start(): Promise<Chromium> {
     try {
-      // Loaded with the first use: most hubs never have a browser.
+      // Loaded on first use: most hubs never start a browser.
       const { startChromium } = await loadStartChromium()
       const chromium = await startChromium(this.#settings, this.#host.clock)
       this.#running = chromium

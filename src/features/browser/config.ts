@@ -4,22 +4,22 @@ import { defineConfig } from '../../core/index.ts'
 import type { BrowserOptions } from './types.ts'
 
 const section = z.strictObject({
-  executable: key(text, 'The Chromium, Chrome or Edge to use; the usual places are looked at unless said.'),
-  channel: key(
-    z.enum(['chromium', 'chrome', 'msedge']),
-    'Which browser to look for; any, Chromium first, unless said.',
+  executable: key(
+    text,
+    'Path of the Chromium, Chrome or Edge to use. Default: the first one found in the usual places.',
   ),
-  headless: key(z.boolean(), 'false shows its windows.', true),
+  channel: key(z.enum(['chromium', 'chrome', 'msedge']), 'Which browser to look for. Default: any, Chromium first.'),
+  headless: key(z.boolean(), 'Runs without a window; false shows its windows.', true),
   sandbox: key(
     z.enum(['own', 'jail', 'none']),
-    "How it is kept from the machine: Chromium's own sandbox where that works, else the jail of commands; none only if you say so.",
+    "How it is isolated from the machine. Default: Chromium's own sandbox where it works, otherwise the sandbox of commands (jail). none turns isolation off.",
   ),
-  idle: key(duration, 'How long nobody may use it before it is closed.', '5m'),
-  timeout: key(duration, 'How long one action may take.', '30s'),
-  tabs: key(z.int().min(1).max(64), 'The most tabs of one run.', 8),
-  traffic: key(size, 'The most bytes that the pages of one run send and get.', '200MB'),
-  download: key(size, 'The most bytes of one download.', '50MB'),
-  pageMemory: key(size, 'The most memory for the scripts of one page.', '512MB'),
+  idle: key(duration, 'Closes the browser after this time without use.', '5m'),
+  timeout: key(duration, 'Maximum time of one action.', '30s'),
+  tabs: key(z.int().min(1).max(64), 'Maximum number of tabs of one run.', 8),
+  traffic: key(size, 'Maximum traffic of the pages of one run, in both directions.', '200MB'),
+  download: key(size, 'Maximum size of one download.', '50MB'),
+  pageMemory: key(size, 'Maximum memory for the scripts of one page.', '512MB'),
 })
 
 /** The section `browser` of the config file. */

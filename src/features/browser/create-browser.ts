@@ -1,18 +1,17 @@
 import { type Feature, type FeatureHost, ToolError } from '../../core/index.ts'
 import { throwIfAborted } from '../../sandbox/index.ts'
 import { browserHandle } from './browser-handle.ts'
-import { BrowserPool } from './browser-pool.ts'
-import { browserSettings } from './browser-settings.ts'
+import { BrowserPool, browserSettings } from './browser-pool.ts'
 import { evaluateInPage } from './page/evaluate-in-page.ts'
-import { toPageError } from './page/page-error.ts'
 import { Tab } from './page/tab.ts'
+import { toPageError } from './perform.ts'
 import type { Chromium } from './start/start-chromium.ts'
 import type { BrowserHandle, BrowserOptions, BrowserService, Rendered, RenderRequest } from './types.ts'
 
-/** No server has this name, and nothing is ever asked of it: the browser is told what is there. */
+/** A reserved name: no request for it leaves the browser, a route handler answers it. */
 const ADDRESS = 'http://canvas.invalid/'
 
-/** Scripts and styles of its own, nothing from anywhere, and an origin that is nobody's. */
+/** Allows inline scripts and styles, no network, and an opaque origin. */
 const CSP =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; " +
   "base-uri 'none'; form-action 'none'; sandbox allow-scripts"
@@ -23,26 +22,26 @@ const SIDE = { least: 16, most: 4_000 }
 
 const MAX_ERRORS = 10
 
-/** The browser of a hub; nothing is loaded or started before it is used. */
+/** Creates the browser feature of a hub; nothing is loaded or started before the first use. */
 export function createBrowser(options: BrowserOptions, host: FeatureHost): Feature<BrowserHandle, BrowserService> {
   const settings = browserSettings(options)
-  const house = new BrowserPool(settings, host)
+  const pool = new BrowserPool(settings, host)
   return {
-    handle: (call) => browserHandle(call, { house, settings, clock: host.clock }),
+    handle: (call) => browserHandle(call, { pool, settings, clock: host.clock }),
     service: {
-      status: async () => house.status(),
-      render: (request) => house.use((chromium) => renderPage(chromium, request)),
-      close: () => house.close(),
+      status: async () => pool.status(),
+      render: (request) => pool.use((chromium) => renderPage(chromium, request)),
+      close: () => pool.close(),
     },
-    endRun: (run) => house.endRun(run),
-    calm: () => house.calm(),
-    close: () => house.close(),
+    endRun: (run) => pool.endRun(run),
+    calm: () => pool.calm(),
+    close: () => pool.close(),
   }
 }
 
 /**
- * Shows HTML in a context of its own that reaches nothing, and makes a picture of it. On a busy machine Chromium fails to do
- * so now and then; as nothing can have happened elsewhere, it gets a second try.
+ * Renders HTML in a separate context without network and takes a screenshot. Chromium sometimes fails to do so on a busy
+ * machine; rendering has no side effects, so it is tried a second time.
  */
 export async function renderPage(chromium: Chromium, request: RenderRequest): Promise<Rendered> {
   try {
@@ -57,10 +56,10 @@ async function renderOnce(chromium: Chromium, request: RenderRequest): Promise<R
   const { html, script, timeoutMs: timeout = 15_000, signal = new AbortController().signal } = request
   throwIfAborted(signal)
   if (Buffer.byteLength(html) > MAX_HTML_BYTES) {
-    throw new ToolError('FILE_TOO_LARGE', `The HTML is over ${MAX_HTML_BYTES} bytes.`, { hint: 'Show less at once.' })
+    throw new ToolError('FILE_TOO_LARGE', `The HTML is over ${MAX_HTML_BYTES} bytes.`, { hint: 'Render less HTML.' })
   }
   const viewport = { width: side(request.width ?? 1_024), height: side(request.height ?? 768) }
-  // It gets no password for the gate, so nothing would pass even if something tried.
+  // The context has no password for the proxy gate, so no request could pass it.
   const context = await chromium.browser.newContext({
     viewport,
     offline: true,

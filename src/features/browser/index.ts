@@ -1,9 +1,8 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
-import { browserTool as browserTool } from './tools/browser.ts'
+import { browserTool } from './tools/browser.ts'
 import type { BrowserHandle, BrowserOptions, BrowserService } from './types.ts'
 
-export { findChromium } from './start/find-chromium.ts'
-export { loadPlaywright } from './start/load-playwright.ts'
+export { findChromium, loadPlaywright } from './start/find-chromium.ts'
 export { chooseSandbox } from './start/start-chromium.ts'
 export type { BrowserHandle, BrowserOptions, BrowserService } from './types.ts'
 

@@ -1,7 +1,6 @@
-import { type FeatureCall, ToolError } from '../../core/index.ts'
+import { type FeatureCall, messageOf, ToolError } from '../../core/index.ts'
 import { throwIfAborted } from '../../sandbox/index.ts'
 import type { BrowserPool } from './browser-pool.ts'
-import { toPageError } from './page/page-error.ts'
 import type { Tab } from './page/tab.ts'
 import type { ActionLimits } from './page/take-snapshot.ts'
 import { noTab, type RunBrowser } from './run-browser.ts'
@@ -9,9 +8,9 @@ import type { InTab, PageState } from './types.ts'
 
 /** What an action is. */
 export interface Action {
-  /** The word that policy judges: `click`. */
+  /** The name that policy rules use: `click`. */
   readonly name: string
-  /** It may change something, in the page or elsewhere. */
+  /** Whether it may have side effects, in the page or elsewhere. */
   readonly isEffect: boolean
   /** In which tab, `new` for a new one; and how long it may take. */
   readonly at: InTab
@@ -24,25 +23,28 @@ export interface ActionContext extends ActionLimits {
 }
 
 /** Does one action in a page for a call. */
-export type Perform = <T extends object>(action: Action, work: (with_: ActionContext) => Promise<T>) => Promise<PageState & T>
+export type Perform = <T extends object>(
+  action: Action,
+  work: (with_: ActionContext) => Promise<T>,
+) => Promise<PageState & T>
 
 /** The tab that an action opens for itself. */
 export const NEW_TAB = 'new'
 
 const GRACE_MS = 2_000
 
-/** Binds actions to a call: permitted, on record, under its time limit and signal, labelled as content from outside. */
-export function performFor(call: FeatureCall, house: BrowserPool, maxMs: number): Perform {
+/** Runs actions for a call: checks policy, records side effects, applies timeout and signal, and marks the result as untrusted. */
+export function performFor(call: FeatureCall, pool: BrowserPool, maxMs: number): Perform {
   return async (action, work) => {
     const { at } = action
     const timeoutMs = Math.min(at.timeoutMs ?? maxMs, maxMs)
     call.permits('browser', action.name)
-    if (at.tab !== NEW_TAB && !house.has(call.run)) throw noTab(at.tab, [])
+    if (at.tab !== NEW_TAB && !pool.has(call.run)) throw noTab(at.tab, [])
     if (action.isEffect) await call.beforeEffect()
     const signal = call.signal()
     throwIfAborted(signal)
-    return house.use(async (chromium) => {
-      const run = await house.runOf(chromium, call)
+    return pool.use(async (chromium) => {
+      const run = await pool.runOf(chromium, call)
       throwIfAborted(signal)
       const tab = at.tab === NEW_TAB ? await run.newTab() : run.tab(at.tab)
       try {
@@ -60,13 +62,13 @@ export function performFor(call: FeatureCall, house: BrowserPool, maxMs: number)
   }
 }
 
-/** Where a tab is now, and what has happened beside. */
+/** The current state of a tab, with the events since the last action. */
 async function stateOf(tab: Tab, run: RunBrowser): Promise<PageState> {
   const title = await tab.title()
-  return { tab: tab.id, url: tab.url(), title, ...run.news.take() }
+  return { tab: tab.id, url: tab.url(), title, ...run.events.take() }
 }
 
-/** What does not hear of the signal is left behind; it ends with its own time limit, and the tab stays. */
+/** Rejects on timeout or abort even if the work ignores the signal; that work ends with its own timeout, and the tab stays. */
 async function untilStopped<T>(
   work: Promise<T>,
   signal: AbortSignal,
@@ -90,4 +92,78 @@ async function untilStopped<T>(
   })
   work.catch(() => {})
   return Promise.race([work, stopped]).finally(end)
+}
+
+/** The action that failed, for its error message. */
+interface Attempt {
+  /** `click`, `navigate`. */
+  readonly action: string
+  readonly timeoutMs: number
+  /** The browser is gone. */
+  readonly isBrowserGone: boolean
+  /** The page of the tab has crashed, or was closed. */
+  readonly isTabGone: boolean
+}
+
+/** What Playwright reports while it waits for an element, and how it is worded for a model. */
+const OBSTACLES: ReadonlyArray<readonly [RegExp, string]> = [
+  [/intercepts pointer events/, 'another element covers it'],
+  [/element is not visible/, 'the element is not visible'],
+  [/element is not enabled/, 'the element is disabled'],
+  [/element is not editable/, 'the element cannot be edited'],
+  [/element is not stable/, 'the element keeps moving'],
+  [/outside of the viewport/, 'the element is outside of what can be seen'],
+  [/did not find some options/, 'the list has no such option'],
+  [/Unknown key/, 'there is no such key'],
+  [/not an <input>|is not an? .*element|not a select/i, 'the element is of another kind'],
+]
+
+/** Turns an error of Playwright into an expected failure whose message contains no text of the page. */
+export function toPageError(error: unknown, attempt: Attempt): ToolError {
+  if (ToolError.is(error)) return error
+  const { action, timeoutMs } = attempt
+  if (attempt.isBrowserGone) return browserGone(error)
+  const message = messageOf(error)
+  if (attempt.isTabGone || /Target (page|crashed)|has been closed|Page crashed/i.test(message)) return tabGone(error)
+  const obstacle = OBSTACLES.find(([words]) => words.test(message))?.[1]
+  if (error instanceof Error && error.name === 'TimeoutError') {
+    return new ToolError(
+      'TIMEOUT',
+      `${action} did not finish within ${timeoutMs} ms${obstacle ? `: ${obstacle}` : ''}.`,
+      {
+        hint: 'Take a new snapshot and see what the page shows now; wait for what is missing, or use another element.',
+        cause: error,
+      },
+    )
+  }
+  const network = /net::(ERR_[A-Z_]+)/.exec(message)?.[1]
+  if (network !== undefined) return unreachable(action, network, error)
+  return new ToolError('EXEC_FAILED', `${action} failed${obstacle ? `: ${obstacle}` : ''}.`, {
+    hint: 'Take a new snapshot and check the element and the values.',
+    details: { message: message.slice(0, 2_000) },
+    cause: error,
+  })
+}
+
+/** The error for a browser that crashed during an action. */
+export function browserGone(cause?: unknown): ToolError {
+  return new ToolError('UPSTREAM_ERROR', 'The browser crashed; the next call starts a new one.', {
+    hint: 'Open the page again: tabs, cookies and what was typed are gone.',
+    cause,
+  })
+}
+
+function tabGone(cause: unknown): ToolError {
+  return new ToolError('UPSTREAM_ERROR', 'The page crashed or was closed in the middle of the action.', {
+    hint: 'Look at the tabs, and open the page again.',
+    cause,
+  })
+}
+
+function unreachable(action: string, code: string, cause: unknown): ToolError {
+  return new ToolError('UPSTREAM_ERROR', `${action} failed: the browser says ${code}.`, {
+    hint: 'Check the address; if the server is down, try again later.',
+    details: { code },
+    cause,
+  })
 }

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../core/context.ts'
-import { browserSettings } from './browser-settings.ts'
+import { browserSettings } from './browser-pool.ts'
 import { renderPage } from './create-browser.ts'
 import { type Chromium, startChromium } from './start/start-chromium.ts'
 

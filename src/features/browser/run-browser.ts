@@ -1,20 +1,24 @@
 import type { BrowserContext, Dialog, Download, Page } from 'playwright-core'
-import { type FeatureCall, type FeatureHost, type ProgramProxy, ToolError } from '../../core/index.ts'
-import type { BrowserSettings } from './browser-settings.ts'
-import { PageEventQueue } from './page/page-news.ts'
-import { Tab } from './page/tab.ts'
-import { RunNetwork } from './run-network.ts'
+import {
+  type FeatureCall,
+  type FeatureHost,
+  type ProgramNetwork,
+  type ProgramProxy,
+  ToolError,
+} from '../../core/index.ts'
+import type { BrowserSettings } from './browser-pool.ts'
+import { PageEventQueue, Tab } from './page/tab.ts'
 import { GATE_USER } from './start/proxy-gate.ts'
 import type { Chromium } from './start/start-chromium.ts'
 import type { BrowserTab } from './types.ts'
 
 const VIEWPORT = { width: 1_280, height: 720 }
 
-/** What one run has of the browser: a profile of its own that is never on disk, its tabs, its way to the network. */
+/** The browser profile of one run: an in-memory context with its tabs and its own proxy. */
 export class RunBrowser {
   readonly chromium: Chromium
   readonly network: RunNetwork
-  readonly news: PageEventQueue
+  readonly events: PageEventQueue
   /** When it was last used. */
   usedAt = 0
   readonly #context: BrowserContext
@@ -26,20 +30,20 @@ export class RunBrowser {
   #isClosed = false
 
   private constructor(
-    parts: Pick<RunBrowser, 'chromium' | 'network' | 'news'>,
+    parts: Pick<RunBrowser, 'chromium' | 'network' | 'events'>,
     context: BrowserContext,
     settings: BrowserSettings,
     release: () => Promise<void>,
   ) {
     this.chromium = parts.chromium
     this.network = parts.network
-    this.news = parts.news
+    this.events = parts.events
     this.#context = context
     this.#settings = settings
     this.#release = release
     context.on('page', (page) => this.#adopt(page))
     context.on('dialog', (dialog) => void this.#answer(dialog))
-    // Of the context, so that one of a window that was closed at once is stopped as well.
+    // On the context, so that a download of a window that was closed immediately is stopped as well.
     context.on('download', (download) => void this.#take(download))
   }
 
@@ -48,8 +52,8 @@ export class RunBrowser {
     chromium: Chromium,
     { settings, host, call }: { settings: BrowserSettings; host: FeatureHost; call: FeatureCall },
   ): Promise<RunBrowser> {
-    const news = new PageEventQueue()
-    const network = new RunNetwork(call, news)
+    const events = new PageEventQueue()
+    const network = new RunNetwork(call, events)
     const stopping = new AbortController()
     const bounds = { signal: stopping.signal, maxBytes: settings.trafficBytes }
     const proxy: ProgramProxy = await host.openProxy(network, bounds)
@@ -61,7 +65,7 @@ export class RunBrowser {
     }
     try {
       const context = await chromium.browser.newContext({
-        // Loopback, too: the proxy judges it like any other address.
+        // Loopback addresses go through the proxy as well, which judges them like any other.
         proxy: { server: chromium.proxy, username: GATE_USER, password, bypass: '<-loopback>' },
         viewport: VIEWPORT,
         serviceWorkers: 'block',
@@ -69,7 +73,7 @@ export class RunBrowser {
         permissions: [],
       })
       context.setDefaultTimeout(settings.timeoutMs)
-      return new RunBrowser({ chromium, network, news }, context, settings, release)
+      return new RunBrowser({ chromium, network, events }, context, settings, release)
     } catch (error) {
       await release()
       throw error
@@ -100,7 +104,7 @@ export class RunBrowser {
     }
     const page = await this.#context.newPage()
     const tab = this.#tabOf(page)
-    if (!tab) throw new ToolError('UPSTREAM_ERROR', 'The new tab was closed at once.')
+    if (!tab) throw new ToolError('UPSTREAM_ERROR', 'The new tab was closed immediately.')
     this.#current = tab
     return tab
   }
@@ -120,13 +124,13 @@ export class RunBrowser {
     return [...this.#tabs.values()].find((tab) => tab.page === page)
   }
 
-  /** Wipes the profile, and ends all connections. */
+  /** Deletes the profile and closes all its connections. */
   async close(): Promise<void> {
     if (this.#isClosed) return
     this.#isClosed = true
-    // The connections first: nothing that a page still wants to send goes anywhere.
+    // Connections first, so that pages cannot send anything while they close.
     await this.#release()
-    // It is gone with the browser, where that is gone.
+    // If the browser has exited, so has the context.
     await Promise.race([this.#context.close().catch(() => {}), this.chromium.ended])
   }
 
@@ -139,9 +143,9 @@ export class RunBrowser {
     const tab = new Tab(`t${this.#count}`, page)
     this.#tabs.set(tab.id, tab)
     page.on('close', () => this.#forget(tab))
-    // It never answers again, and would keep every action waiting for its whole time.
+    // A crashed page never answers, so every action would wait for its full timeout.
     page.on('crash', () => void page.close().catch(() => {}))
-    void page.opener().then((opener) => opener && this.news.opened(tab.id))
+    void page.opener().then((opener) => opener && this.events.opened(tab.id))
   }
 
   #forget(tab: Tab): void {
@@ -149,10 +153,10 @@ export class RunBrowser {
     if (this.#current === tab) this.#current = [...this.#tabs.values()].at(-1)
   }
 
-  /** Chromium lets a page open one window a click; there may be no room for it. */
+  /** Chromium lets a page open one window per click; this closes it if the tab limit is reached. */
   #refusePopup(page: Page): void {
-    this.news.popupClosed()
-    // What does not close any more is closed already.
+    this.events.popupClosed()
+    // An error means that it is closed already.
     page.close().catch(() => {})
   }
 
@@ -163,26 +167,92 @@ export class RunBrowser {
       tab.onDownload = undefined
       return onDownload(download)
     }
-    this.news.downloadStopped()
+    this.events.downloadStopped()
     await download.cancel().catch(() => {})
     await download.delete().catch(() => {})
   }
 
-  /** Nobody may be kept waiting by a dialog, so it is answered at once. */
+  /** Answers a dialog immediately, because an open dialog blocks the page. */
   async #answer(dialog: Dialog): Promise<void> {
     const tab = this.#tabOf(dialog.page())
     const isLeaving = dialog.type() === 'beforeunload'
     const plan = isLeaving ? { accept: true } : tab?.dialogPlan
     if (tab && !isLeaving) tab.dialogPlan = undefined
-    this.news.dialog(`${dialog.type()} ${plan?.accept ? 'accepted' : 'dismissed'}: ${dialog.message()}`)
-    // It may be gone with its page.
+    this.events.dialog(`${dialog.type()} ${plan?.accept ? 'accepted' : 'dismissed'}: ${dialog.message()}`)
+    // The dialog may have closed with its page.
     await (plan?.accept ? dialog.accept(plan.text) : dialog.dismiss()).catch(() => {})
   }
 }
 
-/** Says which tabs there are instead. */
+/** The error for a missing tab; its hint lists the open ones. */
 export function noTab(id: string | undefined, known: readonly string[]): ToolError {
   return new ToolError('NOT_FOUND', id === undefined ? 'No tab is open.' : `There is no tab ${JSON.stringify(id)}.`, {
-    hint: known.length > 0 ? `Open are: ${known.join(', ')}.` : 'Open a page first, with action open.',
+    hint: known.length > 0 ? `Open tabs: ${known.join(', ')}.` : 'Open a page first, with action open.',
   })
+}
+
+/** Maximum number of connections that are recorded for one call. */
+const MAX_RECORDED = 200
+const MAX_REMEMBERED = 500
+const REFUSED = 'refused: '
+
+/** What the pages of a run may reach: what policy allows the latest call without approval, and the hosts it navigated to. */
+export class RunNetwork implements ProgramNetwork {
+  readonly #events: PageEventQueue
+  readonly #visited = new Set<string>()
+  readonly #refused = new Map<string, string>()
+  /** How many requests were refused so far. */
+  refusals = 0
+  lastRefusal = ''
+  #call: FeatureCall
+  #recorded = 0
+
+  constructor(call: FeatureCall, events: PageEventQueue) {
+    this.#call = call
+    this.#events = events
+  }
+
+  /** Judges further requests of the pages with the rights of this call. */
+  judgeAs(call: FeatureCall): void {
+    if (call !== this.#call) this.#recorded = 0
+    this.#call = call
+  }
+
+  /** Adds a page that a call may visit. A CONNECT tunnel shows no path, so for HTTPS the host is allowed. */
+  visit({ protocol, host }: URL): void {
+    if (protocol === 'https:') this.#visited.add(host)
+  }
+
+  /** Why a URL was refused, if it was. */
+  refusal(url: string): string | undefined {
+    if (!URL.canParse(url)) return undefined
+    const { protocol, href, origin } = new URL(url)
+    return this.#refused.get(protocol === 'https:' ? `${origin}/` : href.replace(/#.*$/s, ''))
+  }
+
+  readonly permits = (url: string): void => {
+    const { protocol, host } = new URL(url)
+    if (protocol === 'https:' && this.#visited.has(host)) return
+    const verdict = this.#call.allows('network', url)
+    if (verdict.ok) return
+    throw new ToolError('POLICY_DENIED', `${host}: ${verdict.why}.`, {
+      hint: 'Have the owner allow network on this host by a rule.',
+    })
+  }
+
+  readonly onConnection = (url: string, outcome: string): void => {
+    if (outcome.startsWith(REFUSED)) this.#note(url, outcome.slice(REFUSED.length))
+    this.#recorded += 1
+    if (this.#recorded > MAX_RECORDED) return
+    this.#call.recordConnection(url, outcome)
+    if (this.#recorded === MAX_RECORDED) this.#call.recordConnection(url, 'and further ones, which are not listed')
+  }
+
+  #note(url: string, why: string): void {
+    if (this.#refused.size >= MAX_REMEMBERED) this.#refused.clear()
+    this.#refused.set(url, why)
+    this.refusals += 1
+    this.lastRefusal = why
+    this.#events.refused(url, why)
+  }
 }

@@ -3,41 +3,41 @@ import type { Artifact } from '../../core/index.ts'
 /** How Chromium is kept from the machine: by its own sandbox, inside the process sandbox, or not at all. */
 export type BrowserSandbox = 'own' | 'jail' | 'none'
 
-/** What an owner says about the browser. */
+/** The options of the browser. */
 export interface BrowserOptions {
-  /** Path of the Chromium, Chrome or Edge to use; the usual places are looked at unless said. */
+  /** Path of the Chromium, Chrome or Edge to use. Default: the first one found in the usual places. */
   readonly executable?: string
-  /** Which browser to look for; any of them unless said, Chromium first. */
+  /** Which browser to look for. Default: any of them, Chromium first. */
   readonly channel?: 'chromium' | 'chrome' | 'msedge'
-  /** Without a window; true unless said. */
+  /** Runs without a window. Default: `true`. */
   readonly headless?: boolean
-  /** `own` where the machine lets Chromium sandbox its pages, else `jail`; `none` only when it is said. */
+  /** Default: `own` where the machine lets Chromium sandbox its pages, otherwise `jail`. `none` must be set explicitly. */
   readonly sandbox?: BrowserSandbox
-  /** How long nobody may use it before it is closed; 5 minutes unless said. */
+  /** Closes the browser after this time without use. Default: 5 minutes. */
   readonly idleMs?: number
-  /** How long one action may take; 30 seconds unless said. */
+  /** Maximum time of one action. Default: 30 seconds. */
   readonly timeoutMs?: number
-  /** The most tabs of one run; 8 unless said. */
+  /** Maximum number of tabs of one run. Default: 8. */
   readonly tabs?: number
-  /** The most bytes that the pages of one run send and get; 200 MB unless said. */
+  /** Maximum traffic of the pages of one run, in both directions. Default: 200 MB. */
   readonly trafficBytes?: number
-  /** The most bytes of one download; 50 MB unless said. */
+  /** Maximum size of one download. Default: 50 MB. */
   readonly downloadBytes?: number
-  /** The most bytes of memory for the scripts of one page; 512 MB unless said. */
+  /** Maximum memory for the scripts of one page. Default: 512 MB. */
   readonly pageMemoryBytes?: number
 }
 
-/** What is known of the browser of a hub. */
+/** The state of the browser of a hub. */
 export interface BrowserStatus {
   /** Whether its process is up; the first use starts it. */
   readonly isRunning: boolean
   /** `150.0.7871.100`, while it runs. */
   readonly version?: string
-  /** How it is kept from the machine, while it runs. */
+  /** How it is isolated from the machine, while it runs. */
   readonly sandbox?: BrowserSandbox
   /** Path of the browser that was found; absent before. */
   readonly executable?: string
-  /** Of the process that everything else of it ends with. */
+  /** Process id of its main process. */
   readonly pid?: number
   /** Tabs of this run; of all runs for the owner. */
   readonly tabs: number
@@ -55,7 +55,7 @@ export interface BrowserTab {
   readonly isCurrent: boolean
 }
 
-/** What happened beside an action, told once. */
+/** What happened in the pages since the last action; each event is reported once. */
 export interface PageEvents {
   /** Dialogs that opened, and what became of them. */
   readonly dialogs?: readonly string[]
@@ -65,9 +65,9 @@ export interface PageEvents {
   readonly refusedCount?: number
   /** Tabs that the page opened. */
   readonly opened?: readonly string[]
-  /** Windows that were closed at once, since there were too many. */
+  /** Windows that were closed immediately because too many were open. */
   readonly popupsClosed?: number
-  /** Downloads that were stopped, since no action had asked for them. */
+  /** Downloads that were stopped because no action had requested them. */
   readonly downloadsStopped?: number
 }
 
@@ -105,7 +105,7 @@ export interface PageImage extends PageState {
   readonly width: number
   /** Pixels. */
   readonly height: number
-  /** The page goes on below. */
+  /** Whether the page continues below the picture. */
   readonly isCut: boolean
 }
 
@@ -119,7 +119,7 @@ export interface ConsoleLine {
 
 /** Where something is done, and how long it may take. */
 export interface InTab {
-  /** The current one unless said. */
+  /** Default: the current tab. */
   readonly tab?: string
   /** Less than the owner's own limit. */
   readonly timeoutMs?: number
@@ -131,7 +131,7 @@ export interface AtElement extends InTab {
   readonly ref: string
 }
 
-/** How far a page must have come. */
+/** How far a page must have loaded. */
 export type LoadState = 'load' | 'domcontentloaded' | 'commit'
 
 /** How an element is clicked. */
@@ -144,7 +144,7 @@ export interface ClickOptions extends AtElement {
   readonly modifiers?: readonly ('Alt' | 'Control' | 'Meta' | 'Shift')[]
 }
 
-/** What to wait for; all that is said must come true. */
+/** What to wait for; every condition that is set must hold. */
 export interface WaitOptions extends InTab {
   /** Text that must be on the page. */
   readonly text?: string
@@ -166,7 +166,7 @@ export interface PageFile {
   readonly bytes: Uint8Array
 }
 
-/** The handle of a tool that declares `browser`. All that it gives of a page was written by strangers. */
+/** The handle of a tool that declares `browser`. Everything it returns of a page is untrusted content. */
 export interface BrowserHandle {
   /** What is known of the browser; starts nothing. */
   status(): Promise<BrowserStatus>
@@ -232,17 +232,17 @@ export interface BrowserHandle {
   dialog(options: InTab & { readonly accept: boolean; readonly text?: string }): Promise<void>
 }
 
-/** HTML to make a picture of, without any network. */
+/** HTML to render without network access. */
 export interface RenderRequest {
   /** The whole document; what it refers to on the network is not loaded. */
   readonly html: string
-  /** 1024 unless said. */
+  /** In pixels. Default: 1024. */
   readonly width?: number
-  /** 768 unless said. */
+  /** In pixels. Default: 768. */
   readonly height?: number
   /** An expression that is evaluated in the page, and awaited, before the picture is made. */
   readonly script?: string
-  /** 15 seconds unless said. */
+  /** Default: 15 seconds. */
   readonly timeoutMs?: number
   /** Stops the rendering when it aborts. */
   readonly signal?: AbortSignal

@@ -7,7 +7,8 @@ import { z } from 'zod'
 import { dataOf, PATIENT, puppets, TOOLS, useSessions } from '../../../test/support/session-hub.ts'
 import { defineTool } from '../../core/tool.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
-import type { HistoryPage, SessionStatus, SessionWork } from './types.ts'
+import type { SessionWork } from './runner.ts'
+import type { HistoryPage, SessionStatus } from './types.ts'
 
 const setUp = useSessions()
 

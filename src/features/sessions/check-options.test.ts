@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { cutText } from './bounds.ts'
 import { checkSessionsOptions } from './create-sessions.ts'
+import { cutText } from './live-session.ts'
 import { fillEnv } from './run-command.ts'
+import type { SessionsOptions } from './runner.ts'
 import { readCursor } from './session-handle.ts'
-import type { SessionsOptions } from './types.ts'
 
 const run = async () => ''
 const check = (options: object) => checkSessionsOptions(options as SessionsOptions)

@@ -6,7 +6,7 @@ import { runCli } from '../../cli/program.ts'
 import type { Store } from '../../core/store.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
 import { openStore } from '../../store/sqlite.ts'
-import type { SessionWork } from './types.ts'
+import type { SessionWork } from './runner.ts'
 
 let folder: string
 let config: string

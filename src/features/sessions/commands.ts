@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { type CommandFlags, type CommandKit, ToolError } from '../../core/index.ts'
 import { escapeLine, escapeText } from '../../lib/index.ts'
+import type { SessionLimits } from './runner.ts'
 import { SESSION_STATES, type SessionState } from './store-types.ts'
-import type { SessionEntry, SessionStatus, HistoryEntry, SendOutcome, SessionLimits } from './types.ts'
+import type { HistoryEntry, SendOutcome, SessionEntry, SessionStatus } from './types.ts'
 
 type ListFlags = CommandFlags & {
   readonly json?: boolean
@@ -20,25 +21,25 @@ Examples:
   tool-hub sessions spawn "List the open issues about printing." --runner researcher
   tool-hub sessions end researcher --reason "not needed any more"`
 
-/** `sessions`: agents at work. */
+/** `sessions`: the sessions of agents. */
 export function sessionsCommand(command: Command, kit: CommandKit): void {
   const { addConfigOption, addDefaultList } = kit
-  command.description('List agents at work, see what they did, write to them, begin and end them.')
-  addConfigOption(addDefaultList(command, 'List the sessions of agents and all runs, newest first'))
-    .option('--state <state>', `Only those that are ${SESSION_STATES.join(', ')}`)
-    .option('--limit <number>', 'The most sessions, 200 at most', '50')
-    .option('--before <place>', 'Go on from there, as the end of an earlier list says')
+  command.description('List agent sessions, read their history, send them messages, start and end them.')
+  addConfigOption(addDefaultList(command, 'List agent sessions and runs, newest first'))
+    .option('--state <state>', `Only sessions in this state: ${SESSION_STATES.join(', ')}`)
+    .option('--limit <number>', 'Maximum number of sessions, up to 200', '50')
+    .option('--before <place>', 'Continue from the position at the end of an earlier list')
     .action((flags: ListFlags) => list(kit, flags))
   command.addHelpText('after', EXAMPLES)
-  describeSessionsShow(command.command('show').summary('Show one with its budget and what it began'), kit)
-  describeSessionsHistory(command.command('history').summary('Show what happened in one'), kit)
-  describeSessionsSend(command.command('send').summary('Write to one as the owner'), kit)
-  describeSessionsSpawn(command.command('spawn').summary('Begin one and wait for its result'), kit)
+  describeSessionsShow(command.command('show').summary('Show a session with its budget and children'), kit)
+  describeSessionsHistory(command.command('history').summary('Show the history of a session'), kit)
+  describeSessionsSend(command.command('send').summary('Send a message to a session as the owner'), kit)
+  describeSessionsSpawn(command.command('spawn').summary('Start a session and wait for its result'), kit)
   addConfigOption(command.command('end'))
-    .summary('End one, and all that it began')
-    .description('End a session, and all that it began; in whichever process it lives.')
+    .summary('End a session and all its children')
+    .description('End a session and all its children, whichever process they run in.')
     .argument('<session>', 'Its id or label')
-    .option('--reason <text>', 'Why; it is kept with the session')
+    .option('--reason <text>', 'The reason; it is stored with the session')
     .addHelpText('after', '\nExamples:\n  tool-hub sessions end researcher --reason "not needed any more"')
     .action((session: string, flags: ListFlags & { readonly reason?: string }) => end(kit, session, flags))
 }
@@ -52,7 +53,7 @@ async function list(kit: CommandKit, { state, limit = '50', before, ...flags }: 
   const page = await kit.withHub(flags, ({ sessions }) => sessions.list(wish))
   if (flags.json) return kit.printJson(page)
   if (page.sessions.length === 0)
-    return kit.say('There is no session. Agents begin one with the tool core/session.spawn.')
+    return kit.say('There is no session. Agents start one with the tool core/session.spawn.')
   await kit.print(kit.table(page.sessions.map(row)))
   if (page.next !== undefined) kit.say(`There are more: --before ${page.next}`)
 }
@@ -83,7 +84,7 @@ function row({ id, label = '', state, runner = '', createdAt, principal = '', is
 function describeSessionsShow(command: Command, kit: CommandKit): void {
   kit
     .addConfigOption(command)
-    .description('Show how a session is: its task and result, its budget, what it began, how much waits for it.')
+    .description('Show the state of a session: task, result, budget, children and unread messages.')
     .argument('<session>', 'Its id or label, or the id of a run')
     .addHelpText('after', '\nExamples:\n  tool-hub sessions show researcher')
     .action((session: string, flags: CommandFlags & { readonly json?: boolean }) => show(kit, session, flags))
@@ -102,7 +103,7 @@ function describe(kit: CommandKit, { session, budget, children, unread }: Sessio
   const { id, label, state, runner, parent, principal, task, reason, result, isTainted } = session
   const facts = [
     ...(runner ? [`runner ${runner}`] : []),
-    ...(parent ? [`began by ${parent}`] : []),
+    ...(parent ? [`started by ${parent}`] : []),
     ...(principal ? [principal] : []),
     ...(isTainted ? ['has read content from outside'] : []),
     ...(unread > 0 ? [`${kit.countNoun(unread, 'message')} unread`] : []),
@@ -132,24 +133,28 @@ type HistoryFlags = CommandFlags & {
   readonly after?: string
 }
 
-/** `sessions history`: what happened in one. */
+/** `sessions history`: the calls and messages of a session. */
 function describeSessionsHistory(command: Command, kit: CommandKit): void {
   kit
     .addConfigOption(command)
     .description('Show the calls and messages of a session, oldest first. Default: the newest part.')
     .argument('<session>', 'Its id or label, or the id of a run')
-    .option('--limit <number>', 'The most entries, 200 at most', '50')
-    .option('--before <place>', 'What came before that place')
-    .option('--after <place>', 'What came after that place')
+    .option('--limit <number>', 'Maximum number of entries, up to 200', '50')
+    .option('--before <place>', 'Only entries before this position')
+    .option('--after <place>', 'Only entries after this position')
     .addHelpText('after', '\nExamples:\n  tool-hub sessions history researcher --limit 20')
     .action((session: string, flags: HistoryFlags) => showHistory(kit, session, flags))
 }
 
-async function showHistory(kit: CommandKit, session: string, { limit = '50', before, after, ...flags }: HistoryFlags): Promise<void> {
+async function showHistory(
+  kit: CommandKit,
+  session: string,
+  { limit = '50', before, after, ...flags }: HistoryFlags,
+): Promise<void> {
   const wish = { limit: kit.parseCount('--limit', limit), ...(before && { before }), ...(after && { after }) }
   const page = await kit.withHub(flags, ({ sessions }) => sessions.history(session, wish))
   if (flags.json) return kit.printJson(page)
-  if (page.entries.length === 0) kit.say('Nothing happened there.')
+  if (page.entries.length === 0) kit.say('The history is empty.')
   else await kit.print(page.entries.map(historyLine).join('\n'))
   if (page.earlier !== undefined) kit.say(`Earlier: --before ${page.earlier}`)
 }
@@ -164,20 +169,25 @@ function historyLine(entry: HistoryEntry): string {
 
 type SendFlags = CommandFlags & { readonly json?: boolean; readonly wait?: string; readonly replyTo?: string }
 
-/** `sessions send`: a message of the owner. */
+/** `sessions send`: a message from the owner. */
 function describeSessionsSend(command: Command, kit: CommandKit): void {
   kit
     .addConfigOption(command)
-    .description('Write to a session as the owner; it reads the message in whichever process it lives.')
+    .description('Send a message to a session as the owner; the session may run in another process.')
     .argument('<session>', 'Its id or label')
     .argument('<message>', 'The text')
-    .option('--wait <duration>', 'Wait so long for an answer, e.g. 30s')
+    .option('--wait <duration>', 'How long to wait for an answer, e.g. 30s')
     .option('--reply-to <id>', 'The message that this one answers')
     .addHelpText('after', '\nExamples:\n  tool-hub sessions send researcher "Which source says so?" --wait 30s')
     .action((session: string, text: string, flags: SendFlags) => send(kit, session, text, flags))
 }
 
-async function send(kit: CommandKit, session: string, text: string, { wait, replyTo, ...flags }: SendFlags): Promise<void> {
+async function send(
+  kit: CommandKit,
+  session: string,
+  text: string,
+  { wait, replyTo, ...flags }: SendFlags,
+): Promise<void> {
   const waitMs = wait === undefined ? 0 : kit.parseTime('--wait', wait)
   const wish = { text, by: kit.callerName(), waitMs, ...(replyTo && { replyTo }) }
   const outcome = await kit.withHub(flags, ({ sessions }) => sessions.send(session, wish))
@@ -199,16 +209,18 @@ type SpawnFlags = CommandFlags & {
   readonly time?: string
 }
 
-/** `sessions spawn`: begins a session and waits for its end. */
+/** `sessions spawn`: starts a session and waits for its result. */
 function describeSessionsSpawn(command: Command, kit: CommandKit): void {
   kit
     .addConfigOption(command)
-    .description('Begin a session with a runner of the config, and wait for its result; it ends with this command.')
-    .argument('<task>', 'What is to be done')
-    .option('--runner <name>', 'Who works on it', 'default')
+    .description(
+      'Start a session with a configured runner and wait for its result; the session ends with this command.',
+    )
+    .argument('<task>', 'What to do')
+    .option('--runner <name>', 'The runner to use', 'default')
     .option('--label <name>', 'A name for it')
-    .option('--calls <number>', 'Most calls of tools')
-    .option('--time <duration>', 'Most time, e.g. 10m')
+    .option('--calls <number>', 'Maximum number of tool calls')
+    .option('--time <duration>', 'Maximum time, e.g. 10m')
     .addHelpText(
       'after',
       '\nExamples:\n  tool-hub sessions spawn "List the open issues about printing." --runner researcher',
@@ -216,7 +228,11 @@ function describeSessionsSpawn(command: Command, kit: CommandKit): void {
     .action((task: string, flags: SpawnFlags) => spawn(kit, task, flags))
 }
 
-async function spawn(kit: CommandKit, task: string, { runner, label, calls, time, ...flags }: SpawnFlags): Promise<void> {
+async function spawn(
+  kit: CommandKit,
+  task: string,
+  { runner, label, calls, time, ...flags }: SpawnFlags,
+): Promise<void> {
   const limits: SessionLimits = {
     ...(calls !== undefined && { calls: kit.parseCount('--calls', calls) }),
     ...(time !== undefined && { wallMs: kit.parseTime('--time', time) }),

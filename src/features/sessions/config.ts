@@ -11,37 +11,37 @@ import {
   withoutUndefined,
 } from '../../core/config/index.ts'
 import { defineConfig } from '../../core/index.ts'
-import type { CommandRunner, Runner, SessionLimits, SessionsOptions, UrlRunner } from './types.ts'
+import type { CommandRunner, Runner, SessionLimits, SessionsOptions, UrlRunner } from './runner.ts'
 
 const limits = z.strictObject({
-  calls: key(countSchema, 'Most calls of one session.'),
-  time: key(duration, 'Most time of its calls, and of its life.'),
-  cost: key(z.number().min(0), 'Most cost units of its calls.'),
+  calls: key(countSchema, 'Maximum number of calls of one session.'),
+  time: key(duration, 'Maximum time of its calls, and of the session itself.'),
+  cost: key(z.number().min(0), 'Maximum cost units of its calls.'),
 })
 
 const common = {
-  description: key(text, 'What it is good for; agents read it.'),
+  description: key(text, 'What the runner is good for; agents read it.'),
   tools: key(
     z.array(text).min(1),
-    'The only tools that its sessions see, of those that whoever began them sees: names, group:NAME.',
+    'Limits the tools that its sessions see to these, out of those that their creator sees: names, group:NAME.',
   ),
-  limits: key(limits, 'What each of its sessions may use, unless whoever begins it says less.'),
-  timeout: key(duration, 'How long one of its sessions may last.', '1h'),
-  trust: key(z.boolean(), 'What it says does not count as content from outside.', false),
+  limits: key(limits, 'Limits of each of its sessions; the creator of a session may set lower ones.'),
+  timeout: key(duration, 'Maximum lifetime of one of its sessions.', '1h'),
+  trust: key(z.boolean(), 'Treats its output as trusted content.', false),
 }
 
 const command = z.strictObject({
   type: z.literal('command').describe('A program.'),
   argv: z.array(text).min(1).describe('The program and its arguments.'),
-  cwd: key(text, 'The folder it runs in; that of this config unless said, with sandbox one of its own.'),
+  cwd: key(text, 'Working directory. Default: the folder of this config file; with sandbox, a folder of its own.'),
   env: key(
     z.record(z.string(), z.string()),
-    'Its environment beside PATH, HOME and the like; ${env:NAME} and ${secret:name} are filled in.',
+    'Environment variables in addition to PATH, HOME and the like; ${env:NAME} and ${secret:name} are filled in.',
   ),
-  sandbox: key(fenceSchema, 'Fences it in like a command.', false),
+  sandbox: key(fenceSchema, 'Runs it in the sandbox of commands.', false),
   speaks: key(
     z.enum(['text', 'jsonl']),
-    'text: the task on its input, the result on its output; jsonl: a message a line, with calls of tools.',
+    'text: the task on standard input, the result on standard output; jsonl: one JSON message per line, with tool calls.',
     'text',
   ),
   ...common,
@@ -49,10 +49,10 @@ const command = z.strictObject({
 
 const url = z.strictObject({
   type: z.literal('url').describe('A service.'),
-  url: z.url({ protocol: /^https?$/ }).describe('Where each turn is sent.'),
-  secret: key(text, 'Environment variable with the key that signs each turn.'),
-  turnTimeout: key(duration, 'How long one turn may take.', '2m'),
-  turns: key(z.int().min(1).max(10_000), 'Most turns of one session.', 100),
+  url: z.url({ protocol: /^https?$/ }).describe('The URL that receives each turn.'),
+  secret: key(text, 'Environment variable with the key that signs each request.'),
+  turnTimeout: key(duration, 'Maximum time of one turn.', '2m'),
+  turns: key(z.int().min(1).max(10_000), 'Maximum number of turns of one session.', 100),
   ...common,
 })
 
@@ -62,15 +62,15 @@ const section = z.strictObject({
       z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,31}$/, 'letters, digits, _ and -, at most 32, a letter first'),
       z.discriminatedUnion('type', [command, url]),
     ),
-    'Who works in the sessions that agents begin, by name; without one no agent begins any.',
+    'The runners of sessions, by name. Without one, agents cannot start sessions.',
   ),
   visibility: key(
     z.enum(['tree', 'principal']),
-    'tree: an agent sees what it began and what it came from; principal: also all others of the same principal.',
+    'tree: an agent sees its ancestors and descendants; principal: also all other sessions of the same principal.',
     'tree',
   ),
-  maxDepth: key(z.int().min(1).max(10), 'How many sessions may lie above one.', 5),
-  maxRunning: key(z.int().min(1).max(256), 'How many sessions that came from one run go on at once.', 16),
+  maxDepth: key(z.int().min(1).max(10), 'Maximum number of ancestors of a session.', 5),
+  maxRunning: key(z.int().min(1).max(256), 'Maximum number of running sessions below one run.', 16),
 })
 
 /** The section `sessions` of the config file. */
@@ -98,7 +98,7 @@ function toRunner({ timeout, limits, ...runner }: Written, resolvePath: ResolveP
     return withoutUndefined<CommandRunner>({
       ...rest,
       ...common,
-      // A fence has a folder of its own; that of the config would have to be opened to it.
+      // A sandboxed runner has a folder of its own; the config folder would have to be opened to it.
       cwd: cwd !== undefined || !sandbox ? resolvePath(cwd ?? '.') : undefined,
       sandbox: typeof sandbox === 'object' ? toFence(sandbox, resolvePath) : sandbox,
     })
@@ -107,7 +107,7 @@ function toRunner({ timeout, limits, ...runner }: Written, resolvePath: ResolveP
   return withoutUndefined<UrlRunner>({
     ...rest,
     ...common,
-    // A variable that is not set signs nothing: that is told when the first session begins.
+    // A variable that is not set becomes an empty secret, which is refused when the first session starts.
     secret: secret === undefined ? undefined : (process.env[secret] ?? ''),
     turnTimeoutMs: turnTimeout === undefined ? undefined : parseDuration(turnTimeout),
     maxTurns: turns,

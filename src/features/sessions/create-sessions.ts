@@ -1,26 +1,23 @@
 import { type Feature, type FeatureHost, type IndexedRun, ToolError } from '../../core/index.ts'
 import { newOwner, retireOwner } from '../../system/index.ts'
-import { OWNER } from './bounds.ts'
-import { describeSession } from './describe-session.ts'
-import { LiveSessions } from './live-sessions.ts'
+import { describeSession, OWNER_SENDER, toEntry } from './describe-session.ts'
+import { LiveSessions, type SessionRuntime } from './live-sessions.ts'
 import { Mailbox } from './mailbox.ts'
+import type { Runner, SessionsOptions } from './runner.ts'
+import { SessionEvents } from './session-events.ts'
 import { createSessionHandle, readCursor, untilOver } from './session-handle.ts'
 import { readHistory } from './session-history.ts'
-import type { SessionRuntime } from './live-sessions.ts'
 import { SessionRegistry } from './session-registry.ts'
-import type { StoredSession } from './store-types.ts'
 import { runnerBriefs } from './spawn-session.ts'
-import { OWNER_SENDER, toEntry } from './describe-session.ts'
-import type {
-  Runner,
-  SessionEntry,
-  SessionHandle,
-  SessionListing,
-  SessionPage,
-  SessionService,
-  SessionsOptions,
+import type { StoredSession } from './store-types.ts'
+import {
+  OWNER,
+  type SessionEntry,
+  type SessionHandle,
+  type SessionListing,
+  type SessionPage,
+  type SessionService,
 } from './types.ts'
-import { SessionEvents } from './session-events.ts'
 
 const LIMIT = 50
 
@@ -32,37 +29,37 @@ const MAX_DEPTH = 10
 
 const MAX_RUNNING = 256
 
-/** Sessions: agents that see, write to and begin each other, each known by its run. */
+/** Creates the sessions feature: agents that start each other and exchange messages. */
 export async function createSessions(
   options: SessionsOptions,
   host: FeatureHost,
 ): Promise<Feature<SessionHandle, SessionService>> {
   checkSessionsOptions(options)
   const owner = newOwner()
-  const wakes = new SessionEvents(host)
-  const book = new SessionRegistry({ host, wakes, owner, visibility: options.visibility ?? 'tree' })
-  const post = new Mailbox(host, wakes, book)
-  const live = new LiveSessions({ options, host, wakes, book, post, owner })
-  const parts = { options, host, wakes, book, post, live }
-  await book.endOrphans()
+  const events = new SessionEvents(host)
+  const registry = new SessionRegistry({ host, events, owner, visibility: options.visibility ?? 'tree' })
+  const mailbox = new Mailbox(host, events, registry)
+  const live = new LiveSessions({ options, host, events, registry, mailbox, owner })
+  const parts = { options, host, events, registry, mailbox, live }
+  await registry.endOrphans()
   return {
     handle: (call) => createSessionHandle(parts, call),
     service: createSessionService(parts),
     endRun: (run) => live.endRun(run),
     calm() {
       live.calm()
-      wakes.close()
+      events.close()
     },
     async close() {
       await live.close()
-      wakes.close()
-      await book.leave()
+      events.close()
+      await registry.leave()
       retireOwner(owner)
     },
   }
 }
 
-/** Refuses options that no session could begin with, when sessions are first used. */
+/** Throws `CONFIG_INVALID` for options that no session could start with. */
 export function checkSessionsOptions({ runners = {}, maxDepth, maxRunning }: SessionsOptions): void {
   assertWithin('maxDepth', maxDepth, MAX_DEPTH)
   assertWithin('maxRunning', maxRunning, MAX_RUNNING)
@@ -86,7 +83,7 @@ function problemOf(runner: Runner): string | undefined {
   if (runner.type !== 'url') return typeof runner.run === 'function' ? undefined : 'run must be a function'
   if (!URL.canParse(runner.url) || !/^https?:$/.test(new URL(runner.url).protocol))
     return 'url must be an address of http or https'
-  // A config names a variable for it; one that is not set must not make the service take unsigned turns for ours.
+  // The config names a variable; if it is not set, unsigned requests must not pass as ours.
   return runner.secret === '' ? 'its secret is empty; set the environment variable that holds it' : undefined
 }
 
@@ -97,16 +94,16 @@ function assertWithin(key: 'maxDepth' | 'maxRunning', value: number | undefined,
   })
 }
 
-/** The sessions as the owner of a hub sees them: all of them, and every run that is in the index. */
+/** The sessions as the owner of a hub sees them: all sessions and every indexed run. */
 function createSessionService(parts: SessionRuntime): SessionService {
-  const { options, host, book, post, live } = parts
+  const { options, host, registry, mailbox, live } = parts
   const find = async (name: string): Promise<StoredSession> => {
     const run = await host.store.calls.run(name)
-    return book.resolveAny(name, run && toRow(run))
+    return registry.resolveAny(name, run && toRow(run))
   }
   return {
     async list(wish = {}) {
-      await book.endOrphans()
+      await registry.endOrphans()
       return listAll(parts, wish)
     },
 
@@ -116,16 +113,16 @@ function createSessionService(parts: SessionRuntime): SessionService {
 
     async history(session, wish = {}) {
       const { id } = await find(session)
-      await post.readAsOwner(id)
+      await mailbox.readAsOwner(id)
       return readHistory(host, id, wish)
     },
 
     async send(session, { by, text, replyTo, waitMs = 0 }) {
       const to = await find(session)
-      const sent = await post.sendAsOwner(to, { text, ...(replyTo !== undefined && { replyTo }) })
+      const sent = await mailbox.sendAsOwner(to, { text, ...(replyTo !== undefined && { replyTo }) })
       await host.recordChange({ by, change: 'message-sent', subject: `session ${to.id}` })
       if (waitMs <= 0) return { message: sent.id, session: to.id, status: 'sent', state: to.state }
-      return post.answer(sent, to, { from: OWNER_SENDER, waitMs })
+      return mailbox.answer(sent, to, { from: OWNER_SENDER, waitMs })
     },
 
     async spawn({ by, waitMs = 0, ...wish }) {
@@ -137,7 +134,7 @@ function createSessionService(parts: SessionRuntime): SessionService {
 
     async end(session, { by, reason }) {
       const row = await find(session)
-      if (row.seq === 0) throw new ToolError('CONFLICT', `${row.id} is a run that no session is known of.`)
+      if (row.seq === 0) throw new ToolError('CONFLICT', `${row.id} is a run without a session.`)
       const why = `It was ended by ${by}${reason === undefined ? '' : `: ${reason}`}.`
       const hasEnded = await live.end(row, { state: 'ended', reason: host.redact(why) })
       if (hasEnded) await host.recordChange({ by, change: 'session-ended', subject: row.id })
@@ -148,9 +145,9 @@ function createSessionService(parts: SessionRuntime): SessionService {
   }
 }
 
-/** Sessions and runs in one list, newest first; a page does not split what began in one millisecond. */
+/** Sessions and runs in one list, newest first; a page never splits those that started in the same millisecond. */
 async function listAll(
-  { host, book }: SessionRuntime,
+  { host, registry }: SessionRuntime,
   { state, before, principal, limit = LIMIT }: SessionListing & { readonly principal?: string },
 ): Promise<SessionPage<SessionEntry>> {
   const most = Math.min(Math.max(1, Math.trunc(limit)), MAX_LISTED)
@@ -161,13 +158,13 @@ async function listAll(
     createdBefore: time,
     limit: most + 1,
   })
-  // Of a run that is only in the index nobody knows whether it goes on.
+  // Whether a run that is only in the index is still running is unknown.
   const runs =
     state === 'running' ? [] : await host.store.calls.runs({ caller: principal, before: time, limit: most + 1 })
   const known = await Promise.all(runs.map(({ run }) => host.store.sessions.find(run)))
   const all = [...sessions, ...runs.filter((_, index) => !known[index] && state !== 'failed').map(toRow)]
   all.sort((a, b) => b.createdAt - a.createdAt)
-  const entries = (rows: readonly StoredSession[]) => rows.map((row) => toEntry(row, book.isTainted(row)))
+  const entries = (rows: readonly StoredSession[]) => rows.map((row) => toEntry(row, registry.isTainted(row)))
   const isMore = sessions.length > most || runs.length > most || all.length > most
   if (!isMore) return { sessions: entries(all) }
   const cut = all[Math.min(most, all.length - 1)]?.createdAt ?? 0
@@ -176,7 +173,7 @@ async function listAll(
   return { sessions: entries(all.filter(({ createdAt }) => createdAt === cut)), next: String(cut) }
 }
 
-/** A run that never asked about sessions. */
+/** A run that has never used sessions. */
 function toRow({ run, caller, principal = caller, startedAt, endedAt }: IndexedRun): StoredSession {
   return {
     ...{ id: run, root: run, seq: 0, depth: 0, owner: '', isTainted: false, state: 'ended' },

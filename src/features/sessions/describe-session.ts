@@ -1,45 +1,45 @@
 import { z } from 'zod'
 import { parseJson } from '../../lib/index.ts'
 import type { SessionRuntime } from './live-sessions.ts'
-import type { StoredSession, StoredMail } from './store-types.ts'
-import type { SessionLimits, SessionStatus, SessionBrief, SessionEntry, SessionMessage } from './types.ts'
-import { OWNER } from './bounds.ts'
+import type { SessionLimits } from './runner.ts'
+import type { StoredMail, StoredSession } from './store-types.ts'
+import { OWNER, type SessionBrief, type SessionEntry, type SessionMessage, type SessionStatus } from './types.ts'
 
 const MAX_CHILDREN = 50
 const limitsSchema = z.object({ calls: z.number(), wallMs: z.number(), cost: z.number() }).partial()
 
-/** How a session is: what it used, what it began, how much waits for it. */
+/** The status of a session: its usage, its children and its unread messages. */
 export async function describeSession(
-  { host, book, post }: Pick<SessionRuntime, 'host' | 'book' | 'post'>,
+  { host, registry, mailbox }: Pick<SessionRuntime, 'host' | 'registry' | 'mailbox'>,
   row: StoredSession,
 ): Promise<SessionStatus> {
   const limits = limitsSchema.safeParse(parseJson(row.limits ?? '{}')).data ?? {}
   const { calls, wallMs, cost } = await host.store.budgets.used(accountOf(row, limits))
   const isCounted = calls > 0 || Object.keys(limits).length > 0
-  const children = await book.children(row.id)
+  const children = await registry.children(row.id)
   return {
-    session: toEntry(row, book.isTainted(row)),
+    session: toEntry(row, registry.isTainted(row)),
     ...(isCounted && { budget: { used: { calls, wallMs, cost }, limits } }),
     children: children.slice(0, MAX_CHILDREN).map(toBrief),
     messages: [],
-    unread: await post.unread(row.id),
+    unread: await mailbox.unread(row.id),
   }
 }
 
-/** Where its calls are counted: by its own limits, or else as those of any run. */
+/** The budget account of its calls: its own if it has limits, otherwise that of its run. */
 function accountOf({ id, principal }: StoredSession, limits: SessionLimits): string {
   return Object.keys(limits).length > 0 ? `principal:ever:${principal}` : `run:${id}`
 }
 
-/** Who writes as the owner; no run has such a name. */
+/** The sender name of the owner; no run can have it. */
 export const OWNER_SENDER = '@owner'
 
-/** Where answers to the owner wait; no run has such a name. */
+/** The inbox for answers to the owner; no run can have this name. */
 export function ownerInbox(session: string): string {
   return `${OWNER_SENDER}:${session}`
 }
 
-/** A session in a list: nothing in it was written freely by a model. */
+/** A session in a list; contains no free text of a model. */
 export function toBrief(row: StoredSession): SessionBrief {
   const { id, label, parent, runner, state, createdAt, endedAt } = row
   return {
@@ -53,7 +53,7 @@ export function toBrief(row: StoredSession): SessionBrief {
   }
 }
 
-/** All that is known of a session. */
+/** A session with its task and outcome. */
 export function toEntry(row: StoredSession, isTainted = row.isTainted): SessionEntry {
   const { root, principal, task, reason, result } = row
   return {

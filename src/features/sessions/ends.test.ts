@@ -3,7 +3,7 @@ import type { HubOptions } from '../../core/options.ts'
 import { readEvents } from '../../records/log/read-events.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
-import type { SessionWork } from './types.ts'
+import type { SessionWork } from './runner.ts'
 
 const PATIENT = { timeout: 60_000, interval: 10 }
 
@@ -12,7 +12,7 @@ afterEach(async () => {
   await Promise.all(hubs.splice(0).map((hub) => hub.close({ abort: true })))
 })
 
-/** Sessions that go on until they are stopped; `nest` begins another one first. */
+/** Sessions that run until they are stopped; `nest` begins another one first. */
 function setUp(options: HubOptions = {}) {
   const signals = new Map<string, AbortSignal>()
   const run = async ({ task, call, signal }: SessionWork) => {
@@ -68,7 +68,7 @@ describe('the end of a session', () => {
     await expect.poll(async () => (await hub.sessions.list({ state: 'running' })).sessions.length, PATIENT).toBe(3)
     stop.abort()
     expect((await waiting).status).toBe('aborted')
-    expect(await look('two')).toMatchObject({ state: 'ended', reason: 'Whoever began it was stopped.' })
+    expect(await look('two')).toMatchObject({ state: 'ended', reason: 'The call that started it was stopped.' })
     expect((await look('one')).state).toBe('running')
   })
 
@@ -184,7 +184,7 @@ describe('the owner', () => {
     [{ runners: { x: { type: 'url', url: 'http://x', secret: '' } } }, 'environment variable'],
     [{ runners: { x: { type: 'command', argv: [] } } }, 'argv'],
     [{ maxDepth: 11 }, 'maxDepth'],
-  ])('is told what is wrong with %j', async (sessions, message) => {
+  ])('learns what is wrong with %j', async (sessions, message) => {
     const { hub } = setUp({ sessions: sessions as HubOptions['sessions'] })
     await expect(hub.sessions.runners()).rejects.toThrow(message)
   })

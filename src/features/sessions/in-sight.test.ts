@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { describeSession } from './describe-session.ts'
-import { inSight } from './session-handle.ts'
 import type { SessionRuntime } from './live-sessions.ts'
+import { inSight } from './session-handle.ts'
 import type { SessionRegistry } from './session-registry.ts'
 import type { StoredSession } from './store-types.ts'
 import type { HistoryEntry } from './types.ts'
@@ -13,7 +13,7 @@ const mail = (from: string, to: string) =>
   ({ type: 'message', at: '', message: { from, to, text: 'x' } }) as unknown as HistoryEntry
 
 describe('what a session is shown of a history', () => {
-  const book = {
+  const registry = {
     seen: async (_: unknown, names: readonly string[]) => new Set(names.filter((name) => name !== 'sibling')),
   } as unknown as SessionRegistry
   const entries: HistoryEntry[] = [
@@ -21,7 +21,7 @@ describe('what a session is shown of a history', () => {
     ...[mail('sibling', 'root'), mail('root', 'sibling'), mail('root', 'owner')],
   ]
   const look = (own: number, of: number) =>
-    inSight(book, { depth: own } as StoredSession, { depth: of } as StoredSession, entries)
+    inSight(registry, { depth: own } as StoredSession, { depth: of } as StoredSession, entries)
 
   it('is all of its own, and of those below it', async () => {
     expect(await look(1, 1)).toBe(entries)
@@ -61,13 +61,13 @@ describe('how a session is', () => {
       },
     }
     const children = Array.from({ length: 51 }, (_, n) => ({ ...row, id: `c${n}` }))
-    const book = { children: async () => children, isTainted: () => true }
-    const parts = { host, book, post: { unread: async () => 3 } } as unknown as SessionRuntime
+    const registry = { children: async () => children, isTainted: () => true }
+    const parts = { host, registry, mailbox: { unread: async () => 3 } } as unknown as SessionRuntime
     const status = await describeSession(parts, { ...row, ...(limits !== undefined && { limits }) })
     return { status, asked }
   }
 
-  it('is told with 50 children, and what waits for it', async () => {
+  it('is shown with 50 children and its unread messages', async () => {
     const { status } = await look(undefined, { calls: 0 })
     expect(status).toMatchObject({ session: { id: 's1', isTainted: true }, messages: [], unread: 3 })
     expect(status.children).toHaveLength(50)

@@ -1,28 +1,31 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
+import type { SessionsOptions } from './runner.ts'
 import type { MailStore, SessionStore } from './store-types.ts'
 import { sessionHistory } from './tools/session-history.ts'
 import { sessionList } from './tools/session-list.ts'
 import { sessionSend } from './tools/session-send.ts'
 import { sessionSpawn } from './tools/session-spawn.ts'
 import { sessionStatus } from './tools/session-status.ts'
-import type { SessionHandle, SessionService, SessionsOptions } from './types.ts'
+import type { SessionHandle, SessionService } from './types.ts'
 
-export { type NewSession, SESSION_AGE_MS, type StoredSession } from './store-types.ts'
 export type {
   CallbackRunner,
   CommandRunner,
-  HistoryEntry,
-  HistoryPage,
   Runner,
-  SessionEntry,
-  SessionHandle,
   SessionLimits,
-  SessionMessage,
-  SessionService,
-  SessionStatus,
   SessionsOptions,
   SessionWork,
   UrlRunner,
+} from './runner.ts'
+export { type NewSession, SESSION_AGE_MS, type StoredSession } from './store-types.ts'
+export type {
+  HistoryEntry,
+  HistoryPage,
+  SessionEntry,
+  SessionHandle,
+  SessionMessage,
+  SessionService,
+  SessionStatus,
 } from './types.ts'
 
 declare module '../../core/feature.ts' {
@@ -48,7 +51,7 @@ declare module '../../core/feature.ts' {
 
 const load = lazyModule(() => import('./create-sessions.ts'))
 
-/** Agents that agents start, and what they say to each other. */
+/** Agents that start other agents and exchange messages with them. */
 export const sessions = defineFeature({
   name: 'sessions',
   capability: 'session',

@@ -3,7 +3,7 @@ import { useBareSessions } from '../../../test/support/bare-sessions.ts'
 
 const open = useBareSessions()
 
-describe('a session that goes on', () => {
+describe('a running session', () => {
   it('works with its own run and rights, and ends with its result', async () => {
     const { as, service, works, ends, called, ended } = await open()
     const { id } = await as().spawn({ task: 'Do hunter2.', label: 'helper' })
@@ -57,7 +57,7 @@ describe('a session that goes on', () => {
     for (let n = 0; n < 16; n++) await as().spawn({ task: `t${n}` })
     await expect(as().spawn({ task: 'one more' })).rejects.toMatchObject({
       code: 'RATE_LIMITED',
-      message: '16 sessions go on already below this root, which is the limit.',
+      message: '16 sessions are already running below this root, which is the limit.',
       fix: { key: 'sessions.maxRunning', hint: 'Wait until one has ended; core/session.list shows them.' },
     })
     const deep = await open()
@@ -72,7 +72,7 @@ describe('a session that goes on', () => {
     const small = await open({ maxRunning: 1 })
     for (let n = 0; n < 16; n++) await small.as({ run: `r${n}` }).spawn({ task: `t${n}` })
     await expect(small.as({ run: 'r16' }).spawn({ task: 'x' })).rejects.toThrow(
-      '16 sessions go on already in this process',
+      '16 sessions are already running in this process',
     )
   })
 
@@ -89,7 +89,7 @@ describe('a session that goes on', () => {
 })
 
 describe('the end of a session', () => {
-  it('comes when whoever it works for is gone', async () => {
+  it('comes when its principal no longer exists', async () => {
     const gone = new Set<string>()
     const { as, service, works } = await open(
       {},
@@ -103,7 +103,7 @@ describe('the end of a session', () => {
     await expect
       .poll(async () => (await service.find(id)).session)
       .toMatchObject({
-        ...{ state: 'failed', reason: 'Whoever it worked for may not any more.' },
+        ...{ state: 'failed', reason: 'The principal that it worked for no longer exists.' },
       })
   })
 
@@ -114,10 +114,10 @@ describe('the end of a session', () => {
     await service.end(id, { by: 'ada', reason: 'hunter2' })
     expect((await service.find(id)).session.reason).toBe('It was ended by ada: [redacted].')
     expect((await service.find(below.id)).session).toMatchObject({
-      ...{ state: 'ended', reason: `The session that began it, ${id}, is over.` },
+      ...{ state: 'ended', reason: `The session that started it, ${id}, is over.` },
     })
     await expect(as({ run: id, principal: `owner/${id}` }).spawn({ task: 'z' })).rejects.toMatchObject({
-      ...{ code: 'CONFLICT', message: `The session ${id} is over, so it begins no other one.` },
+      ...{ code: 'CONFLICT', message: `The session ${id} is over, so it cannot start another one.` },
     })
     const other = await as().spawn({ task: 'other' })
     await ability.endRun!('root')

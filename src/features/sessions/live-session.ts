@@ -7,45 +7,47 @@ import {
   ToolError,
   type ToolResult,
 } from '../../core/index.ts'
-import { cutText, LIFE_MS, MAX_REASON_CHARS, MAX_RESULT_CHARS } from './bounds.ts'
 import type { Mailbox } from './mailbox.ts'
+import { MAX_RESULT_CHARS, type Runner, type SessionTask, type SessionTool, type SessionWork } from './runner.ts'
+import type { SessionEvents } from './session-events.ts'
 import type { SessionRegistry } from './session-registry.ts'
 import type { SessionEnd, StoredSession } from './store-types.ts'
-import type { SessionTask } from './runner.ts'
-import type { Runner, SessionMessage, SessionWork, SessionTool } from './types.ts'
-import type { SessionEvents } from './session-events.ts'
+import type { SessionMessage } from './types.ts'
 
 const loadRunCommand = lazyModule(() => import('./run-command.ts'))
 
 const loadRunUrl = lazyModule(() => import('./run-url.ts'))
 
-/** What a session lives with. */
+/** What a live session works with. */
 export interface LiveSessionOptions {
   readonly row: StoredSession
   readonly runner: Runner
   readonly rights: Rights & { readonly principal: Principal }
-  /** That of whoever began it all, whose budget it shares. */
+  /** The session id of the root call, whose budget it shares. */
   readonly session: string
-  /** Its task came from outside. */
+  /** Whether its task is untrusted. */
   readonly isTainted: boolean
   readonly lifeMs?: number
   readonly host: FeatureHost
-  readonly wakes: SessionEvents
-  readonly book: SessionRegistry
-  readonly post: Mailbox
-  /** It is over; what it began has to end, too. */
+  readonly events: SessionEvents
+  readonly registry: SessionRegistry
+  readonly mailbox: Mailbox
+  /** Called when it is over, to end its children. */
   readonly onOver: (id: string) => Promise<void>
 }
 
+/** Default lifetime of a session. */
+const LIFE_MS = 3_600_000
+const MAX_REASON_CHARS = 2_000
 const FOREVER_MS = Number.MAX_SAFE_INTEGER
 
-/** A session that a runner of this process works in. */
+/** A session whose runner works in this process. */
 export class LiveSession {
   readonly id: string
   readonly whenOver: Promise<void>
   readonly #options: LiveSessionOptions
   readonly #stop = new AbortController()
-  /** It got what came from outside; what a stranger works with nobody knows. */
+  /** Whether it has received untrusted content; always true for an untrusted runner. */
   #isTainted: boolean
   #end: Omit<SessionEnd, 'at'> | undefined
 
@@ -56,21 +58,21 @@ export class LiveSession {
     this.whenOver = this.#live()
   }
 
-  /** Ends it, whatever it does; the first end counts. */
+  /** Ends the session; only the first end counts. */
   end(end: Omit<SessionEnd, 'at'>): void {
     this.#end ??= end
     this.#stop.abort(new ToolError('ABORTED', end.reason ?? 'The session was ended.'))
   }
 
   async #live(): Promise<void> {
-    const { runner, host, wakes, onOver } = this.#options
+    const { runner, host, events, onOver } = this.#options
     const { timeoutMs = LIFE_MS } = runner
     const lifeMs = Math.min(timeoutMs, this.#options.lifeMs ?? FOREVER_MS)
     const cancel = host.clock.after(lifeMs, () =>
       this.end({ state: 'failed', reason: `It was not done after ${lifeMs} ms.` }),
     )
-    // A store that cannot be read is told by whoever needs it; the next news looks again.
-    const stopHearing = wakes.on(this.id, () => void this.#look().catch(() => {}))
+    // If the store cannot be read, the next event checks again.
+    const stopHearing = events.on(this.id, () => void this.#look().catch(() => {}))
     const end = await this.#run()
     cancel()
     stopHearing()
@@ -79,7 +81,7 @@ export class LiveSession {
     await onOver(this.id).catch((error) => host.warn(`Session ${this.id}: ${messageOf(error)}`))
   }
 
-  /** Never throws: however the runner fails, its session has an end. */
+  /** Never throws: a failure of the runner becomes the end of the session. */
   async #run(): Promise<Omit<SessionEnd, 'at'>> {
     const { runner, host } = this.#options
     const { signal } = this.#stop
@@ -87,7 +89,7 @@ export class LiveSession {
       const work = this.#work()
       const task = { runner: this.#options.row.runner!, work, take: () => this.#take(), host }
       const running = runRunner(runner, task)
-      // Code that does not heed its signal is left behind; a program is waited for until it is gone.
+      // A callback that ignores its signal is abandoned; a program is awaited until it has exited.
       const result = await (runner.type === 'command' ? running : Promise.race([running, aborted(signal, running)]))
       return { state: 'ended', result: cutText(host.redact(String(result)), MAX_RESULT_CHARS) }
     } catch (error) {
@@ -96,11 +98,11 @@ export class LiveSession {
   }
 
   async #close({ reason, ...end }: Omit<SessionEnd, 'at'>): Promise<void> {
-    const { host, book, rights } = this.#options
+    const { host, registry, rights } = this.#options
     const isTainted = this.#isTaintedNow
     const told = reason === undefined ? {} : { reason: cutText(host.redact(reason), MAX_REASON_CHARS) }
     try {
-      await book.end(this.id, { ...end, ...told, isTainted })
+      await registry.end(this.id, { ...end, ...told, isTainted })
       await host.as(rights).endRun(this.id)
     } catch (error) {
       // A hub that is closing ends its runs itself.
@@ -128,7 +130,7 @@ export class LiveSession {
     signal.throwIfAborted()
     const principal = await rightsNow(host, rights.principal)
     if (!principal) {
-      this.end({ state: 'failed', reason: 'Whoever it worked for may not any more.' })
+      this.end({ state: 'failed', reason: 'The principal that it worked for no longer exists.' })
       signal.throwIfAborted()
     }
     return host.as({ ...rights, principal }).call(tool, input, {
@@ -140,10 +142,10 @@ export class LiveSession {
   }
 
   async #say(text: string, replyTo: string | undefined): Promise<void> {
-    const { row, book, post } = this.#options
-    const letter = { text, isTainted: this.#isTaintedNow, ...(replyTo !== undefined && { replyTo }) }
-    const parent = row.parent === undefined ? undefined : await book.find(row.parent)
-    await (parent ? post.send(this.id, parent, letter) : post.sendToOwner(this.id, letter))
+    const { row, registry, mailbox } = this.#options
+    const message = { text, isTainted: this.#isTaintedNow, ...(replyTo !== undefined && { replyTo }) }
+    const parent = row.parent === undefined ? undefined : await registry.find(row.parent)
+    await (parent ? mailbox.send(this.id, parent, message) : mailbox.sendToOwner(this.id, message))
   }
 
   async *#messages(): AsyncGenerator<SessionMessage> {
@@ -159,7 +161,7 @@ export class LiveSession {
     }
     try {
       const wait = { subjects: [this.id], look, withinMs: FOREVER_MS, signal }
-      return (await this.#options.wakes.until(wait)) ?? []
+      return (await this.#options.events.until(wait)) ?? []
     } catch (error) {
       if (signal.aborted) return []
       throw error
@@ -167,7 +169,7 @@ export class LiveSession {
   }
 
   async #take(): Promise<readonly SessionMessage[]> {
-    const taken = await this.#options.post.take(this.id)
+    const taken = await this.#options.mailbox.take(this.id)
     if (taken.some(({ isUntrusted }) => isUntrusted) && !this.#isTainted) {
       this.#isTainted = true
       await this.#options.host.store.sessions.taint(this.id)
@@ -175,7 +177,7 @@ export class LiveSession {
     return taken
   }
 
-  /** Somebody else, maybe in another process, may have ended it. */
+  /** Checks whether it was ended elsewhere, for example by another process. */
   async #look(): Promise<void> {
     const row = await this.#options.host.store.sessions.find(this.id)
     if (row && row.state !== 'running') this.end({ state: 'ended', reason: row.reason ?? 'It was ended.' })
@@ -186,7 +188,7 @@ export class LiveSession {
   }
 }
 
-/** What a session may now: what it began with, as far as whoever it works for still may. */
+/** The current rights of a session: those it started with, limited by the current rights of its principal. */
 async function rightsNow(host: FeatureHost, principal: Principal): Promise<Principal | undefined> {
   if (principal.chargedRuns === undefined) return host.principalNow(principal)
   if (!principal.within) return principal
@@ -195,7 +197,7 @@ async function rightsNow(host: FeatureHost, principal: Principal): Promise<Princ
 }
 
 function aborted(signal: AbortSignal, running: Promise<unknown>): Promise<never> {
-  // It may fail later, when nobody looks any more.
+  // It may still fail after the race is decided.
   running.catch(() => {})
   return new Promise((_, reject) => {
     const stop = () => reject(signal.reason)
@@ -204,14 +206,20 @@ function aborted(signal: AbortSignal, running: Promise<unknown>): Promise<never>
   })
 }
 
-/** Works on a session with whatever its owner named. */
+/** Runs the configured runner. */
 async function runRunner(runner: Runner, task: SessionTask): Promise<string> {
   if (runner.type === 'command') return (await loadRunCommand()).runCommand(runner, task)
   if (runner.type === 'url') return (await loadRunUrl()).runUrl(runner, task)
   return runner.run(task.work)
 }
 
-/** Whether nothing of it came past the guards: code of the owner's, or one that the owner trusts. */
+/** Whether the output of a runner is trusted: a callback of the owner, or a runner with `trust`. */
 export function isTrusted(runner: Runner): boolean {
   return runner.type === 'command' || runner.type === 'url' ? runner.trust === true : true
+}
+
+/** Cuts a text to a maximum length and notes how many characters are missing. */
+export function cutText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text
+  return `${text.slice(0, maxChars)}\n[${text.length - maxChars} characters were cut]`
 }

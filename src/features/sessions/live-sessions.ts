@@ -1,36 +1,41 @@
 import { type FeatureHost, ToolError } from '../../core/index.ts'
-import { MAX_DEPTH, MAX_RUNNING, ROOTS_AT_ONCE } from './bounds.ts'
 import { LiveSession } from './live-session.ts'
 import type { Mailbox } from './mailbox.ts'
-import type { SessionRegistry } from './session-registry.ts'
-import type { SessionEnd, StoredSession } from './store-types.ts'
-import { type Beginner, planSession } from './spawn-session.ts'
-import type { SessionsOptions, SpawnWish } from './types.ts'
+import type { SessionsOptions } from './runner.ts'
 import type { SessionEvents } from './session-events.ts'
+import type { SessionRegistry } from './session-registry.ts'
+import { type Beginner, planSession } from './spawn-session.ts'
+import type { SessionEnd, StoredSession } from './store-types.ts'
+import type { SpawnWish } from './types.ts'
 
-/** What the sessions of a hub are made of. */
+/** The components of the sessions feature. */
 export interface SessionRuntime {
   readonly options: SessionsOptions
   readonly host: FeatureHost
-  readonly wakes: SessionEvents
-  readonly book: SessionRegistry
-  readonly post: Mailbox
+  readonly events: SessionEvents
+  readonly registry: SessionRegistry
+  readonly mailbox: Mailbox
   readonly live: LiveSessions
 }
 
-/** What the sessions of this process have in common. */
+/** What all sessions of this process share. */
 export interface LiveSessionsOptions {
   readonly options: SessionsOptions
   readonly host: FeatureHost
-  readonly wakes: SessionEvents
-  readonly book: SessionRegistry
-  readonly post: Mailbox
+  readonly events: SessionEvents
+  readonly registry: SessionRegistry
+  readonly mailbox: Mailbox
   readonly owner: string
 }
 
+const DEFAULT_MAX_DEPTH = 5
+const DEFAULT_MAX_RUNNING = 16
+/** A process runs at most this many times `maxRunning` sessions, whatever their roots: each may be a program. */
+const MAX_ROOTS = 16
+
 const CLOSED = { state: 'failed', reason: 'The hub was closed before it was done.' } as const
 
-/** The sessions that runners of this process work in. */
+/** The sessions whose runners work in this process. */
 export class LiveSessions {
   readonly #options: LiveSessionsOptions
   readonly #live = new Map<string, LiveSession>()
@@ -40,16 +45,16 @@ export class LiveSessions {
     this.#options = options
   }
 
-  /** Begins a session; it goes on after this has returned. `onPlanned` comes before anything is kept. */
+  /** Starts a session, which continues after this returns. `onPlanned` runs before anything is stored. */
   async begin(
     wish: SpawnWish,
     beginner: Omit<Beginner, 'above'>,
     { session, onPlanned }: { readonly session?: string; readonly onPlanned?: () => Promise<void> } = {},
   ): Promise<StoredSession> {
-    const { options, host, owner, wakes, book, post } = this.#options
+    const { options, host, owner, events, registry, mailbox } = this.#options
     const { parent, isTainted } = beginner
-    const { maxRunning = MAX_RUNNING } = options
-    const maxHere = ROOTS_AT_ONCE * maxRunning
+    const { maxRunning = DEFAULT_MAX_RUNNING } = options
+    const maxHere = MAX_ROOTS * maxRunning
     if (this.#live.size >= maxHere) throw tooMany(maxHere, 'in this process')
     if (parent) this.#assertMayBegin(parent)
     const above = parent ? await this.#above(parent) : []
@@ -74,19 +79,19 @@ export class LiveSessions {
         isTainted,
         lifeMs: limits.wallMs,
       },
-      ...{ host, wakes, book, post },
+      ...{ host, events, registry, mailbox },
       onOver: (id) => this.#over(id),
     })
     this.#live.set(row.id, live)
-    wakes.tell(row.id)
+    events.emit(row.id)
     return stored
   }
 
-  /** Ends a session wherever it lives, and all that it began; false when it was over. */
+  /** Ends a session in any process, and all its children; returns false if it was over already. */
   async end(row: StoredSession, end: Omit<SessionEnd, 'at'>): Promise<boolean> {
     const live = this.#live.get(row.id)
     if (!live) {
-      const hasEnded = await this.#options.book.end(row.id, end)
+      const hasEnded = await this.#options.registry.end(row.id, end)
       await this.#endChildren(row.id)
       return hasEnded
     }
@@ -95,14 +100,14 @@ export class LiveSessions {
     return true
   }
 
-  /** A run is over, whoever ended it. */
+  /** Ends the session of a run that is over. */
   async endRun(run: string): Promise<void> {
-    this.#options.book.leaveRoot(run)
+    this.#options.registry.leaveRoot(run)
     const row = await this.#options.host.store.sessions.find(run)
     if (row?.state === 'running') await this.end(row, { state: 'ended', reason: 'Its run was ended.' })
   }
 
-  /** Begins nothing more, and ends what goes on. */
+  /** Starts no more sessions and ends the running ones. */
   calm(): void {
     this.#isClosed = true
     for (const live of this.#live.values()) live.end(CLOSED)
@@ -120,26 +125,27 @@ export class LiveSessions {
 
   async #endChildren(id: string): Promise<void> {
     const reason = overReason(id)
-    const children = await this.#options.book.children(id, 'running')
+    const children = await this.#options.registry.children(id, 'running')
     await Promise.all(children.map((child) => this.end(child, { state: 'ended', reason })))
   }
 
   #assertMayBegin({ id, state, depth }: StoredSession): void {
-    const { maxDepth = MAX_DEPTH } = this.#options.options
-    if (state !== 'running') throw new ToolError('CONFLICT', `The session ${id} is over, so it begins no other one.`)
+    const { maxDepth = DEFAULT_MAX_DEPTH } = this.#options.options
+    if (state !== 'running')
+      throw new ToolError('CONFLICT', `The session ${id} is over, so it cannot start another one.`)
     if (depth < maxDepth) return
     throw new ToolError('BUDGET_EXCEEDED', `${depth} sessions lie above a new one, at most ${maxDepth} may.`, {
       fix: { key: 'sessions.maxDepth', hint: 'Do it in this session, or have the owner raise sessions.maxDepth.' },
     })
   }
 
-  /** Whoever was to begin it may have come to an end meanwhile, and would not end it any more. */
+  /** Its parent may have ended in the meantime and would no longer end it. */
   async #assertGoesOn(id: string, parent: StoredSession | undefined): Promise<void> {
-    const { book, host } = this.#options
+    const { registry, host } = this.#options
     const now = parent && (await host.store.sessions.find(parent.id))
     if (!this.#isClosed && now?.state === parent?.state) return
     const end = this.#isClosed ? CLOSED : { state: 'ended' as const, reason: overReason(parent!.id) }
-    await book.end(id, end)
+    await registry.end(id, end)
     throw new ToolError('ABORTED', end.reason)
   }
 
@@ -155,11 +161,11 @@ export class LiveSessions {
 }
 
 function overReason(parent: string): string {
-  return `The session that began it, ${parent}, is over.`
+  return `The session that started it, ${parent}, is over.`
 }
 
 function tooMany(most: number, where: string): ToolError {
-  return new ToolError('RATE_LIMITED', `${most} sessions go on already ${where}, which is the limit.`, {
+  return new ToolError('RATE_LIMITED', `${most} sessions are already running ${where}, which is the limit.`, {
     fix: { key: 'sessions.maxRunning', hint: 'Wait until one has ended; core/session.list shows them.' },
   })
 }

@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { type FeatureHost, ToolError } from '../../core/index.ts'
-import { MAX_READ, MAX_TEXT_CHARS, MAX_UNREAD, OWNER } from './bounds.ts'
+import { OWNER_SENDER, ownerInbox, toMessage } from './describe-session.ts'
+import type { SessionEvents } from './session-events.ts'
 import type { SessionRegistry } from './session-registry.ts'
 import type { StoredMail, StoredSession } from './store-types.ts'
-import { OWNER_SENDER, ownerInbox, toMessage } from './describe-session.ts'
-import type { SendOutcome, SessionMessage } from './types.ts'
-import type { SessionEvents } from './session-events.ts'
+import { MAX_TEXT_CHARS, OWNER, type SendOutcome, type SessionMessage } from './types.ts'
 
+/** Maximum number of unread messages in one inbox. */
+const MAX_UNREAD = 1_000
+/** Maximum number of messages that one read returns. */
+const MAX_READ = 20
 const MESSAGE_ID = /^message-[0-9a-f]{16}$/
 
-/** A message on its way. */
-export interface OutgoingMessage {
+/** A message to send. */
+interface MessageDraft {
   readonly text: string
   readonly replyTo?: string
   readonly isTainted: boolean
@@ -19,38 +22,38 @@ export interface OutgoingMessage {
 /** A message that was sent. */
 type Sent = Pick<StoredMail, 'id' | 'seq'>
 
-/** What sessions write to each other: kept before it is told, read once. */
+/** The messages between sessions: stored before the recipient is notified, read once. */
 export class Mailbox {
   readonly #host: Pick<FeatureHost, 'store' | 'clock' | 'redact'>
-  readonly #wakes: SessionEvents
-  readonly #book: SessionRegistry
+  readonly #events: SessionEvents
+  readonly #registry: SessionRegistry
 
-  constructor(host: Pick<FeatureHost, 'store' | 'clock' | 'redact'>, wakes: SessionEvents, book: SessionRegistry) {
+  constructor(host: Pick<FeatureHost, 'store' | 'clock' | 'redact'>, events: SessionEvents, registry: SessionRegistry) {
     this.#host = host
-    this.#wakes = wakes
-    this.#book = book
+    this.#events = events
+    this.#registry = registry
   }
 
-  /** To a session that may read it. */
-  async send(sender: string, to: StoredSession, letter: OutgoingMessage): Promise<Sent> {
+  /** Sends a message to a session. */
+  async send(sender: string, to: StoredSession, outgoing: MessageDraft): Promise<Sent> {
     assertReads(to)
-    const sent = await this.#put({ inbox: to.id, sender, ...letter })
-    this.#wakes.tell(to.id)
+    const sent = await this.#put({ inbox: to.id, sender, ...outgoing })
+    this.#events.emit(to.id)
     return sent
   }
 
-  /** From a session to the owner, who reads it in its history. */
-  async sendToOwner(from: string, letter: OutgoingMessage): Promise<Sent> {
-    const sent = await this.#put({ inbox: ownerInbox(from), sender: from, ...letter })
-    this.#wakes.tell(from)
+  /** Sends a message from a session to the owner, who reads it in the history of the session. */
+  async sendToOwner(from: string, outgoing: MessageDraft): Promise<Sent> {
+    const sent = await this.#put({ inbox: ownerInbox(from), sender: from, ...outgoing })
+    this.#events.emit(from)
     return sent
   }
 
-  sendAsOwner(to: StoredSession, letter: Omit<OutgoingMessage, 'isTainted'>): Promise<Sent> {
-    return this.send(OWNER_SENDER, to, { ...letter, isTainted: false })
+  sendAsOwner(to: StoredSession, outgoing: Omit<MessageDraft, 'isTainted'>): Promise<Sent> {
+    return this.send(OWNER_SENDER, to, { ...outgoing, isTainted: false })
   }
 
-  /** What waits for a session; it is read from then on. */
+  /** Returns unread messages of a session and marks them as read. */
   async take(session: string): Promise<readonly SessionMessage[]> {
     const taken = await this.#host.store.mail.take(session, { limit: MAX_READ, now: this.#host.clock.now() })
     return taken.map(toMessage)
@@ -65,7 +68,7 @@ export class Mailbox {
     return this.#host.store.mail.unread(session)
   }
 
-  /** Waits for the answer to a message: until it is there, the other one is over, or the time is. */
+  /** Waits for the answer to a message until it arrives, the recipient ends, or the time is up. */
   async answer(
     sent: Sent,
     to: StoredSession,
@@ -75,7 +78,7 @@ export class Mailbox {
     const answerTo = { id: sent.id, seq: sent.seq, from: to.id }
     const base = { message: sent.id, session: to.id }
     const look = async (): Promise<SendOutcome | undefined> => {
-      const now = await this.#book.find(to.id)
+      const now = await this.#registry.find(to.id)
       const { state = 'ended', reason } = now ?? {}
       const [mail] = await this.#host.store.mail.take(inbox, { limit: 1, now: this.#host.clock.now(), answerTo })
       if (mail) return { ...base, status: 'replied', reply: toMessage(mail), state }
@@ -83,12 +86,12 @@ export class Mailbox {
       return { ...base, status: 'ended', state, ...(reason !== undefined && { reason }) }
     }
     const subjects = from === OWNER_SENDER ? [to.id] : [to.id, from]
-    const outcome = await this.#wakes.until({ subjects, look, withinMs: waitMs, signal })
+    const outcome = await this.#events.until({ subjects, look, withinMs: waitMs, signal })
     return outcome ?? { ...base, status: 'timeout', state: 'running' }
   }
 
-  async #put(letter: { inbox: string; sender: string } & OutgoingMessage): Promise<Sent> {
-    const { inbox, sender, text, replyTo, isTainted } = letter
+  async #put(outgoing: { inbox: string; sender: string } & MessageDraft): Promise<Sent> {
+    const { inbox, sender, text, replyTo, isTainted } = outgoing
     if (text.length > MAX_TEXT_CHARS) throw tooLong(text.length)
     assertMessageId(replyTo)
     const id = `message-${randomBytes(8).toString('hex')}`
@@ -102,11 +105,11 @@ export class Mailbox {
   }
 }
 
-/** A run without a runner may be gone on with at any time. Why it is over may be told in words of a stranger: not here. */
+/** A run without a runner can be continued at any time. The reason of an end may be untrusted text, so it is not quoted. */
 function assertReads({ id, state, runner }: StoredSession): void {
   if (state === 'running' || runner === undefined) return
   throw new ToolError('CONFLICT', `The session ${id} is over.`, {
-    hint: 'See why with core/session.status, or begin another one.',
+    hint: 'See why with core/session.status, or start another one.',
   })
 }
 
@@ -119,7 +122,7 @@ function assertMessageId(id: string | undefined): void {
 
 function tooLong(chars: number): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', `The message has ${chars} characters, at most ${MAX_TEXT_CHARS}.`, {
-    hint: 'Write the long part to a file, and name the file.',
+    hint: 'Write the long part to a file and name the file.',
   })
 }
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { dataOf, PATIENT, puppets, TOOLS, useSessions } from '../../../test/support/session-hub.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { SessionStatus, SessionWork } from './types.ts'
+import type { SessionWork } from './runner.ts'
+import type { SessionStatus } from './types.ts'
 
 const setUp = useSessions()
 
@@ -58,7 +59,7 @@ describe('messages between sessions', () => {
     expect((await stopped).status).toBe('aborted')
   })
 
-  it('carry taint to whoever reads them', async () => {
+  it('carry taint to their readers', async () => {
     const { run, work } = puppets()
     const { spawn, call, status } = setUp(
       { tools: TOOLS, approve: () => ({ decision: 'deny' }), policy: [{ allow: 'core/session.spawn' }] },

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it('sessions of a hub that was killed end with a reason, whoever waits for them hears of it, and no message is read twice', async () => {
+it('sessions of a hub that was killed end with a reason, their waiters are notified, and no message is read twice', async () => {
   const child = startSessions()
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const id = (await lines.next()).value as string
@@ -46,8 +46,8 @@ it('sessions of a hub that was killed end with a reason, whoever waits for them 
     })
     const states = (await hub.sessions.list()).sessions.map(({ state, reason }) => [state, reason])
     expect(states).toEqual([
-      ['failed', 'The process that it lived in is gone.'],
-      ['ended', 'The process that it lived in is gone.'],
+      ['failed', 'The process that it ran in is gone.'],
+      ['ended', 'The process that it ran in is gone.'],
     ])
     const again = await hub.callDynamic('core/session.status', {}, { run: 'there' })
     expect((again.data as SessionStatus).children).toMatchObject([{ id, state: 'failed' }])
@@ -63,7 +63,7 @@ function startSessions() {
   const source = `
     import { openStore } from ${from('../../store/sqlite.ts')}
     import { createSessions } from ${from('create-sessions.ts')}
-    import { systemClock as clock } from ${from('../../core/clock.ts')}
+    import { systemClock as clock } from ${from('../../core/context.ts')}
     const store = openStore(${JSON.stringify(folder)} + '/data', { pollMs: 20 })
     const host = {
       store, clock, warn: console.error, redact: (text) => text, isTainted: () => false, principalNow: (known) => known,

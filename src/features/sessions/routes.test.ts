@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpServed, serveHttp } from '../../../test/support/http-served.ts'
+import type { SessionWork } from './runner.ts'
 import { agentHistory, agentList, agentStatus } from './schema.ts'
-import type { SessionWork } from './types.ts'
 
 let served: HttpServed
 let reader = ''

@@ -5,13 +5,13 @@ import {
   agentEntry,
   agentHistory,
   agentHistoryQuery,
-  newAgentMessage,
-  agentMessageOutcome,
   agentList,
+  agentMessageOutcome,
   agentQuery,
   agentStatus,
   endAgent,
   newAgent,
+  newAgentMessage,
 } from './schema.ts'
 
 const ROUTES: readonly FeatureRoute[] = [

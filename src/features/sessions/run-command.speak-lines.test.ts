@@ -2,8 +2,8 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { RunningProgram } from '../../core/commands.ts'
 import { speakLines, speakText } from './run-command.ts'
-import type { SessionTask } from './runner.ts'
-import type { SessionMessage, SessionWork } from './types.ts'
+import type { SessionTask, SessionWork } from './runner.ts'
+import type { SessionMessage } from './types.ts'
 
 /** A conversation with a program that says what a test tells it. */
 function talking(speak = speakLines, more: Partial<SessionWork> = {}) {
@@ -89,7 +89,7 @@ describe('a program that speaks a line at a time', () => {
     tell(wish(33))
     await expect(result).rejects.toMatchObject({
       code: 'UPSTREAM_ERROR',
-      message: 'The runner has more than 32 calls under way at once.',
+      message: 'The runner has more than 32 concurrent calls.',
     })
   })
 

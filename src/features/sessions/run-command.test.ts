@@ -4,8 +4,7 @@ import type { ProgramEnd } from '../../core/commands.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { isTrusted } from './live-session.ts'
 import { runCommand } from './run-command.ts'
-import type { SessionTask } from './runner.ts'
-import type { CommandRunner } from './types.ts'
+import type { CommandRunner, SessionTask } from './runner.ts'
 
 /** A program that does what a test tells it. */
 function running(more: Partial<CommandRunner> = {}) {
@@ -99,7 +98,7 @@ describe('a program that works in a session', () => {
     await expect(result).rejects.toThrow('It said: half')
   })
 
-  it('is stopped with its session, which is told by its reason', async () => {
+  it('is stopped with its session, with its reason', async () => {
     const { result, end, stop, stops } = running()
     await expect.poll(() => stops.length).toBe(0)
     stop.abort(new Error('enough'))

@@ -1,27 +1,34 @@
 import { z } from 'zod'
 import { type Clock, type FeatureHost, type ProgramEnd, type RunningProgram, ToolError } from '../../core/index.ts'
 import { escapeLine, escapeText, LineSplitter, parseJson } from '../../lib/index.ts'
-import { MAX_CONCURRENT_CALLS, MAX_LINE_BYTES, MAX_RESULT_CHARS, MAX_TEXT_CHARS } from './bounds.ts'
-import { resultMessage, type SessionTask, taskMessage } from './runner.ts'
-import type { CommandRunner } from './types.ts'
+import {
+  type CommandRunner,
+  MAX_CONCURRENT_CALLS,
+  MAX_LINE_BYTES,
+  MAX_RESULT_CHARS,
+  resultMessage,
+  type SessionTask,
+  taskMessage,
+} from './runner.ts'
+import { MAX_TEXT_CHARS } from './types.ts'
 
 const REFERENCE = /\$\{(env|secret):([A-Za-z_][A-Za-z0-9_.-]{0,127})\}/g
 
-/** Shorter ones would hide ordinary words. */
+/** Hiding shorter values would redact ordinary words. */
 const MIN_SECRET_LENGTH = 6
 
-/** Of the variable, or of the one that it refers to. */
+/** Matches names of variables that probably hold a secret. */
 const SAYS_SECRET = /key|token|secret|passw|credential|auth/i
 
 const GRACE_MS = 500
-/** Between its end and that of its output. */
+/** How long to wait for the rest of the error output after the exit. */
 const MOMENT_MS = 500
 const MAX_STDERR_CHARS = 1_000
 
-/** A conversation with a program: it gives the result, or undefined when the output ended without one. */
+/** Talks to a program; resolves to the result, or to undefined if the output ended without one. */
 export type Speak = (program: RunningProgram, task: SessionTask) => Promise<string | undefined>
 
-/** Works on a session with a program, which is gone when this is over, however it ends. */
+/** Runs a session with a program; the program has exited when this settles. */
 export async function runCommand(runner: CommandRunner, task: SessionTask): Promise<string> {
   const { argv, cwd, env, sandbox, speaks = 'text' } = runner
   const { signal } = task.work
@@ -36,7 +43,7 @@ export async function runCommand(runner: CommandRunner, task: SessionTask): Prom
   const stop = () => void program.stop({ graceMs: GRACE_MS }).catch(() => {})
   signal.addEventListener('abort', stop)
   if (signal.aborted) stop()
-  // It does not listen any more; its end is what is told.
+  // If it no longer reads its input, its exit is reported instead.
   program.stdin.on('error', () => {})
   const said = listen(program, host.clock)
   try {
@@ -56,7 +63,7 @@ export async function runCommand(runner: CommandRunner, task: SessionTask): Prom
   }
 }
 
-/** The last of what it says about itself, with nothing that could drive a terminal. */
+/** Collects the end of the error output, with control characters escaped. */
 function listen({ stderr }: RunningProgram, clock: Clock): () => Promise<string> {
   let tail = ''
   stderr.setEncoding('utf8').on('data', (chunk: string) => {
@@ -64,7 +71,7 @@ function listen({ stderr }: RunningProgram, clock: Clock): () => Promise<string>
   })
   const allSaid = new Promise<void>((resolve) => stderr.once('close', resolve).once('end', resolve))
   return async () => {
-    // What it said at last may come after its end.
+    // The last output may arrive after the exit.
     const moment = new Promise<void>((resolve) => {
       const cancel = clock.after(MOMENT_MS, resolve)
       void allSaid.then(cancel)
@@ -79,7 +86,10 @@ function died({ code, signal }: ProgramEnd, said: string, how = ''): ToolError {
   return new ToolError('UPSTREAM_ERROR', `The runner ${end}.${said}`)
 }
 
-/** The environment of a runner with what it refers to; secrets, and what is called one, are hidden from then on. One that is missing is told by its name. */
+/**
+ * Fills the references in the environment of a runner. Secrets, and values whose names look like one, are redacted from then
+ * on. Throws `CONFIG_INVALID` with the name of a missing value.
+ */
 export function fillEnv(
   runner: string,
   env: Readonly<Record<string, string>> = {},
@@ -111,7 +121,7 @@ function missing(kind: string, name: string, where: string): ToolError {
   })
 }
 
-/** The task goes to its input, which is closed after it; all that it writes is the result. */
+/** Writes the task to standard input and closes it; the whole standard output is the result. */
 export const speakText: Speak = async ({ stdin, stdout }, { work }) => {
   let text = ''
   let cutChars = 0
@@ -146,13 +156,13 @@ const lineSchema = z.discriminatedUnion('type', [
 
 type Said = z.infer<typeof lineSchema>
 
-/** A JSON message a line, both ways: it calls tools and says things until it is done. */
+/** Exchanges one JSON message per line: the program calls tools and sends messages until it is done. */
 export const speakLines: Speak = ({ stdin, stdout }, task) =>
   new Promise((resolve, reject) => {
     const { work } = task
     const lines = new LineSplitter(MAX_LINE_BYTES)
-    // Waits until it is taken: what a program does not read stays where it is, and is bounded there.
-    const tell = (message: object) =>
+    // Resolves when the line is written, so unread messages wait in the inbox, which is bounded.
+    const send = (message: object) =>
       new Promise<void>((taken) => void stdin.write(`${JSON.stringify(message)}\n`, () => taken()))
     let underWay = 0
     let isOver = false
@@ -167,7 +177,7 @@ export const speakLines: Speak = ({ stdin, stdout }, task) =>
       underWay++
       work
         .call(said.tool, said.input)
-        .then((result) => tell({ type: 'result', ...resultMessage(said.id, result) }))
+        .then((result) => send({ type: 'result', ...resultMessage(said.id, result) }))
         .catch((error) => finish(() => reject(error)))
         .finally(() => {
           underWay--
@@ -182,16 +192,16 @@ export const speakLines: Speak = ({ stdin, stdout }, task) =>
       }
     })
     for (const end of ['close', 'end'] as const) stdout.once(end, () => finish(() => resolve(undefined)))
-    void tell(taskMessage(work))
-    void passOn(task, tell)
+    void send(taskMessage(work))
+    void passOn(task, send)
   })
 
-/** What others write to the session goes on to the program as it comes. */
-async function passOn({ work }: SessionTask, tell: (message: object) => Promise<void>): Promise<void> {
+/** Forwards messages to the session to the program as they arrive. */
+async function passOn({ work }: SessionTask, send: (message: object) => Promise<void>): Promise<void> {
   try {
-    for await (const message of work.messages()) await tell({ type: 'message', ...message })
+    for await (const message of work.messages()) await send({ type: 'message', ...message })
   } catch {
-    // The session is over, and that is told elsewhere.
+    // The session is over, which is reported elsewhere.
   }
 }
 
@@ -209,5 +219,5 @@ function tooLong({ message }: RangeError): ToolError {
 }
 
 function tooMany(): ToolError {
-  return new ToolError('UPSTREAM_ERROR', `The runner has more than ${MAX_CONCURRENT_CALLS} calls under way at once.`)
+  return new ToolError('UPSTREAM_ERROR', `The runner has more than ${MAX_CONCURRENT_CALLS} concurrent calls.`)
 }

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { runUrl } from './run-url.ts'
-import type { SessionTask } from './runner.ts'
-import type { SessionWork, UrlRunner } from './types.ts'
+import type { SessionTask, SessionWork, UrlRunner } from './runner.ts'
 
 const json = (value: unknown, status = 200) => new Response(JSON.stringify(value), { status })
 const done = { type: 'done', text: 'Fine.' }

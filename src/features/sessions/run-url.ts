@@ -1,9 +1,15 @@
 import { z } from 'zod'
 import { ToolError, type WebFetch } from '../../core/index.ts'
 import { parseJson, readBody, signWebhook } from '../../lib/index.ts'
-import { MAX_CONCURRENT_CALLS, MAX_LINE_BYTES, MAX_TEXT_CHARS } from './bounds.ts'
-import { resultMessage, type SessionTask, taskMessage } from './runner.ts'
-import type { UrlRunner } from './types.ts'
+import {
+  MAX_CONCURRENT_CALLS,
+  MAX_LINE_BYTES,
+  resultMessage,
+  type SessionTask,
+  taskMessage,
+  type UrlRunner,
+} from './runner.ts'
+import { MAX_TEXT_CHARS } from './types.ts'
 
 const MAX_TURNS = 100
 const TURN_MS = 120_000
@@ -28,7 +34,7 @@ type Turn = z.infer<typeof turnSchema>
 
 const fetches = new WeakMap<SessionTask['host'], Map<UrlRunner, WebFetch>>()
 
-/** Works on a session with a service: the task, then the results of the calls that it asks for, until it is done. */
+/** Runs a session with a service: sends the task, then the results of the calls it requests, until it is done. */
 export async function runUrl(runner: UrlRunner, task: SessionTask): Promise<string> {
   const { url, secret, maxTurns = MAX_TURNS, turnTimeoutMs = TURN_MS } = runner
   const { work, host } = task
@@ -65,7 +71,7 @@ export async function runUrl(runner: UrlRunner, task: SessionTask): Promise<stri
   throw new ToolError('UPSTREAM_ERROR', `The runner was not done after ${maxTurns} turns.`)
 }
 
-/** One for all sessions of a runner: each keeps its connections until the hub is closed. */
+/** One client for all sessions of a runner: each keeps its connections until the hub is closed. */
 function fetchFor(runner: UrlRunner, host: SessionTask['host']): WebFetch {
   const known = fetches.get(host) ?? new Map<UrlRunner, WebFetch>()
   fetches.set(host, known)

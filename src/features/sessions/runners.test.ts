@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../../core/tool.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
-import type { CommandRunner, SessionEntry, UrlRunner } from './types.ts'
+import type { CommandRunner, UrlRunner } from './runner.ts'
+import type { SessionEntry } from './types.ts'
 
 const PATIENT = { timeout: 60_000, interval: 10 }
 

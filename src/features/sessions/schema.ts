@@ -22,7 +22,7 @@ export const agentEntry = agentBrief.extend({
 })
 export type AgentEntry = z.infer<typeof agentEntry>
 
-/** `GET /v1/agents`; `before` is the `next` of an earlier page, `principal` whom they work for. */
+/** `GET /v1/agents`; `before` is the `next` of an earlier page, `principal` the principal that they work for. */
 export const agentQuery = z.object({
   principal: z.string().max(500).optional(),
   state: z.enum(SESSION_STATES).optional(),
@@ -32,7 +32,7 @@ export const agentQuery = z.object({
 export const agentList = z.object({
   agents: z.array(agentEntry),
   next: z.string().optional(),
-  /** Who may work in a new one. */
+  /** The runners that can be used for a new session. */
   runners: z.array(z.object({ name: z.string(), description: z.string().optional() })),
 })
 
@@ -59,7 +59,7 @@ export const agentStatus = z.object({
 })
 export type AgentStatus = z.infer<typeof agentStatus>
 
-/** `GET /v1/agents/{id}/history`: the newest part unless `before` or `after` says. */
+/** `GET /v1/agents/{id}/history`: the newest page unless `before` or `after` is set. */
 export const agentHistoryQuery = z.object({
   before: z.string().max(100).optional(),
   after: z.string().max(100).optional(),

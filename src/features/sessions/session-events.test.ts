@@ -20,38 +20,38 @@ function open() {
   }
   const append = (topic: string, body: unknown) => store.events.append({ topic, body: JSON.stringify(body), at: 0 })
   const emitChange = (ability: string, subject: string) => void append('ability', { ability, subject })
-  const wakes = new SessionEvents({ store, clock, emitChange } as unknown as FeatureHost)
-  return { wakes, clock, watching, append }
+  const events = new SessionEvents({ store, clock, emitChange } as unknown as FeatureHost)
+  return { events, clock, watching, append }
 }
 
 /** Waits for something that is found at the so-manieth look. */
-function waiting({ wakes }: ReturnType<typeof open>, foundAt: number, more: object = {}) {
+function waiting({ events }: ReturnType<typeof open>, foundAt: number, more: object = {}) {
   const state = { looks: 0, isOver: false }
   const look = async () => (++state.looks >= foundAt ? 'found' : undefined)
-  const outcome = wakes.until({ subjects: ['s1'], look, withinMs: 5_000, ...more })
+  const outcome = events.until({ subjects: ['s1'], look, withinMs: 5_000, ...more })
   outcome.finally(() => (state.isOver = true)).catch(() => {})
   return { state, outcome }
 }
 
 describe('news of sessions', () => {
   it('reach those who listen to that session, while they do', async () => {
-    const { wakes, clock, watching, append } = open()
+    const { events, clock, watching, append } = open()
     const heard: string[] = []
-    const stops = ['s1', 's1', 's2'].map((session, n) => wakes.on(session, () => void heard.push(`${session} ${n}`)))
-    wakes.tell('s1')
+    const stops = ['s1', 's1', 's2'].map((session, n) => events.on(session, () => void heard.push(`${session} ${n}`)))
+    events.emit('s1')
     await append('other', { ability: 'sessions', subject: 's1' })
     await append('ability', { ability: 'messages', subject: 's1' })
     await append('ability', { ability: 'sessions' })
     await clock.advance(0)
     expect(heard).toEqual(['s1 0', 's1 1'])
     stops[0]!()
-    wakes.tell('s1')
+    events.emit('s1')
     await clock.advance(0)
     expect(heard).toEqual(['s1 0', 's1 1', 's1 1'])
     expect(watching).toEqual({ now: 1, ever: 1 })
     for (const stop of stops) stop()
     expect(watching.now).toBe(0)
-    wakes.on('s1', () => {})()
+    events.on('s1', () => {})()
     expect(watching).toEqual({ now: 0, ever: 2 })
   })
 
@@ -59,12 +59,12 @@ describe('news of sessions', () => {
     const emitChange = () => {
       throw new Error('The store is gone.')
     }
-    const wakes = new SessionEvents({ emitChange } as unknown as FeatureHost)
-    expect(() => wakes.tell('s1')).not.toThrow()
+    const events = new SessionEvents({ emitChange } as unknown as FeatureHost)
+    expect(() => events.emit('s1')).not.toThrow()
   })
 })
 
-describe('whoever waits for something', () => {
+describe('waiting for something', () => {
   it('has it when it is there already', async () => {
     const world = open()
     expect(await waiting(world, 1).outcome).toBe('found')
@@ -86,7 +86,7 @@ describe('whoever waits for something', () => {
     const world = open()
     const { outcome } = waiting(world, 2)
     await world.clock.advance(1)
-    world.wakes.tell('s1')
+    world.events.emit('s1')
     await world.clock.advance(1)
     expect(await outcome).toBe('found')
     expect(world.clock.waiting).toBe(0)
@@ -97,11 +97,11 @@ describe('whoever waits for something', () => {
     let looks = 0
     const look = async () => {
       if (++looks > 1) return 'found'
-      world.wakes.tell('s1')
+      world.events.emit('s1')
       await world.clock.advance(0)
       return undefined
     }
-    expect(await world.wakes.until({ subjects: ['s1'], look, withinMs: 5_000 })).toBe('found')
+    expect(await world.events.until({ subjects: ['s1'], look, withinMs: 5_000 })).toBe('found')
     expect(world.clock.now()).toBe(0)
   })
 
@@ -123,10 +123,10 @@ describe('whoever waits for something', () => {
     await world.clock.advance(1)
     stop.abort(new Error('enough'))
     await expect(stopped.outcome).rejects.toThrow('enough')
-    world.wakes.close()
+    world.events.close()
     await expect(closed.outcome).rejects.toMatchObject({
       code: 'ABORTED',
-      message: 'The hub was closed while it was waited; what was sent is kept.',
+      message: 'The hub was closed while waiting; sent messages are kept.',
     })
     await expect(waiting(world, 1).outcome).rejects.toThrow('The hub was closed')
     expect([world.clock.waiting, world.watching.now]).toEqual([0, 0])

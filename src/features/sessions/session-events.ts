@@ -1,20 +1,22 @@
 import { z } from 'zod'
 import { type Clock, type FeatureHost, ToolError } from '../../core/index.ts'
 import { parseJson } from '../../lib/index.ts'
-import { LOOK_MS } from './bounds.ts'
+
+/** How often a waiter checks by itself, in case an event was lost. */
+const POLL_MS = 1_000
 
 const newsSchema = z.object({ ability: z.literal('sessions'), subject: z.string() })
 
-/** What is waited for, and how long. */
+/** What to wait for, and how long. */
 export interface Wait<T> {
-  /** Sessions whose news may bring it. */
+  /** Sessions whose events may satisfy it. */
   readonly subjects: readonly string[]
   readonly look: () => Promise<T | undefined>
   readonly withinMs: number
   readonly signal?: AbortSignal
 }
 
-/** News of sessions, from this process and all others with the same store. The store is watched only while somebody listens. */
+/** Change events of sessions from all processes with the same store. The store is watched only while there are listeners. */
 export class SessionEvents {
   readonly #host: Pick<FeatureHost, 'store' | 'emitChange' | 'clock'>
   readonly #listeners = new Map<string, Set<() => void>>()
@@ -29,22 +31,22 @@ export class SessionEvents {
     return this.#host.clock
   }
 
-  /** Something of this session is another one now. */
-  tell(session: string): void {
+  /** Notifies listeners in all processes that a session has changed. */
+  emit(session: string): void {
     try {
       this.#host.emitChange('sessions', session)
     } catch {
-      // The store is gone: nobody can hear of it, and whoever waits looks by itself.
+      // The store is closed; waiters poll by themselves.
     }
   }
 
-  /** Hears of a session; returns how to stop. */
+  /** Listens for changes of a session; returns a function that stops listening. */
   on(session: string, listener: () => void): () => void {
     const listeners = this.#listeners.get(session) ?? new Set()
     listeners.add(listener)
     this.#listeners.set(session, listeners)
     this.#stopWatching ??= this.#host.store.events.watch(({ topic, body }) => {
-      if (topic === 'ability') this.#hear(body)
+      if (topic === 'ability') this.#receive(body)
     })
     return () => {
       listeners.delete(listener)
@@ -53,7 +55,7 @@ export class SessionEvents {
     }
   }
 
-  /** Looks for something now, at every news and every second; nothing when it did not come in time. */
+  /** Calls `look` now, at every event and every second until it returns a value; returns `undefined` if the time is up. */
   async until<T>({ subjects, look, withinMs, signal }: Wait<T>): Promise<T | undefined> {
     const deadline = this.#clock.now() + withinMs
     let hasRung = false
@@ -74,7 +76,7 @@ export class SessionEvents {
         if (found !== undefined || !(leftMs > 0)) return found
         if (hasRung) continue
         await new Promise<void>((resolve) => {
-          const cancel = this.#clock.after(Math.min(leftMs, LOOK_MS), resolve)
+          const cancel = this.#clock.after(Math.min(leftMs, POLL_MS), resolve)
           wake = () => {
             cancel()
             resolve()
@@ -87,12 +89,12 @@ export class SessionEvents {
     }
   }
 
-  /** Whoever waits does so no longer. */
+  /** Rejects all waiters. */
   close(): void {
     this.#closing.abort()
   }
 
-  #hear(body: string): void {
+  #receive(body: string): void {
     const news = newsSchema.safeParse(parseJson(body))
     if (!news.success) return
     for (const listener of [...(this.#listeners.get(news.data.subject) ?? [])]) listener()
@@ -105,5 +107,5 @@ export class SessionEvents {
 }
 
 function closed(): ToolError {
-  return new ToolError('ABORTED', 'The hub was closed while it was waited; what was sent is kept.')
+  return new ToolError('ABORTED', 'The hub was closed while waiting; sent messages are kept.')
 }

@@ -1,67 +1,67 @@
 import { type FeatureCall, ToolError } from '../../core/index.ts'
-import { OWNER } from './bounds.ts'
-import { describeSession } from './describe-session.ts'
-import { readHistory } from './session-history.ts'
+import { describeSession, toBrief, toEntry } from './describe-session.ts'
 import type { SessionRuntime } from './live-sessions.ts'
+import { readHistory } from './session-history.ts'
 import type { SessionRegistry } from './session-registry.ts'
-import type { StoredSession } from './store-types.ts'
 import { runnerBriefs } from './spawn-session.ts'
-import { toBrief, toEntry } from './describe-session.ts'
-import type { HistoryEntry, SessionEntry, SessionHandle } from './types.ts'
+import type { StoredSession } from './store-types.ts'
+import { type HistoryEntry, OWNER, type SessionEntry, type SessionHandle } from './types.ts'
 
-/** Tools whose results tell of sessions. */
+/** Tools whose results contain data about sessions. */
 const TELLS_OF_SESSIONS = 'core/session.'
 
 const LIMIT = 50
 
-/** The sessions as one call may use them. */
+/** The sessions as one call sees them. */
 export function createSessionHandle(parts: SessionRuntime, call: FeatureCall): SessionHandle {
-  const { options, host, book, post, live } = parts
+  const { options, host, registry, mailbox, live } = parts
   const find = async (own: StoredSession, name: string): Promise<StoredSession> => {
-    const found = await book.resolve(own, name)
+    const found = await registry.resolve(own, name)
     permitAll(call, name, found)
-    if (book.isTainted(found)) call.markUntrusted()
+    if (registry.isTainted(found)) call.markUntrusted()
     return found
   }
   return {
     async list({ state, before, limit = LIMIT }) {
-      const own = await book.own(call)
-      const { rows, next } = await book.list(own, { state, before: readCursor(before), limit })
+      const own = await registry.own(call)
+      const { rows, next } = await registry.list(own, { state, before: readCursor(before), limit })
       const more = next === undefined ? {} : { next: String(next) }
       return { sessions: rows.map(toBrief), ...more, own: own.id, runners: runnerBriefs(options) }
     },
 
     async history(session, wish) {
-      const own = await book.own(call)
+      const own = await registry.own(call)
       const found = await find(own, session)
       const page = await readHistory(host, found.id, wish)
       if (page.entries.some(isUntrusted)) call.markUntrusted()
-      return { ...page, entries: await inSight(book, own, found, page.entries) }
+      return { ...page, entries: await inSight(registry, own, found, page.entries) }
     },
 
     async send(session, { text, replyTo, waitMs = 0 }) {
-      const own = await book.own(call)
-      const letter = { text, isTainted: call.isTainted, ...(replyTo !== undefined && { replyTo }) }
+      const own = await registry.own(call)
+      const message = { text, isTainted: call.isTainted, ...(replyTo !== undefined && { replyTo }) }
       if (session === OWNER) {
         call.permits('session', OWNER)
         await call.beforeEffect()
-        const { id } = await post.sendToOwner(own.id, letter)
+        const { id } = await mailbox.sendToOwner(own.id, message)
         return { message: id, session: OWNER, status: 'sent', state: 'running' }
       }
-      const to = await book.resolve(own, session)
+      const to = await registry.resolve(own, session)
       permitAll(call, session, to)
       if (to.id === own.id) throw new ToolError('INPUT_SCHEMA_INVALID', 'A session does not write to itself.')
       await call.beforeEffect()
-      const sent = await post.send(own.id, to, letter)
+      const sent = await mailbox.send(own.id, to, message)
       if (waitMs <= 0) return { message: sent.id, session: to.id, status: 'sent', state: to.state }
-      const outcome = await post.answer(sent, to, { from: own.id, waitMs, signal: call.signal() })
-      const isFromOutside = outcome.reply ? outcome.reply.isUntrusted : book.isTainted((await book.find(to.id)) ?? to)
+      const outcome = await mailbox.answer(sent, to, { from: own.id, waitMs, signal: call.signal() })
+      const isFromOutside = outcome.reply
+        ? outcome.reply.isUntrusted
+        : registry.isTainted((await registry.find(to.id)) ?? to)
       if (outcome.status !== 'timeout' && isFromOutside) call.markUntrusted()
       return outcome
     },
 
     async spawn(wish) {
-      const parent = await book.own(call)
+      const parent = await registry.own(call)
       const { session, rights, isTainted } = call
       const onPlanned = async () => {
         call.permits('session', `runner:${wish.runner ?? 'default'}`)
@@ -72,18 +72,18 @@ export function createSessionHandle(parts: SessionRuntime, call: FeatureCall): S
     },
 
     async status(session) {
-      const own = await book.own(call)
+      const own = await registry.own(call)
       if (session !== undefined && session !== own.id) {
         const status = await describeSession(parts, await find(own, session))
-        const seen = await book.seen(
+        const seen = await registry.seen(
           own,
           status.children.map(({ id }) => id),
         )
         return { ...status, children: status.children.filter(({ id }) => seen.has(id)) }
       }
-      const unread = await post.unread(own.id)
+      const unread = await mailbox.unread(own.id)
       if (unread > 0) await call.beforeEffect()
-      const messages = unread > 0 ? await post.take(own.id) : []
+      const messages = unread > 0 ? await mailbox.take(own.id) : []
       if (messages.some(({ isUntrusted }) => isUntrusted)) call.markUntrusted()
       const isTainted = call.isTainted
       return { ...(await describeSession(parts, { ...own, isTainted })), messages }
@@ -91,21 +91,21 @@ export function createSessionHandle(parts: SessionRuntime, call: FeatureCall): S
   }
 }
 
-/** Waits for the end of a session that was just begun; whoever stops the call stops the session, too. */
+/** Waits for the end of a new session; aborting the call ends the session. */
 async function finished(
   parts: SessionRuntime,
   call: FeatureCall,
   row: StoredSession,
   waitMs: number,
 ): Promise<SessionEntry> {
-  const { book, live } = parts
+  const { registry, live } = parts
   try {
     const over = await untilOver(parts, row, { waitMs, signal: call.signal() })
-    if (over && book.isTainted(over)) call.markUntrusted()
+    if (over && registry.isTainted(over)) call.markUntrusted()
     return toEntry(over ?? row)
   } catch (error) {
     const isStopped = ToolError.is(error) && error.code === 'ABORTED'
-    if (isStopped) await live.end(row, { state: 'ended', reason: 'Whoever began it was stopped.' })
+    if (isStopped) await live.end(row, { state: 'ended', reason: 'The call that started it was stopped.' })
     throw error
   }
 }
@@ -115,8 +115,8 @@ function isUntrusted(entry: HistoryEntry): boolean {
 }
 
 /**
- * A session has an id and maybe a label, and a rule may be about either: whatever it was called by, both have to pass. The
- * name in the call was judged before it; where a rule about the other one asks, somebody must have said yes to the call.
+ * A rule may name a session by its id or by its label, so both have to pass. The name used in the call was judged before
+ * the call; if a rule about the other name asks, the call must have been approved.
  */
 export function permitAll(call: FeatureCall, named: string, { id, label }: StoredSession): void {
   call.permits('session', named)
@@ -130,16 +130,16 @@ export function permitAll(call: FeatureCall, named: string, { id, label }: Store
   }
 }
 
-/** What a session is shown of a history: in that of one above it, nothing of those that lie beside it. */
+/** Filters a history for a session: the history of an ancestor shows nothing of sessions that it cannot see. */
 export async function inSight(
-  book: SessionRegistry,
+  registry: SessionRegistry,
   own: StoredSession,
   of: StoredSession,
   entries: readonly HistoryEntry[],
 ): Promise<readonly HistoryEntry[]> {
   if (of.depth >= own.depth) return entries
   const names = entries.flatMap((entry) => (entry.type === 'message' ? [entry.message.from, entry.message.to] : []))
-  const seen = await book.seen(own, names)
+  const seen = await registry.seen(own, names)
   const isSeen = (name: string) => name === OWNER || seen.has(name)
   return entries.flatMap((entry): HistoryEntry[] => {
     if (entry.type === 'call') return [entry.tool.startsWith(TELLS_OF_SESSIONS) ? { ...entry, summary: '' } : entry]
@@ -147,21 +147,21 @@ export async function inSight(
   })
 }
 
-/** A session when it is over; undefined when that is not so in time. */
+/** Waits until a session is over; returns `undefined` if the time is up first. */
 export async function untilOver(
-  { wakes, book }: Pick<SessionRuntime, 'wakes' | 'book'>,
+  { events, registry }: Pick<SessionRuntime, 'events' | 'registry'>,
   { id }: StoredSession,
   { waitMs, signal }: { readonly waitMs: number; readonly signal?: AbortSignal },
 ): Promise<StoredSession | undefined> {
   if (waitMs <= 0) return undefined
   const look = async () => {
-    const now = await book.find(id)
+    const now = await registry.find(id)
     return now?.state === 'running' ? undefined : now
   }
-  return wakes.until({ subjects: [id], look, withinMs: waitMs, signal })
+  return events.until({ subjects: [id], look, withinMs: waitMs, signal })
 }
 
-/** The number that an earlier page gave as the place of the next one. */
+/** Parses the `next` of an earlier page. */
 export function readCursor(before: string | undefined): number | undefined {
   if (before === undefined) return undefined
   if (/^\d{1,16}$/.test(before)) return Number(before)

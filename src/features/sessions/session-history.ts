@@ -1,9 +1,9 @@
 import { type FeatureHost, type PastCall, ToolError } from '../../core/index.ts'
-import type { StoredMail } from './store-types.ts'
 import { toMessage } from './describe-session.ts'
+import type { StoredMail } from './store-types.ts'
 import type { HistoryEntry, HistoryPage, HistoryWish } from './types.ts'
 
-/** A place between the lines of the record and the messages. */
+/** A position in the record of calls and in the messages. */
 interface Place {
   readonly call: number
   readonly mail: number
@@ -13,7 +13,7 @@ const END: Place = { call: Number.MAX_SAFE_INTEGER, mail: Number.MAX_SAFE_INTEGE
 const LIMIT = 50
 const MAX_ENTRIES = 200
 
-/** A part of what happened in a session: its calls, as they are on record, and what was written, in the order of time. */
+/** Reads a page of the history of a session: its recorded calls and its messages, in order of time. */
 export async function readHistory(
   host: Pick<FeatureHost, 'store' | 'pastCalls' | 'redact'>,
   session: string,
@@ -39,7 +39,7 @@ interface Page {
   readonly later: Place
 }
 
-/** The last ones before a place. Each kind stays in its own order, whatever the clocks said. */
+/** The last entries before a position. Calls and messages each keep their own order, even if clocks differ. */
 async function readBack(host: Sources, session: string, place: Place, most: number): Promise<Page> {
   const calls = [...(await host.pastCalls(session, { before: place.call, limit: most + 1 }))]
   const mails = [...(await host.store.mail.list({ session, before: place.mail, limit: most + 1 }))]
@@ -68,13 +68,13 @@ async function readBack(host: Sources, session: string, place: Place, most: numb
   return { entries: entries.reverse(), earlier, later }
 }
 
-/** Right after the last one that is left for the next page; before the first that there is where none is left. */
+/** The position right after the last entry left for the next page, or before the first entry if none is left. */
 function placeBefore(left: readonly Numbered[], taken: readonly Numbered[], place: number): number {
   if (left.length > 0) return left.at(-1)!.seq + 1
   return taken.at(-1)?.seq ?? (place === END.call ? 1 : place)
 }
 
-/** The first ones after a place. */
+/** The first entries after a position. */
 async function readOn(host: Sources, session: string, place: Place, most: number): Promise<Page> {
   const calls = [...(await host.pastCalls(session, { after: place.call, limit: most }))]
   const mails = [...(await host.store.mail.list({ session, after: place.mail, limit: most }))]

@@ -1,28 +1,28 @@
 import { type FeatureCall, type FeatureHost, ToolError } from '../../core/index.ts'
 import { isOwnerAlive } from '../../system/index.ts'
-import { OWNER, PARENT } from './bounds.ts'
-import type { SessionEnd, SessionState, StoredSession } from './store-types.ts'
 import type { SessionEvents } from './session-events.ts'
+import type { SessionEnd, SessionState, StoredSession } from './store-types.ts'
+import { OWNER, PARENT } from './types.ts'
 
-/** What the book works with. */
+/** What the registry works with. */
 export interface SessionRegistryOptions {
   readonly host: Pick<FeatureHost, 'store' | 'clock' | 'isTainted'>
-  readonly wakes: SessionEvents
-  /** This process, as the owner of what lives in it. */
+  readonly events: SessionEvents
+  /** This process, as the owner of its sessions. */
   readonly owner: string
   readonly visibility: 'tree' | 'principal'
 }
 
 const ROWS_A_LOOK = 200
 const MAX_LOOKS = 20
-/** As many as may go on at once, at the most. */
+/** The upper bound of `maxRunning`. */
 const MAX_CHILDREN = 256
-const GONE = 'The process that it lived in is gone.'
+const GONE = 'The process that it ran in is gone.'
 
-/** Which sessions there are, who sees which, and how they end. */
+/** Finds sessions, decides which of them a session sees, and ends them. */
 export class SessionRegistry {
   readonly #options: SessionRegistryOptions
-  /** Roots that somebody works in here. */
+  /** Root sessions that are active in this process. */
   readonly #roots = new Set<string>()
 
   constructor(options: SessionRegistryOptions) {
@@ -33,7 +33,7 @@ export class SessionRegistry {
     return this.#options.host.store.sessions
   }
 
-  /** The session of a call. A run gets one when it first asks about sessions. */
+  /** The session of a call, created when a run first uses sessions. */
   async own({ run, principal, isTainted }: FeatureCall): Promise<StoredSession> {
     if (run === OWNER || run === PARENT) throw notFound(run, 'A run of this name has no session; use another one.')
     const known = await this.#sessions.find(run)
@@ -48,7 +48,7 @@ export class SessionRegistry {
     return { ...row, state: 'running', isTainted: row.isTainted || isTainted }
   }
 
-  /** One by its id; one whose process is gone is ended by whoever finds that out. */
+  /** Finds a session by id; ends it first if its process is gone. */
   async find(id: string): Promise<StoredSession | undefined> {
     const row = await this.#sessions.find(id)
     if (!row || !this.#isOrphan(row)) return row
@@ -56,7 +56,7 @@ export class SessionRegistry {
     return this.#sessions.find(id)
   }
 
-  /** The session that somebody means by its id, its label, or `parent`; says no more of one out of sight than of none. */
+  /** Finds a session by id, label or `parent`. A session that is out of sight gives the same error as one that does not exist. */
   async resolve(own: StoredSession, name: string): Promise<StoredSession> {
     const found = await this.find(name === PARENT ? (own.parent ?? PARENT) : name)
     if (found && (await this.#sees(own, found))) return found
@@ -66,10 +66,10 @@ export class SessionRegistry {
     return theOne(name, seen)
   }
 
-  /** The same for the owner, who sees all; `run` is the one of this name where there is one. */
+  /** The same for the owner, who sees all sessions; `run` is the run of this name, if there is one. */
   async resolveAny(name: string, run?: StoredSession): Promise<StoredSession> {
     const known = (await this.find(name)) ?? run
-    // An id with a runner is one that the hub made up; a run is called what its caller likes, maybe as another's label.
+    // The hub generates the ids of sessions with a runner; a caller chooses the name of a run, which may equal a label.
     if (known?.runner !== undefined) return known
     const labelled = await this.#sessions.list({ label: name, limit: ROWS_A_LOOK })
     if (!known) return theOne(name, labelled)
@@ -78,7 +78,7 @@ export class SessionRegistry {
     return known
   }
 
-  /** What a session sees, newest first. */
+  /** The sessions that a session sees, newest first. */
   async list(
     own: StoredSession,
     { state, before, limit }: { state?: SessionState; before?: number; limit: number },
@@ -101,7 +101,7 @@ export class SessionRegistry {
     return this.#sessions.list({ parent: id, state, limit: MAX_CHILDREN })
   }
 
-  /** Those of some sessions that one of them sees. */
+  /** The ids among `ids` that a session sees. */
   async seen(own: StoredSession, ids: Iterable<string>): Promise<ReadonlySet<string>> {
     const seen = new Set<string>()
     for (const id of new Set(ids)) {
@@ -111,25 +111,25 @@ export class SessionRegistry {
     return seen
   }
 
-  /** Ends one that goes on; false when it does not any more. */
+  /** Ends a running session; returns false if it is over already. */
   async end(id: string, end: Omit<SessionEnd, 'at'>): Promise<boolean> {
     const hasEnded = await this.#sessions.end(id, { ...end, at: this.#options.host.clock.now() })
-    if (hasEnded) this.#options.wakes.tell(id)
+    if (hasEnded) this.#options.events.emit(id)
     return hasEnded
   }
 
-  /** Whether it has read content from outside. */
+  /** Whether it has read untrusted content. */
   isTainted({ id, isTainted }: StoredSession): boolean {
     return isTainted || this.#options.host.isTainted(id)
   }
 
-  /** Ends what a process left behind that was killed. */
+  /** Ends the sessions of processes that no longer exist. */
   async endOrphans(): Promise<void> {
     for (const row of await this.#sessions.list({ state: 'running' }))
       if (this.#isOrphan(row)) await this.#endOrphan(row)
   }
 
-  /** Nobody works here any more. */
+  /** Ends the root sessions of this process. */
   async leave(): Promise<void> {
     for (const root of this.#roots) await this.end(root, { state: 'ended' })
   }
@@ -142,7 +142,7 @@ export class SessionRegistry {
     return state === 'running' && owner !== this.#options.owner && !isOwnerAlive(owner)
   }
 
-  /** A run may be gone on with by the next process; a runner is dead. */
+  /** Another process may continue a run, but a runner is dead. */
   #endOrphan({ id, runner }: StoredSession): Promise<boolean> {
     return this.end(id, runner === undefined ? { state: 'ended', reason: GONE } : { state: 'failed', reason: GONE })
   }
@@ -158,7 +158,7 @@ export class SessionRegistry {
     return (await this.#sessions.find(run))!
   }
 
-  /** Where to look for what a session sees. */
+  /** The filter for what a session may see. */
   #reach({ root, rootPrincipal }: StoredSession): { root: string } | { rootPrincipal: string } {
     return this.#options.visibility === 'principal' ? { rootPrincipal } : { root }
   }
@@ -180,7 +180,7 @@ export class SessionRegistry {
   }
 }
 
-/** Of several with one label those that go on count, if there are some. */
+/** Of several sessions with one label, running ones take precedence. */
 function theOne(name: string, rows: readonly StoredSession[]): StoredSession {
   const running = rows.filter(isRunning)
   const [first, second] = running.length > 0 ? running : rows

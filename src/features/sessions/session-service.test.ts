@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { useBareSessions } from '../../../test/support/bare-sessions.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { FeatureCall } from '../../core/feature.ts'
-import { permitAll } from './session-handle.ts'
 import { toBrief, toEntry } from './describe-session.ts'
+import { permitAll } from './session-handle.ts'
 
 const open = useBareSessions()
 
@@ -87,7 +87,7 @@ describe('the owner of sessions', () => {
         createdAt: '1970-01-01T00:00:00.001Z',
       },
     })
-    await expect(service.end('run1', { by: 'ada' })).rejects.toThrow('run1 is a run that no session is known of.')
+    await expect(service.end('run1', { by: 'ada' })).rejects.toThrow('run1 is a run without a session.')
   })
 
   it('gets those of one millisecond in one page', async () => {
@@ -139,7 +139,7 @@ describe('a call that waits', () => {
     await expect(spawning).rejects.toThrow('enough')
     expect((await service.find('helper')).session).toMatchObject({
       state: 'ended',
-      reason: 'Whoever began it was stopped.',
+      reason: 'The call that started it was stopped.',
     })
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { dataOf, PATIENT, puppets, TOOLS, useSessions } from '../../../test/support/session-hub.ts'
 import type { HubOptions } from '../../core/options.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { SessionWork } from './types.ts'
+import type { SessionWork } from './runner.ts'
 
 const setUp = useSessions()
 
@@ -84,7 +84,7 @@ describe('a session that an agent begins', () => {
     expect((await status(id)).session).toMatchObject({ state: 'failed', reason: 'It was not done after 1000 ms.' })
   })
 
-  it('may lie so deep and no deeper, and so many may go on at once', async () => {
+  it('may lie so deep and no deeper, and so many may run concurrently', async () => {
     const { run, work } = puppets()
     const { spawn, call } = setUp({ sessions: { maxDepth: 2, maxRunning: 2, runners: { default: { run } } } })
     await spawn('one')
@@ -97,7 +97,7 @@ describe('a session that an agent begins', () => {
 })
 
 describe('the rights of a session', () => {
-  it('are at most those of whoever began it, and less where its runner says', async () => {
+  it('are at most those of its creator, and less if its runner has lower ones', async () => {
     const seen: (string | undefined)[] = []
     const run = async ({ call }: SessionWork) => {
       for (const tool of ['test/note', 'test/send', 'test/fetch', 'core/util.time.now'])
@@ -174,7 +174,7 @@ describe('the rights of a session', () => {
     expect((await ci.callDynamic('test/note', {})).error?.code).toBe('BUDGET_EXCEEDED')
   })
 
-  it('end when whoever it works for is gone', async () => {
+  it('end when its principal no longer exists', async () => {
     let isGone = false
     const { run, work } = puppets()
     const { hub } = setUp({ tools: TOOLS, principals: (known) => (isGone ? undefined : known) }, { run })

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import type { StoredSession } from './store-types.ts'
+import type { SessionsOptions } from './runner.ts'
 import { planSession, runnerBriefs } from './spawn-session.ts'
-import type { SessionsOptions, SpawnWish } from './types.ts'
+import type { StoredSession } from './store-types.ts'
+import type { SpawnWish } from './types.ts'
 
 const run = async () => ''
 const OPTIONS: SessionsOptions = { runners: { default: { run }, other: { run, description: 'Others.' } } }
@@ -78,7 +79,7 @@ describe('a new session', () => {
     expect(plan({ label: 'x'.repeat(40) }).session.label).toHaveLength(40)
   })
 
-  const TASK_HINT = 'Say what is to be done; write what is long to a file, and name the file.'
+  const TASK_HINT = 'Describe the task; write long content to a file and name the file.'
   const LABEL_HINT = 'Use letters, digits, ., _ and -, at most 40, and neither owner nor parent.'
   const LIMIT_HINT = 'Give a number that bounds it, or leave it out.'
   it.each<[Partial<SpawnWish>, string, string]>([
@@ -99,7 +100,7 @@ describe('a new session', () => {
   it('needs a runner', () => {
     const noRunner = expect.objectContaining({
       code: 'CONFIG_INVALID',
-      message: 'No runner is configured, so nobody would work in a new session.',
+      message: 'No runner is configured, so no session can be started.',
       fix: {
         key: 'sessions.runners',
         hint: 'Add one to sessions.runners in tool-hub.yaml, e.g. helper: { type: command, argv: [my-agent, -p] }; see docs/reference/sessions.md.',
@@ -125,7 +126,7 @@ describe('a new session', () => {
     expect(() => plan({}, long(161))).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
-        message: 'The name of the principal has 161 characters; who begins sessions has at most 160.',
+        message: 'The name of the principal has 161 characters; a principal that starts sessions may have at most 160.',
         fix: { hint: 'Give it a shorter name.' },
       }),
     )

@@ -1,28 +1,27 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, didYouMean, type Principal, type Rights, ToolError } from '../../core/index.ts'
-import { MAX_TEXT_CHARS, OWNER } from './bounds.ts'
+import type { Runner, SessionLimits, SessionsOptions } from './runner.ts'
 import type { NewSession, StoredSession } from './store-types.ts'
 import {
+  MAX_TEXT_CHARS,
+  OWNER,
   RESERVED_SESSION_NAMES,
-  type Runner,
   type RunnerBrief,
   SESSION_LABEL,
-  type SessionLimits,
-  type SessionsOptions,
   type SpawnWish,
 } from './types.ts'
 
-/** Who begins a session. */
+/** The creator of a session. */
 export interface Beginner {
-  /** None when the owner does. */
+  /** Absent if the owner starts it. */
   readonly parent?: StoredSession
-  /** Runs of the parent and all above it. */
+  /** The runs of the parent and its ancestors. */
   readonly above: readonly string[]
   readonly rights: Rights
   readonly isTainted: boolean
 }
 
-/** A session that may begin. */
+/** A session that is ready to start. */
 export interface Spawned {
   readonly session: NewSession
   readonly runner: Runner
@@ -32,10 +31,10 @@ export interface Spawned {
 
 const DEFAULT_RUNNER = 'default'
 const LIMITS = ['calls', 'wallMs', 'cost'] as const
-/** A name of a principal has 200 characters at most, and that of a session holds the whole name of its owner. */
+/** The principal name of a session contains the name of its root principal and has at most 200 characters. */
 const MAX_OWNER_CHARS = 160
 
-/** What a new session is and may: never more than whoever begins it, and counted with it. */
+/** Plans a new session: its rights never exceed those of its creator, and its usage counts against the creator's budget. */
 export function planSession(
   wish: SpawnWish,
   beginner: Beginner,
@@ -73,7 +72,7 @@ export function planSession(
   }
 }
 
-/** Who may work in sessions, for agents to choose from. */
+/** The runners that agents can choose from. */
 export function runnerBriefs({ runners = {} }: SessionsOptions): RunnerBrief[] {
   return Object.entries(runners).map(([name, { description }]) => ({ name, ...(description && { description }) }))
 }
@@ -82,7 +81,7 @@ function findRunner({ runners = {} }: SessionsOptions, name: string): Runner {
   if (Object.hasOwn(runners, name)) return runners[name]!
   const names = Object.keys(runners)
   if (names.length === 0)
-    throw new ToolError('CONFIG_INVALID', 'No runner is configured, so nobody would work in a new session.', {
+    throw new ToolError('CONFIG_INVALID', 'No runner is configured, so no session can be started.', {
       fix: {
         key: 'sessions.runners',
         hint: 'Add one to sessions.runners in tool-hub.yaml, e.g. helper: { type: command, argv: [my-agent, -p] }; see docs/reference/sessions.md.',
@@ -96,7 +95,7 @@ function findRunner({ runners = {} }: SessionsOptions, name: string): Runner {
 function checkWish({ task, label, limits = {} }: SpawnWish): void {
   if (task.trim() === '' || task.length > MAX_TEXT_CHARS)
     throw new ToolError('INPUT_SCHEMA_INVALID', `A task has 1 to ${MAX_TEXT_CHARS} characters, not ${task.length}.`, {
-      hint: 'Say what is to be done; write what is long to a file, and name the file.',
+      hint: 'Describe the task; write long content to a file and name the file.',
     })
   const wrong = LIMITS.find((key) => limits[key] !== undefined && !(Number.isFinite(limits[key]) && limits[key]! >= 0))
   if (wrong !== undefined)
@@ -118,13 +117,13 @@ function narrower(one: SessionLimits = {}, other: SessionLimits = {}): SessionLi
   return limits
 }
 
-/** Nobody may pass for somebody else, nor answer for a session that is not known to be its own. */
+/** A cut name could be mistaken for that of another principal, so a name that is too long is refused. */
 function longName(name: string): ToolError {
-  const message = `The name of the principal has ${name.length} characters; who begins sessions has at most ${MAX_OWNER_CHARS}.`
+  const message = `The name of the principal has ${name.length} characters; a principal that starts sessions may have at most ${MAX_OWNER_CHARS}.`
   return new ToolError('CONFIG_INVALID', message, { hint: 'Give it a shorter name.' })
 }
 
-/** Sorts by time, says when; nobody guesses it. */
+/** Sorts by time, and cannot be guessed. */
 function newSessionId(clock: Clock): string {
   const stamp = new Date(clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
   return `session-${stamp}-${randomBytes(6).toString('hex')}`

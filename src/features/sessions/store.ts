@@ -1,5 +1,25 @@
-import { defineStore, run, ANY_TIME, all, count, entity, flag, get, nextNumber, page, pageSize, type Repository, transaction } from '../../core/sql/index.ts'
-import { type MailStore, SESSION_AGE_MS, type SessionStore, type StoredMail, type StoredSession } from './store-types.ts'
+import {
+  ANY_TIME,
+  all,
+  count,
+  defineStore,
+  entity,
+  flag,
+  get,
+  nextNumber,
+  page,
+  pageSize,
+  type Repository,
+  run,
+  transaction,
+} from '../../core/sql/index.ts'
+import {
+  type MailStore,
+  SESSION_AGE_MS,
+  type SessionStore,
+  type StoredMail,
+  type StoredSession,
+} from './store-types.ts'
 
 const SESSIONS = entity<StoredSession>('agent_sessions', {
   seq: 'seq',
@@ -96,7 +116,7 @@ const mail: Repository<MailStore> = {
       return seq
     }),
   *take(inbox, { limit, now, answerTo }) {
-    // Readers look again and again; while there is nothing they must not take turns at writing.
+    // Readers poll; while there is nothing to read, they must not take the write lock.
     if ((yield* countUnread(inbox)) === 0) return []
     return yield* transaction(function* () {
       const rows = yield* answerTo

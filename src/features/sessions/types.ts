@@ -1,125 +1,30 @@
-import type { BudgetLimits, ProgramFence, Rule, SourcedRule, ToolResult } from '../../core/index.ts'
+import type { SessionLimits } from './runner.ts'
 import type { SessionState } from './store-types.ts'
 
-/** What an agent may call a session that it begins. */
+/** The owner of the hub, as a session addresses it; no session may have this name. */
+export const OWNER = 'owner'
+/** The session that started the current one; no session may have this name. */
+export const PARENT = 'parent'
+/** Maximum length of a message and of a task. */
+export const MAX_TEXT_CHARS = 20_000
+/** The label that an agent may give a session. */
 export const SESSION_LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
-/** Names by which sessions address their owner and the session that began them. */
-export const RESERVED_SESSION_NAMES: readonly string[] = ['owner', 'parent']
+/** Names that are not available as labels. */
+export const RESERVED_SESSION_NAMES: readonly string[] = [OWNER, PARENT]
 
-/** What an owner says about sessions. */
-export type SessionsOptions = {
-  /** Who works in sessions that agents begin, by name; none unless said, and then no agent begins one. */
-  readonly runners?: Readonly<Record<string, Runner>>
-  /** `tree`: an agent sees what it began and what it came from; `principal`: also all others of the same principal. */
-  readonly visibility?: 'tree' | 'principal'
-  /** How many sessions may lie above one; 5 unless said, 10 at most. */
-  readonly maxDepth?: number
-  /** How many sessions of one root go on at once; 16 unless said, 256 at most. */
-  readonly maxRunning?: number
-}
-
-/** What one session may use in all, beside what those above it may. */
-export type SessionLimits = Pick<BudgetLimits, 'calls' | 'wallMs' | 'cost'>
-
-/** Who works in a session. */
-export type Runner = CommandRunner | UrlRunner | CallbackRunner
-
-interface RunnerCommon {
-  /** What it is good for; agents read it. */
-  readonly description?: string
-  /** The only tools that its sessions see, of those that whoever began them sees: names, `group:…`. */
-  readonly tools?: readonly string[]
-  /** Further rules for its sessions; they allow nothing that whoever begins one may not. */
-  readonly policy?: readonly (Rule | SourcedRule)[]
-  /** What each of its sessions may use, unless whoever begins it says less. */
-  readonly limits?: SessionLimits
-  /** How long one of its sessions may last; an hour unless said. */
-  readonly timeoutMs?: number
-}
-
-/** A program: it gets the task, and works on it until it ends. */
-export interface CommandRunner extends RunnerCommon {
-  readonly type: 'command'
-  /** The program and its arguments; no shell reads them. */
-  readonly argv: readonly string[]
-  /** The folder it runs in. Default: the working directory of the process; with `sandbox`, a folder that it can see. */
-  readonly cwd?: string
-  /** Its whole environment beside PATH, HOME and the like; `${env:X}` and `${secret:x}` are filled in. */
-  readonly env?: Readonly<Record<string, string>>
-  /** Fences it in like a command; not unless said. */
-  readonly sandbox?: boolean | ProgramFence
-  /** `text`: the task on its input, the result on its output; `jsonl`: a message a line, with calls of tools. */
-  readonly speaks?: 'text' | 'jsonl'
-  /** What it says counts as content from outside unless you trust it. */
-  readonly trust?: boolean
-}
-
-/** A service that is asked turn by turn. */
-export interface UrlRunner extends RunnerCommon {
-  readonly type: 'url'
-  /** Where each turn is sent. */
-  readonly url: string
-  /** Signs what is sent, as Standard Webhooks do. */
-  readonly secret?: string
-  /** How long one turn may take; 2 minutes unless said. */
-  readonly turnTimeoutMs?: number
-  /** How many turns a session may have; 100 unless said. */
-  readonly maxTurns?: number
-  /** What it says counts as content from outside unless you trust it. */
-  readonly trust?: boolean
-}
-
-/** Code of the owner's own. */
-export interface CallbackRunner extends RunnerCommon {
-  /** May be left out: `run` says it. */
-  readonly type?: 'callback'
-  /** Works on the task; what it gives back is the result. */
-  readonly run: (session: SessionWork) => Promise<string> | string
-}
-
-/** A session as the code that works in it has it. */
-export interface SessionWork {
-  /** Also the run of its calls. */
-  readonly id: string
-  /** The name that its maker chose for it; absent when it chose none. */
-  readonly label?: string
-  /** What is to be done, as the agent that began the session wrote it. */
-  readonly task: string
-  /** What it may call, in the form that model providers want. */
-  readonly tools: readonly SessionTool[]
-  /** Calls a tool with the rights of this session. */
-  call(tool: string, input: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolResult>
-  /** What is written to it, as it comes; ends with the session. */
-  messages(): AsyncIterable<SessionMessage>
-  /** Writes to the session that began it. */
-  say(text: string, options?: { readonly replyTo?: string }): Promise<void>
-  /** Aborts when the session is ended. */
-  readonly signal: AbortSignal
-}
-
-/** A tool as a model provider wants it. */
-export interface SessionTool {
-  /** The name that the model calls. */
-  readonly name: string
-  /** When to use it, for the model. */
-  readonly description: string
-  /** JSON Schema of the arguments. */
-  readonly parameters: Record<string, unknown>
-}
-
-/** Something that one session wrote to another. */
+/** A message from one session to another. */
 export interface SessionMessage {
   /** Answer with this id as `replyTo`. */
   readonly id: string
   /** The session that wrote it; `owner` for the owner of the hub. */
   readonly from: string
-  /** The session that gets it. */
+  /** The session that receives it. */
   readonly to: string
   /** What it says. */
   readonly text: string
   /** Id of the message that it answers; absent for a new one. */
   readonly replyTo?: string
-  /** It comes from somebody who has read content from outside. */
+  /** Whether its sender has read untrusted content. */
   readonly isUntrusted: boolean
   /** ISO time. */
   readonly sentAt: string
@@ -129,33 +34,33 @@ export interface SessionMessage {
 export interface SessionBrief {
   /** Also the run of its calls. */
   readonly id: string
-  /** The name that its maker chose for it; absent when it chose none. */
+  /** The name that its creator chose; absent if it chose none. */
   readonly label?: string
-  /** The session that began it; absent for a root. */
+  /** The session that started it; absent for a root. */
   readonly parent?: string
-  /** Absent for a run that somebody works in who came by another way. */
+  /** The runner; absent for a run that no runner works in. */
   readonly runner?: string
-  /** Whether it works, and how it ended. */
+  /** Whether it is running, and how it ended. */
   readonly state: SessionState
   /** ISO time. */
   readonly createdAt: string
-  /** ISO time; absent while it lasts. */
+  /** ISO time; absent while it is running. */
   readonly endedAt?: string
 }
 
-/** All that is known of a session. */
+/** A session with its task and outcome. */
 export interface SessionEntry extends SessionBrief {
-  /** The session that all those above it came from; its own id for a root. */
+  /** The first of its ancestors; its own id for a root. */
   readonly root: string
-  /** Whose it is; absent for the owner of the hub. */
+  /** The principal that it belongs to; absent for the owner of the hub. */
   readonly principal?: string
-  /** What it was begun for; absent for one that no agent began. */
+  /** What it was started for; absent for a run. */
   readonly task?: string
-  /** Why it is over, where that is not plain. */
+  /** Why it ended, if that is not obvious. */
   readonly reason?: string
   /** What its runner returned; absent before, and when it failed. */
   readonly result?: string
-  /** It has read content from outside. */
+  /** Whether it has read untrusted content. */
   readonly isTainted: boolean
 }
 
@@ -173,11 +78,11 @@ export interface SessionListing {
   readonly state?: SessionState
   /** `next` of an earlier page. */
   readonly before?: string
-  /** Most sessions of the page. Default: 50. */
+  /** Maximum number of sessions. Default: 50. */
   readonly limit?: number
 }
 
-/** One thing that happened in a session. */
+/** One entry in the history of a session. */
 export type HistoryEntry =
   | {
       readonly type: 'call'
@@ -191,12 +96,12 @@ export type HistoryEntry =
       readonly status: string
       /** What it did, in one line. */
       readonly summary: string
-      /** It read content from outside. */
+      /** Whether it read untrusted content. */
       readonly isUntrusted: boolean
     }
   | { readonly type: 'message'; readonly at: string; readonly message: SessionMessage }
 
-/** A part of what happened in a session, oldest first. */
+/** A page of the history of a session, oldest entry first. */
 export interface HistoryPage {
   /** Id of the session. */
   readonly session: string
@@ -208,9 +113,9 @@ export interface HistoryPage {
   readonly later: string
 }
 
-/** Which part of a history: the newest unless said. */
+/** Which page of a history. Default: the newest. */
 export interface HistoryWish {
-  /** Most entries. Default: 50. */
+  /** Maximum number of entries. Default: 50. */
   readonly limit?: number
   /** `earlier` of another page: what came before it. */
   readonly before?: string
@@ -224,51 +129,51 @@ export interface SendWish {
   readonly text: string
   /** Id of the message that it answers. Default: none. */
   readonly replyTo?: string
-  /** How long to wait for an answer; not at all unless said. */
+  /** How long to wait for an answer. Default: 0, does not wait. */
   readonly waitMs?: number
 }
 
-/** What became of a message. It is kept whatever the status says. */
+/** The outcome of sending a message. The message is stored whatever the status is. */
 export interface SendOutcome {
   /** Id of the message. */
   readonly message: string
-  /** The session that gets it. */
+  /** The session that receives it. */
   readonly session: string
   /** `ended`: the session was over before it answered. */
   readonly status: 'sent' | 'replied' | 'timeout' | 'ended'
-  /** The answer, where there was one in time. */
+  /** The answer, if it arrived in time. */
   readonly reply?: SessionMessage
-  /** State of the session that gets it. */
+  /** State of the session that receives it. */
   readonly state: SessionState
-  /** Why that session is over, where it is. */
+  /** Why that session ended, if it has. */
   readonly reason?: string
 }
 
-/** A session that is to begin. */
+/** A session to start. */
 export interface SpawnWish {
-  /** What is to be done, for the runner. */
+  /** The task for the runner. */
   readonly task: string
   /** A name to find it by: letters, digits, `.`, `_` and `-`, at most 40. Default: none. */
   readonly label?: string
-  /** The one named `default` unless said. */
+  /** Name of the runner. Default: `default`. */
   readonly runner?: string
-  /** What it may use; never more than its maker and its runner allow. Default: what the runner says. */
+  /** Its limits; they cannot exceed those of its creator and its runner. Default: those of the runner. */
   readonly limits?: SessionLimits
-  /** How long to wait for its end; not at all unless said. */
+  /** How long to wait for its end. Default: 0, does not wait. */
   readonly waitMs?: number
 }
 
-/** How one session is. */
+/** The status of a session. */
 export interface SessionStatus {
-  /** All that is known of it. */
+  /** The session. */
   readonly session: SessionEntry
-  /** What it has used of its budget, where it has one that is counted. */
+  /** Its usage and its limits, if they are counted. */
   readonly budget?: { readonly used: Readonly<Required<SessionLimits>>; readonly limits: SessionLimits }
-  /** Sessions that it began. */
+  /** Sessions that it started. */
   readonly children: readonly SessionBrief[]
-  /** What was written to it, read now; of one's own session only. */
+  /** Messages of the inbox, now marked as read; only for the caller's own session. */
   readonly messages: readonly SessionMessage[]
-  /** How many messages wait still. */
+  /** Number of messages that are still unread. */
   readonly unread: number
 }
 
@@ -276,7 +181,7 @@ export interface SessionStatus {
 export interface RunnerBrief {
   /** The name in `sessions.runners`. */
   readonly name: string
-  /** What it is good for; absent when the owner does not say. */
+  /** What it is good for; absent if the owner gives none. */
   readonly description?: string
 }
 
@@ -286,11 +191,11 @@ export type SessionHandle = {
   list(wish: SessionListing): Promise<SessionPage & { readonly own: string; readonly runners: readonly RunnerBrief[] }>
   /** What happened in a session that the agent sees; throws `NOT_FOUND` for others. */
   history(session: string, wish: HistoryWish): Promise<HistoryPage>
-  /** Writes to another session, and waits for its answer if `waitMs` says so. */
+  /** Sends a message to another session, and waits for its answer if `waitMs` says so. */
   send(session: string, wish: SendWish): Promise<SendOutcome>
-  /** Begins a session with at most the rights of this one, and waits for its end if `waitMs` says so. */
+  /** Starts a session with at most the rights of this one, and waits for its end if `waitMs` says so. */
   spawn(wish: SpawnWish): Promise<SessionEntry>
-  /** One's own without a name. */
+  /** The status of a session. Default: the caller's own. */
   status(session?: string): Promise<SessionStatus>
 }
 
@@ -303,15 +208,15 @@ export type SessionService = {
       readonly principal?: string
     },
   ): Promise<SessionPage<SessionEntry>>
-  /** By id or label. NOT_FOUND when there is none. */
+  /** Finds a session by id or label; throws `NOT_FOUND` if there is none. */
   find(session: string): Promise<SessionStatus>
   /** What happened in a session, by id or label. */
   history(session: string, wish?: HistoryWish): Promise<HistoryPage>
-  /** Writes to a session as the owner, and waits for its answer if `waitMs` says so. */
+  /** Sends a message to a session as the owner, and waits for its answer if `waitMs` says so. */
   send(session: string, wish: SendWish & { readonly by: string }): Promise<SendOutcome>
-  /** Begins a session that has no session above it. */
+  /** Starts a session without a parent. */
   spawn(wish: SpawnWish & { readonly by: string }): Promise<SessionEntry>
-  /** Ends a session and all that it began; false when it was over. */
+  /** Ends a session and all its children; returns false if it was over already. */
   end(session: string, how: { readonly by: string; readonly reason?: string }): Promise<boolean>
   /** The runners that the options name. */
   runners(): Promise<readonly RunnerBrief[]>

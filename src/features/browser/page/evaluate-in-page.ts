@@ -2,17 +2,21 @@ import type { CDPSession } from 'playwright-core'
 import { messageOf, ToolError } from '../../../core/index.ts'
 import type { ActionLimits } from './take-snapshot.ts'
 
-/** What an expression gave. */
+/** The value of an expression. */
 export interface Evaluated {
-  /** As JSON; empty for what JSON cannot say, such as undefined. */
+  /** As JSON; empty for a value without a JSON form, such as undefined. */
   readonly json: string
   readonly isCut: boolean
 }
 
 const MAX_CHARS = 50_000
 
-/** Evaluates an expression in the page's own world and awaits it. A loop that does not end is ended. */
-export async function evaluateInPage(session: CDPSession, expression: string, patience: ActionLimits): Promise<Evaluated> {
+/** Evaluates an expression in the main world of the page and awaits it; terminates it after the timeout. */
+export async function evaluateInPage(
+  session: CDPSession,
+  expression: string,
+  patience: ActionLimits,
+): Promise<Evaluated> {
   const timeout = Math.max(1, Math.floor(patience.timeout))
   const evaluating = session
     .send('Runtime.evaluate', {
@@ -23,7 +27,7 @@ export async function evaluateInPage(session: CDPSession, expression: string, pa
       timeout,
     })
     .catch((error) => {
-      // That is how the protocol says that its limit has ended the expression, sometimes sooner than ours.
+      // The protocol reports its own timeout this way, sometimes before ours fires.
       throw /Internal error/.test(messageOf(error)) ? late(timeout) : error
     })
   const { result, exceptionDetails } = await orStop(evaluating, session, { ...patience, timeout })
@@ -32,7 +36,7 @@ export async function evaluateInPage(session: CDPSession, expression: string, pa
   return { json: json.slice(0, MAX_CHARS), isCut: json.length > MAX_CHARS }
 }
 
-/** Only as much comes back as is wanted, whatever the expression gives. */
+/** Wraps the expression so that the page returns at most the characters that are kept. */
 function wrapped(expression: string): string {
   return `(async () => {
     const value = await (0, eval)(${JSON.stringify(expression)})
@@ -40,7 +44,7 @@ function wrapped(expression: string): string {
   })()`
 }
 
-/** The protocol ends what runs at once; what was begun by a promise is ended here. */
+/** The timeout of the protocol covers synchronous code only; this one also covers pending promises. */
 async function orStop<T>(work: Promise<T>, session: CDPSession, { timeout, signal }: ActionLimits): Promise<T> {
   let stop = () => {}
   const stopped = new Promise<never>((_, reject) => {
@@ -66,7 +70,7 @@ function late(timeoutMs: number): ToolError {
   })
 }
 
-/** What the page says of its error is the page's own words. */
+/** The description comes from the page, so only the kind of the error is put into the message. */
 function failed(description: string, timeoutMs: number): ToolError {
   if (/Execution was terminated/i.test(description)) return late(timeoutMs)
   const kind = /^(?:Uncaught )?([A-Z][A-Za-z]{2,30}(?:Error|Exception))\b/.exec(description)?.[1]

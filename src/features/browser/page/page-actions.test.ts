@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../../core/errors.ts'
 import type { FeatureCall } from '../../../core/feature.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
-import { arrive, goTo } from '../browser-handle.ts'
 import type { ActionContext } from '../perform.ts'
+import { clickElement, fillFields, pressKey, typeInto, waitForPage } from './element-actions.ts'
+import { arrive, goTo } from './navigate.ts'
 import type { Tab } from './tab.ts'
 import { takeSnapshot } from './take-snapshot.ts'
-import { clickElement, fillFields, pressKey, typeInto, waitForPage } from './use-element.ts'
 
 const NEVER = new AbortController().signal
 const PATIENCE = { timeout: 5_000, signal: NEVER }
@@ -41,7 +41,7 @@ describe('what is done with an element', () => {
     ])
   })
 
-  it('is typing, key by key up to 500 characters, and at once after that', async () => {
+  it('is typing, key by key up to 500 characters, and as a whole after that', async () => {
     const { work, done } = working()
     await typeInto(work, { ref: 'e1', text: 'x'.repeat(500) })
     await typeInto(work, { ref: 'e1', text: 'y'.repeat(501), isSubmitted: true })
@@ -160,7 +160,7 @@ describe('a navigation', () => {
     await expect(goTo(going({ refusal: 'no' }).work, 'http://a.example/')).rejects.toThrow('The page was refused: no')
     await expect(arrive(going().work, failing('Download is starting'))).rejects.toMatchObject({
       code: 'CONFLICT',
-      message: 'The address is a download, no page; it was stopped.',
+      message: 'The address is a download, not a page; it was stopped.',
       fix: { hint: 'Use core/http.downloadFile, or action download with the ref of the link.' },
     })
     const late = async (state: unknown) => {

@@ -2,11 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../../../../test/support/sandbox-spec.ts'
-import { printPdf } from '../browser-handle.ts'
 import type { ActionContext } from '../perform.ts'
-import { receiveDownload, uploadFiles } from './move-files.ts'
+import { printPdf, takeScreenshot } from './capture.ts'
+import { receiveDownload, uploadFiles } from './element-actions.ts'
 import type { Tab } from './tab.ts'
-import { takeScreenshot } from './take-screenshot.ts'
 
 const NEVER = new AbortController().signal
 
@@ -136,7 +135,10 @@ describe('a PDF', () => {
   it('is missing where the browser gives none', async () => {
     const send = async () => ({})
     const tab = { session: async () => ({ send }) } as unknown as Tab
-    await expect(printPdf(tab)).rejects.toMatchObject({ code: 'UPSTREAM_ERROR', message: 'The browser gave no PDF.' })
+    await expect(printPdf(tab)).rejects.toMatchObject({
+      code: 'UPSTREAM_ERROR',
+      message: 'The browser returned no PDF.',
+    })
   })
 })
 

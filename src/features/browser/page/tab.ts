@@ -1,6 +1,6 @@
 import type { CDPSession, ConsoleMessage, Download, Locator, Page, Request } from 'playwright-core'
 import { ToolError } from '../../../core/index.ts'
-import type { ConsoleLine } from '../types.ts'
+import type { ConsoleLine, PageEvents } from '../types.ts'
 
 const MAX_LINES = 200
 const MAX_CHARS = 500
@@ -8,6 +8,10 @@ const MAX_URL_CHARS = 2_000
 const TITLE_MS = 5_000
 const MAX_TITLE_CHARS = 300
 const REF = /^(f\d{1,6})?e\d{1,9}$/
+const MAX_REPORTED = 5
+const MAX_EVENT_CHARS = 300
+/** A page may open any number of windows between two actions. */
+const MAX_OPENED = 50
 const LEVELS: ReadonlyMap<string, ConsoleLine['level']> = new Map([
   ['error', 'error'],
   ['assert', 'error'],
@@ -15,7 +19,7 @@ const LEVELS: ReadonlyMap<string, ConsoleLine['level']> = new Map([
   ['debug', 'debug'],
 ])
 
-/** One page of a run, with what it has said. */
+/** One page of a run with its console output. */
 export class Tab {
   readonly id: string
   readonly page: Page
@@ -24,7 +28,7 @@ export class Tab {
   isCrashed = false
   /** Gets the next download of this page; others are stopped. */
   onDownload: ((download: Download) => void) | undefined
-  /** What the next dialog is answered. */
+  /** The answer to the next dialog. */
   dialogPlan: { readonly accept: boolean; readonly text?: string } | undefined
   readonly #lines: ConsoleLine[] = []
   readonly #open = new Set<Request>()
@@ -58,12 +62,12 @@ export class Tab {
     return this.#lines.filter(({ level }) => !onlyErrors || level === 'error').slice(-limit)
   }
 
-  /** Where it is; a page makes its address as long as it likes. */
+  /** The current URL, cut: a page can make it arbitrarily long. */
   url(): string {
     return this.page.url().slice(0, MAX_URL_CHARS)
   }
 
-  /** The title, unless the page is too busy to say it. */
+  /** The title; empty if the page is too busy to return it. */
   async title(): Promise<string> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<string>((resolve) => {
@@ -86,7 +90,7 @@ export class Tab {
     return this.#session
   }
 
-  /** The element of a ref; CONFLICT when the page has no such element any more. */
+  /** The element of a ref; throws `CONFLICT` if the page no longer has it. */
   async element(ref: string): Promise<Locator> {
     if (!REF.test(ref)) {
       throw new ToolError('INPUT_SCHEMA_INVALID', `${JSON.stringify(ref.slice(0, 40))} is no ref of a snapshot.`, {
@@ -94,7 +98,7 @@ export class Tab {
       })
     }
     const locator = this.page.getByRef(ref)
-    // A frame that is gone makes it throw.
+    // `count` throws if the frame is gone.
     if ((await locator.count().catch(() => 0)) > 0) return locator
     throw new ToolError('CONFLICT', `The element ${ref} is not on the page any more.`, {
       hint: 'The page has changed: take a new snapshot and use its refs.',
@@ -112,4 +116,52 @@ export class Tab {
 
 function levelOf(message: ConsoleMessage): ConsoleLine['level'] {
   return LEVELS.get(message.type()) ?? 'info'
+}
+
+/** Collects what happens in the pages of a run; the next action reports each event once. */
+export class PageEventQueue {
+  #dialogs: string[] = []
+  #refused: string[] = []
+  #refusedCount = 0
+  #opened: string[] = []
+  #popupsClosed = 0
+  #downloadsStopped = 0
+
+  dialog(words: string): void {
+    if (this.#dialogs.length < MAX_REPORTED) this.#dialogs.push(words.slice(0, MAX_EVENT_CHARS))
+  }
+
+  refused(url: string, why: string): void {
+    this.#refusedCount += 1
+    const line = `${url.slice(0, MAX_EVENT_CHARS)}: ${why.slice(0, MAX_EVENT_CHARS)}`
+    if (this.#refused.length < MAX_REPORTED && !this.#refused.includes(line)) this.#refused.push(line)
+  }
+
+  opened(tab: string): void {
+    if (this.#opened.length < MAX_OPENED) this.#opened.push(tab)
+  }
+
+  popupClosed(): void {
+    this.#popupsClosed += 1
+  }
+
+  downloadStopped(): void {
+    this.#downloadsStopped += 1
+  }
+
+  /** Returns all events and clears the queue. */
+  take(): PageEvents {
+    const events: PageEvents = {
+      ...(this.#dialogs.length > 0 && { dialogs: this.#dialogs }),
+      ...(this.#refusedCount > 0 && { refused: this.#refused, refusedCount: this.#refusedCount }),
+      ...(this.#opened.length > 0 && { opened: this.#opened }),
+      ...(this.#popupsClosed > 0 && { popupsClosed: this.#popupsClosed }),
+      ...(this.#downloadsStopped > 0 && { downloadsStopped: this.#downloadsStopped }),
+    }
+    this.#dialogs = []
+    this.#refused = []
+    this.#opened = []
+    this.#refusedCount = this.#popupsClosed = this.#downloadsStopped = 0
+    return events
+  }
 }

@@ -14,13 +14,13 @@ export interface SnapshotRequest {
   readonly maxChars?: number
 }
 
-/** How long it may take. */
+/** The timeout and the abort signal of an action. */
 export interface ActionLimits {
   readonly timeout: number
   readonly signal: AbortSignal
 }
 
-/** A frame that shows nothing, since it was refused, is waited for as long as there is time: so there is little at first. */
+/** Playwright waits for a refused frame until the timeout, so the first attempt has a short one. */
 const FRAMES_MS = 2_000
 const MAX_CHARS = 20_000
 const MAX_LINES = 1_500
@@ -43,7 +43,7 @@ export async function takeSnapshot(tab: Tab, request: SnapshotRequest, patience:
   return { text, chars: whole.length, isCut, ...(artifact && { artifact }) }
 }
 
-/** The tree is made by the page's own thread, which nobody could stop. */
+/** The tree is built on the main thread of the page and cannot be interrupted, so very large pages are refused. */
 async function refuseGiant(tab: Tab): Promise<void> {
   const session = await tab.session()
   const { metrics } = await session.send('Performance.getMetrics')
@@ -54,7 +54,7 @@ async function refuseGiant(tab: Tab): Promise<void> {
   })
 }
 
-/** Without a place for artifacts there is only what fits. */
+/** Stores the whole snapshot as an artifact; returns `undefined` if artifacts are not available. */
 async function keepWhole(text: string, call: FeatureCall): Promise<Artifact | undefined> {
   try {
     return await call.artifact(text.slice(0, MAX_ARTIFACT_CHARS), { name: 'snapshot.yaml', mediaType: 'text/yaml' })

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../../../../test/support/sandbox-spec.ts'
-import { browserJail, browserUser } from './start-chromium.ts'
+import { browserSandbox, browserUser } from './start-chromium.ts'
 
 const NONE = { sandbox: 'none', level: 'none', why: 'x' } as const
 
 describe.runIf(process.platform === 'linux')('the sandbox of a browser', () => {
   it('bounds files and processes, and leaves addresses to V8', async () => {
     const folder = await folderWith()
-    const jail = await browserJail({ chosen: NONE, executable: '/usr/bin/x', folder, downloadBytes: 200_000_000 })
-    expect(jail.limits).toEqual({
+    const launch = await browserSandbox({ chosen: NONE, executable: '/usr/bin/x', folder, downloadBytes: 200_000_000 })
+    expect(launch.limits).toEqual({
       cpuSeconds: Number.POSITIVE_INFINITY,
       memoryBytes: 4_000_000_000,
       processes: 1_024,
       fileBytes: 200_000_000,
       openFiles: 4_096,
     })
-    expect(jail.env).toMatchObject({ HOME: folder })
-    const small = await browserJail({ chosen: NONE, executable: '/usr/bin/x', folder, downloadBytes: 1 })
+    expect(launch.env).toMatchObject({ HOME: folder })
+    const small = await browserSandbox({ chosen: NONE, executable: '/usr/bin/x', folder, downloadBytes: 1 })
     expect(small.limits.fileBytes).toBe(100_000_000)
   })
 
@@ -25,7 +25,7 @@ describe.runIf(process.platform === 'linux')('the sandbox of a browser', () => {
     const program = await folderWith({ chrome: '' })
     const chosen = { sandbox: 'jail', level: 'full', why: 'x' } as const
     const words = async (executable: string) =>
-      (await browserJail({ chosen, executable, folder, downloadBytes: 1 })).args.join(' ')
+      (await browserSandbox({ chosen, executable, folder, downloadBytes: 1 })).args.join(' ')
     expect(await words(`${program}/chrome`)).toContain(` --ro-bind ${program} ${program} `)
     expect(await words('/usr/bin/chromium')).not.toContain('/usr/bin/chromium')
     expect(await words('/usr/bin/chromium')).toContain(` --bind ${folder} ${folder} `)

@@ -8,7 +8,7 @@ export interface ArgumentOptions {
   readonly pageMemoryBytes: number
 }
 
-/** What Chromium would do by itself, and what nobody of an agent's needs. */
+/** Features of Chromium that contact servers on their own or that agents do not need. */
 const OFF = [
   'AcceptCHFrame',
   'AutofillServerCommunication',
@@ -37,7 +37,7 @@ const OFF = [
   'WebUSB',
 ]
 
-/** None of it comes from a model. */
+/** The command line of Chromium; no argument comes from a model. */
 export function chromiumArguments(options: ArgumentOptions): string[] {
   return [
     '--remote-debugging-pipe',
@@ -78,13 +78,13 @@ export function chromiumArguments(options: ArgumentOptions): string[] {
   ]
 }
 
-/** Every byte goes through the proxy, and nothing of Chromium's own goes anywhere. */
+/** Sends all traffic through the proxy and turns off Chromium's own requests. */
 function networkArguments(proxy: string): string[] {
   return [
     `--proxy-server=${proxy}`,
-    // Loopback is not left out, as it is by default.
+    // By default, loopback addresses would bypass the proxy.
     '--proxy-bypass-list=<-loopback>',
-    // The proxy resolves names. A name that Chromium looks up by itself would tell a resolver what a page says.
+    // The proxy resolves names; a lookup by Chromium could leak data of a page to a resolver.
     `--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE ${new URL(proxy).hostname}`,
     '--disable-quic',
     '--webrtc-ip-handling-policy=disable_non_proxied_udp',

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testHub } from '../../../testing/tool-contract.ts'
-import { findChromium } from './find-chromium.ts'
-import { loadPlaywright } from './load-playwright.ts'
+import { findChromium, loadPlaywright } from './find-chromium.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -16,7 +15,7 @@ it('takes the one that the owner names, by its real path, and looks no further',
   const playwright = await loadPlaywright()
   const program = join(folder, 'chrome')
   await writeFile(program, '')
-  await expect(findChromium({ executable: program }, playwright)).rejects.toThrow(/no program to run/)
+  await expect(findChromium({ executable: program }, playwright)).rejects.toThrow(/no executable file at/)
   await chmod(program, 0o755)
   await symlink(program, join(folder, 'link'))
   expect(await findChromium({ executable: join(folder, 'link') }, playwright)).toBe(program)

@@ -1,13 +1,30 @@
 import { access, constants, realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { ToolError } from '../../../core/index.ts'
+import { isOutOfResources, lazyModule, ToolError } from '../../../core/index.ts'
 import type { BrowserOptions } from '../types.ts'
-import type { Playwright } from './load-playwright.ts'
+
+const loadPlaywrightCore = lazyModule(() => import('playwright-core'), { isPreloaded: false })
+
+/** The package that controls Chromium. */
+type Playwright = typeof import('playwright-core')
+
+/** Loads playwright-core, an optional dependency; throws `SANDBOX_UNAVAILABLE` if it is not installed. */
+export async function loadPlaywright(): Promise<Playwright> {
+  try {
+    return await loadPlaywrightCore()
+  } catch (cause) {
+    if (isOutOfResources(cause)) throw cause
+    throw new ToolError('SANDBOX_UNAVAILABLE', 'The package playwright-core, which drives the browser, is missing.', {
+      hint: 'npm install playwright-core',
+      cause,
+    })
+  }
+}
 
 type Channel = NonNullable<BrowserOptions['channel']>
 
-// The programs themselves come first: the launchers of distributions add switches of the machine's own.
+// Binaries come before the launchers of distributions, which add machine-specific switches.
 const PLACES: Readonly<Record<Channel, readonly string[]>> = {
   chromium: [
     '/usr/lib/chromium/chromium',
@@ -31,7 +48,7 @@ const NAMES: Readonly<Record<Channel, readonly string[]>> = {
 
 const INSTALL = 'Install one: apt-get install chromium, or npx playwright-core install chromium.'
 
-/** The real path of the browser to use: the one that the owner names, else the first of the usual places. */
+/** The real path of the browser to use: the configured one, otherwise the first one found in the usual places. */
 export async function findChromium(
   { executable, channel }: Pick<BrowserOptions, 'executable' | 'channel'>,
   playwright: Playwright,
@@ -39,7 +56,7 @@ export async function findChromium(
   if (executable !== undefined) {
     const found = await runnable(executable)
     if (found !== undefined) return found
-    throw missing(`There is no program to run at browser.executable, ${JSON.stringify(executable)}.`)
+    throw missing(`There is no executable file at browser.executable, ${JSON.stringify(executable)}.`)
   }
   for (const place of candidates(channel, playwright)) {
     const found = await runnable(place)

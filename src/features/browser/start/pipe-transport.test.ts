@@ -33,7 +33,7 @@ it('keeps little of what a page logs or posts, and all of an answer', () => {
   ])
 })
 
-it('gives an error for an answer that is too long, drops such an event, and goes on', () => {
+it('gives an error for an answer that is too long, drops such an event, and continues', () => {
   const { stdout, heard, stops } = open(1_000)
   const long = 'x'.repeat(3_000)
   stdout.write(`{"id":7,"result":{"a":"${long}`)

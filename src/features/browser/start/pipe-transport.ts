@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream'
 import type { ConnectOverCDPTransport } from 'playwright-core'
 
-/** One answer may be a long snapshot or a picture; more than this is a page that wants our memory. */
+/** A response may hold a long snapshot or a screenshot; a larger one is treated as an attempt to exhaust memory. */
 const MAX_MESSAGE_BYTES = 128_000_000
-/** Playwright keeps thousands of events, and each has what its page logged, posted or said. */
+/** Playwright keeps thousands of events with text from the page, so long strings in them are cut. */
 const MAX_EVENT_CHARS = 8_000
 const ENDS_BYTES = 200
 
@@ -24,7 +24,7 @@ export function pipeTransport(
     bytes += chunk.length
     parts.push(chunk)
     if (bytes <= maxBytes) return
-    // Of what is too long the ends tell whose it is.
+    // The two ends of a message that is too long show which request it answers.
     const all = Buffer.concat(parts)
     parts = [Buffer.concat([all.subarray(0, ENDS_BYTES), all.subarray(-ENDS_BYTES)])]
   }
@@ -36,7 +36,7 @@ export function pipeTransport(
       parts = []
       bytes = 0
       from = end + 1
-      // What is no message, nobody can answer. What a message says, playwright checks.
+      // Anything but an object is dropped; Playwright validates the rest.
       if (typeof message === 'object' && message !== null) transport.onmessage?.(message)
     }
     if (from < chunk.length) keep(chunk.subarray(from))
@@ -50,7 +50,7 @@ export function pipeTransport(
   return transport
 }
 
-/** One page must not end the browser of all: its answer becomes an error, its event is nobody's. */
+/** One page must not break the browser for all: an oversized response becomes an error, an oversized event is dropped. */
 function refusal(ends: Buffer, maxBytes: number): object | undefined {
   const text = ends.toString('latin1')
   const id = /^\{"id":(\d{1,15}),/.exec(text)?.[1]
@@ -65,12 +65,12 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString(), isLongEvent ? (_, value) => shortened(value) : undefined)
   } catch {
-    // Chromium writes JSON only; a broken line is told by what then does not come.
+    // Chromium writes valid JSON only; a request whose response is broken times out.
     return undefined
   }
 }
 
-/** A text of its own: a slice would hold all of the long one. */
+/** Copies the kept part: a slice would keep the whole string in memory. */
 function shortened(value: unknown): unknown {
   if (typeof value !== 'string' || value.length <= MAX_EVENT_CHARS) return value
   return Buffer.from(value.slice(0, MAX_EVENT_CHARS), 'utf16le').toString('utf16le')

@@ -43,7 +43,7 @@ const ask = (password?: string) => {
   return `GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n${authorization}\r\n`
 }
 
-it('lets in who knows the password of a run, to that run, until it leaves', async () => {
+it('admits the password of a run, to that run, until it leaves', async () => {
   const guest = gate.admit(join(folder, 'far.sock'))
   const other = gate.admit(join(folder, 'nobody.sock'))
   expect(other.password).not.toBe(guest.password)

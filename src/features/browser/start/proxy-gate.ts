@@ -3,22 +3,22 @@ import { once } from 'node:events'
 import { chmod, lchown } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
-/** The one door of a browser to the network: each connection says whose it is, and goes to the proxy of that run. */
+/** The only network access of a browser: each connection authenticates as a run and is forwarded to the proxy of that run. */
 export interface ProxyGate {
   /** The port on loopback; undefined when it listens on a unix socket. */
   readonly port: number | undefined
-  /** Lets in who knows the password, to the proxy that listens on this socket. Gives back how to end that. */
+  /** Returns a password for the proxy that listens on this socket, and a function that revokes it. */
   admit(socket: string): { readonly password: string; readonly leave: () => void }
   close(): Promise<void>
 }
 
-/** Where a gate listens: on loopback, or on a unix socket that one user can reach. */
+/** Where the gate listens: on loopback, or on a Unix socket that one user can reach. */
 export interface GateOptions {
   readonly path?: string
   readonly owner?: { readonly uid: number; readonly gid: number }
 }
 
-/** The name in front of every password. */
+/** The user name that goes with every password. */
 export const GATE_USER = 'run'
 
 const MAX_HEAD_BYTES = 16_384
@@ -34,14 +34,14 @@ const WHO_IS_IT = [
   '\r\n',
 ].join('\r\n')
 
-/** Opens the gate. Other users of the machine can knock on loopback, but do not know a password. */
+/** Opens the gate. Other users of the machine can connect on loopback, but have no password. */
 export async function openGate({ path, owner }: GateOptions = {}): Promise<ProxyGate> {
   const guests = new Map<string, string>()
   const sockets = new Set<Socket>()
   const keep = (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    // Always there: an error of a socket that nobody listens to would end the process.
+    // An unhandled socket error would end the process.
     socket.on('error', () => socket.destroy())
   }
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
@@ -67,7 +67,7 @@ export async function openGate({ path, owner }: GateOptions = {}): Promise<Proxy
   }
 }
 
-/** Reads the head of the one request that a connection carries, and hands all of it on. */
+/** Reads the head of the first request, authenticates it and forwards the connection. */
 function receive(client: Socket, guests: ReadonlyMap<string, string>, keep: (socket: Socket) => void): void {
   let head = Buffer.alloc(0)
   const timer = setTimeout(() => client.destroy(), HEAD_MS)

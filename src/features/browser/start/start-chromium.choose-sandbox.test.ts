@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openGate } from './proxy-gate.ts'
 import { chooseSandbox } from './start-chromium.ts'
 
-describe('how Chromium is fenced in', () => {
+describe('how Chromium is sandboxed', () => {
   it('is what the owner says', async () => {
     expect(await chooseSandbox('/x/chrome', 'none')).toEqual({
       ...{ sandbox: 'none', level: 'none', why: 'browser.sandbox says none' },
@@ -21,7 +21,7 @@ describe('how Chromium is fenced in', () => {
     expect(await chooseSandbox('/x/chrome')).toMatchObject({
       sandbox: 'jail',
       level: expect.stringMatching(/^(full|namespaces)$/),
-      why: 'the hub runs as root, for whom Chromium has no sandbox',
+      why: 'the hub runs as root, which Chromium does not sandbox',
     })
   })
 })

@@ -17,31 +17,30 @@ import {
   runAs,
   type SandboxLaunch,
 } from '../../../sandbox/exec/index.ts'
-import type { BrowserSettings } from '../browser-settings.ts'
+import type { BrowserSettings } from '../browser-pool.ts'
 import type { BrowserSandbox } from '../types.ts'
 import { chromiumArguments } from './chromium-arguments.ts'
-import { findChromium } from './find-chromium.ts'
-import { loadPlaywright } from './load-playwright.ts'
+import { findChromium, loadPlaywright } from './find-chromium.ts'
 import { pipeTransport } from './pipe-transport.ts'
 import { openGate, type ProxyGate } from './proxy-gate.ts'
 
 const HUGE_BYTES = 2 ** 46
 
-/** All processes together, where the machine can count that. */
+/** For all processes together, where the machine can measure it. */
 const MAX_MEMORY_BYTES = 4_000_000_000
 
-/** A browser that runs. */
+/** A running browser. */
 export interface Chromium {
   readonly browser: Browser
   readonly gate: ProxyGate
-  /** What its contexts say is their proxy. */
+  /** The proxy address for its contexts. */
   readonly proxy: string
   readonly executable: string
   readonly sandbox: BrowserSandbox
-  /** Where downloads lie until they are read. */
+  /** Holds downloads until they are read. */
   readonly folder: string
   readonly pid: number
-  /** Resolves when it is gone, however that was, and all it has written. */
+  /** Resolves when the process has exited and its files are deleted. */
   readonly ended: Promise<void>
   close(): Promise<void>
 }
@@ -49,15 +48,15 @@ export interface Chromium {
 const START_MS = 20_000
 const STOP_MS = 500
 const KEPT_CHARS = 4_000
-/** The pipes of the protocol are the standard ones, since only these go through a jail. */
+/** The protocol uses the standard streams, because only these pass into a sandbox. */
 const ON_STANDARD_PIPES = 'exec "$0" "$@" 3<&0 4>&1 1>&2 0</dev/null'
 
-/** Starts Chromium, fenced in, with one way to the network that lets nobody in yet. */
+/** Starts Chromium in a sandbox; its only network access is a proxy gate that admits no run yet. */
 export async function startChromium(settings: BrowserSettings, clock: Clock): Promise<Chromium> {
   const playwright = await loadPlaywright()
   const executable = await findChromium(settings, playwright)
   const chosen = await chooseSandbox(executable, settings.sandbox)
-  // Swept by the next hub when this one is killed.
+  // If this hub is killed, the next one deletes the folder.
   const folder = await mkdtemp(join(privateFolder(), 'browser-'))
   const user = browserUser(executable)
   if (user) await chown(folder, user.uid, user.gid)
@@ -79,9 +78,9 @@ export async function startChromium(settings: BrowserSettings, clock: Clock): Pr
       }),
     ]
     const request = { chosen, executable, folder, downloadBytes: settings.downloadBytes }
-    const jail = await browserJail({ ...request, ...(path !== undefined && { proxySocket: path }) })
+    const launch = await browserSandbox({ ...request, ...(path !== undefined && { proxySocket: path }) })
     const env = { HOME: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder, TMPDIR: folder }
-    const program = await launchProgram({ sandbox: jail, words, cwd: folder, env, clock, release })
+    const program = await launchProgram({ sandbox: launch, words, cwd: folder, env, clock, release })
     const said = lastWords(program.stderr)
     const stop = () => void program.stop({ graceMs: STOP_MS })
     const browser = await playwright.chromium
@@ -102,13 +101,13 @@ export async function startChromium(settings: BrowserSettings, clock: Clock): Pr
 }
 
 async function closeAll(browser: Browser, program: RunningProgram): Promise<void> {
-  // It may be gone already, or hang: the program is stopped whatever it answers.
+  // The browser may have exited or hang; the process is stopped in any case.
   await Promise.race([browser.close().catch(() => {}), program.ended])
   await program.stop({ graceMs: STOP_MS })
   await program.ended
 }
 
-/** Reads what it complains about, and keeps the end of it. */
+/** Keeps the end of the error output. */
 function lastWords(stream: Readable): () => string {
   let text = ''
   stream.on('data', (chunk: Buffer) => {
@@ -133,24 +132,24 @@ function notStarted(executable: string, { sandbox }: ChosenSandbox, said: string
   )
 }
 
-/** What a browser runs in. */
-interface JailRequest {
+/** What the sandbox of a browser is built from. */
+interface SandboxRequest {
   readonly chosen: ChosenSandbox
   readonly executable: string
-  /** The folder that it writes to; whose it is, is who runs it. */
+  /** The folder that it writes to; the owner of the folder runs the browser. */
   readonly folder: string
   readonly downloadBytes: number
   readonly proxySocket?: string
 }
 
-/** Who runs the browser of a hub that is root: somebody without rights, if that user can reach the program. */
+/** The user that runs the browser if the hub is root: an unprivileged one, if it can reach the executable. */
 export function browserUser(executable: string): typeof NOBODY_USER | undefined {
   if (process.platform !== 'linux' || process.geteuid?.() !== 0) return undefined
   return canEnter(dirname(executable), NOBODY_USER) ? NOBODY_USER : undefined
 }
 
-/** The jail of a browser: as that of a program, but V8 reserves far more addresses than a command may. */
-export async function browserJail(request: JailRequest): Promise<SandboxLaunch> {
+/** The sandbox of a browser: like that of a program, but without its limit on address space, of which V8 reserves a lot. */
+export async function browserSandbox(request: SandboxRequest): Promise<SandboxLaunch> {
   const { chosen, executable, folder, proxySocket } = request
   const limits: ProcessLimits = {
     cpuSeconds: Number.POSITIVE_INFINITY,
@@ -159,7 +158,7 @@ export async function browserJail(request: JailRequest): Promise<SandboxLaunch> 
     fileBytes: Math.max(request.downloadBytes, 100_000_000),
     openFiles: 4_096,
   }
-  const jail = buildSandbox({
+  const launch = buildSandbox({
     level: chosen.level,
     roots: [{ path: folder, mode: 'write' }],
     readable: isVisibleInSandbox(executable, []) ? [] : [dirname(executable)],
@@ -170,32 +169,32 @@ export async function browserJail(request: JailRequest): Promise<SandboxLaunch> 
     ...(proxySocket !== undefined && { proxySocket }),
     environment: commandEnvironment({ home: folder }),
   })
-  const counted = { ...jail, limits: { ...limits, memoryBytes: MAX_MEMORY_BYTES } }
+  const counted = { ...launch, limits: { ...limits, memoryBytes: MAX_MEMORY_BYTES } }
   return chosen.level === 'none' ? asUser(counted, folder) : counted
 }
 
-/** Without a jail nobody has left the rights of root behind yet. */
-async function asUser(jail: SandboxLaunch, folder: string): Promise<SandboxLaunch> {
+/** Without a sandbox, the process still has to drop the rights of root. */
+async function asUser(launch: SandboxLaunch, folder: string): Promise<SandboxLaunch> {
   const { uid, gid } = await stat(folder)
   const isOther = process.geteuid?.() === 0 && uid !== 0
-  const [file, ...args] = runAs({ uid, gid, isOther }, [jail.file, ...jail.args])
-  return { ...jail, file: file!, args }
+  const [file, ...args] = runAs({ uid, gid, isOther }, [launch.file, ...launch.args])
+  return { ...launch, file: file!, args }
 }
 
-/** How Chromium is fenced in, and why. */
+/** How Chromium is isolated, and why. */
 interface ChosenSandbox {
   readonly sandbox: BrowserSandbox
-  /** How strong the jail is, where it is one. */
+  /** The level of the process sandbox. */
   readonly level: SandboxLevel
-  /** For people. */
+  /** The reason, for people. */
   readonly why: string
 }
 
 const SETTINGS = '/proc/sys/'
 
 /**
- * Chromium's own sandbox where the machine allows it: then each page is apart from the rest of the browser. Root and
- * machines without user namespaces cannot have that; there the whole browser goes into the jail of commands.
+ * Prefers Chromium's own sandbox, which isolates each page from the rest of the browser. It does not work for root and on
+ * machines without user namespaces; there the whole browser runs in the sandbox of commands.
  */
 export async function chooseSandbox(executable: string, asked?: BrowserSandbox): Promise<ChosenSandbox> {
   if (asked === 'none') return { sandbox: 'none', level: 'none', why: 'browser.sandbox says none' }
@@ -204,34 +203,35 @@ export async function chooseSandbox(executable: string, asked?: BrowserSandbox):
   if (obstacle === undefined) return { sandbox: 'own', level: 'none', why: 'this machine allows it' }
   const { level } = await probeSandboxOnce(undefined)
   if (level !== 'none') return { sandbox: 'jail', level, why: obstacle }
-  throw new ToolError('SANDBOX_UNAVAILABLE', `The browser cannot be fenced in on this machine: ${obstacle}.`, {
+  throw new ToolError('SANDBOX_UNAVAILABLE', `The browser cannot be sandboxed on this machine: ${obstacle}.`, {
     fix: {
       key: 'browser.sandbox',
-      hint: 'Install bubblewrap (apt install bubblewrap), or run the hub as another user than root; browser.sandbox: none does without, at your risk.',
+      hint: 'Install bubblewrap (apt install bubblewrap), or run the hub as a user other than root; browser.sandbox: none turns the sandbox off at your own risk.',
     },
   })
 }
 
 async function obstacleToOwn(executable: string): Promise<string | undefined> {
   if (process.platform !== 'linux') return undefined
-  if (process.geteuid?.() === 0) return 'the hub runs as root, for whom Chromium has no sandbox'
+  if (process.geteuid?.() === 0) return 'the hub runs as root, which Chromium does not sandbox'
   if (await hasHelper(executable)) return undefined
   const [most, unprivileged, restricted] = await Promise.all([
     setting('user/max_user_namespaces'),
     setting('kernel/unprivileged_userns_clone'),
     setting('kernel/apparmor_restrict_unprivileged_userns'),
   ])
-  if (most === '0' || unprivileged === '0' || restricted === '1') return 'user namespaces are closed to this user'
+  if (most === '0' || unprivileged === '0' || restricted === '1')
+    return 'user namespaces are not available to this user'
   return undefined
 }
 
-/** The program of root's that makes a sandbox for others, where a distribution installs it. */
+/** Whether the setuid helper of Chromium's sandbox is installed beside the executable. */
 async function hasHelper(executable: string): Promise<boolean> {
   const found = await stat(join(dirname(executable), 'chrome-sandbox')).catch(() => undefined)
   return found !== undefined && found.uid === 0 && (found.mode & 0o4000) !== 0
 }
 
-/** Undefined where a kernel does not have it. */
+/** Returns `undefined` if the kernel does not have the setting. */
 async function setting(name: string): Promise<string | undefined> {
   return (await readFile(join(SETTINGS, name), 'utf8').catch(() => undefined))?.trim()
 }

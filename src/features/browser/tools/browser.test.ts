@@ -6,7 +6,7 @@ import { servePages } from '../../../../test/support/web-pages.ts'
 import type { ApprovalRequest } from '../../../core/events.ts'
 import type { ToolResult } from '../../../core/result.ts'
 import { type TestHub, testHub } from '../../../testing/tool-contract.ts'
-import type { BrowserOutput } from './browser-output.ts'
+import type { BrowserOutput } from './browser-schema.ts'
 
 const FORM = `<title>Form</title><h1>Sign up</h1>
 <form onsubmit="document.title='sent '+JSON.stringify(Object.fromEntries(new FormData(this)));return false">
@@ -151,7 +151,7 @@ describe('acting', () => {
     expect((await use(drag)).data?.title).toBe('dropped')
   })
 
-  it('goes on to pages, back, forward and again, and waits for what comes', async () => {
+  it('goes to pages, back, forward and again, and waits for what comes', async () => {
     await use({ action: 'click', ref: await refOf(/link "Next"/) })
     expect(await use({ action: 'wait', url: '/next', text: 'Ignore', loadState: 'load' })).toMatchObject({
       data: { title: 'Next page' },

@@ -1,11 +1,9 @@
 import { type Content, defineTool } from '../../../core/index.ts'
 import { shownUrl, wrapUntrusted } from '../../../lib/index.ts'
-import { type BrowserInput, browserInput } from './browser-input.ts'
-import { type BrowserOutput, browserOutput } from './browser-output.ts'
+import { type BrowserInput, type BrowserOutput, browserInput, browserOutput, browserTargets } from './browser-schema.ts'
 import { doAction } from './do-action.ts'
-import { browserTargets } from './targets.ts'
 
-/** What a model sees: what was done in our own words, and all that is the page's inside a frame. */
+/** What a model sees: the outcome in our own words, and all text of the page marked as untrusted. */
 function showBrowser(output: BrowserOutput): Content {
   const done = ownWords(output).join(' ')
   const seen = pageWords(output)
@@ -25,7 +23,7 @@ function ownWords(output: BrowserOutput): string[] {
     ...(browser ? [aboutBrowser(browser)] : []),
     ...(snapshot?.isCut ? [aboutCut(snapshot)] : []),
     ...(image
-      ? [`${image.mediaType}, ${image.width} x ${image.height}${image.isCut ? ', the page goes on' : ''}.`]
+      ? [`${image.mediaType}, ${image.width} x ${image.height}${image.isCut ? ', the page continues below' : ''}.`]
       : []),
     ...(file ? [aboutFile(file)] : []),
     ...(output.value?.isCut ? ['The value is cut.'] : []),
@@ -72,7 +70,7 @@ function pageWords({ url, title, tabs, snapshot, value, console, dialogs, refuse
 
 const WRITES: ReadonlySet<BrowserInput['action']> = new Set(['download', 'pdf', 'screenshot'])
 
-/** Uses web pages as a person would. */
+/** The browser tool. */
 export const browserTool = defineTool({
   name: 'core/browser',
   title: 'Use a browser',
@@ -96,7 +94,7 @@ export const browserTool = defineTool({
   category: 'web',
   tags: ['browser', 'web', 'page', 'click', 'screenshot'],
   version: '1.0.0',
-  // A page that fails again and again is no reason to keep others from theirs.
+  // Per run: a page that keeps failing must not block other runs.
   circuit: (_, run) => run,
   examples: [
     { input: { action: 'open', url: 'https://example.com/' } },

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto'
 import { type Context, ToolError } from '../../../core/index.ts'
 import type { BrowserStatus, PageFile, PageState } from '../types.ts'
-import type { BrowserInput } from './browser-input.ts'
-import type { BrowserOutput } from './browser-output.ts'
+import type { BrowserInput, BrowserOutput } from './browser-schema.ts'
 
 type Doing = (input: BrowserInput, ctx: BrowserContext) => Promise<Omit<BrowserOutput, 'action'>>
 
 const atElement = (input: BrowserInput) => ({ ...inTab(input), ref: needed(input, 'ref') })
 const inTab = (input: BrowserInput) => withoutUndefined(input, 'tab', 'timeoutMs')
 
-/** What each action does, by its name. */
+/** The implementation of each action. */
 const DOING: Readonly<Record<BrowserInput['action'], Doing>> = {
   status: async (_, { browser }) => ({ browser: shownStatus(await browser.status()) }),
   start: async (_, { browser }) => ({ browser: shownStatus(await browser.start()) }),
@@ -101,12 +100,12 @@ const DOING: Readonly<Record<BrowserInput['action'], Doing>> = {
   },
 }
 
-/** Does what is asked for. */
+/** Runs one action. */
 export async function doAction(input: BrowserInput, ctx: BrowserContext): Promise<BrowserOutput> {
   return { action: input.action, ...(await DOING[input.action](input, ctx)) }
 }
 
-/** A list of its own for each list: the result belongs to the caller. */
+/** Copies the lists, because the caller owns the result. */
 function shown({ dialogs, refused, opened, ...state }: PageState): Omit<BrowserOutput, 'action'> {
   return {
     ...state,
@@ -140,7 +139,7 @@ function missing({ action }: BrowserInput, what: string): ToolError {
 
 const MAX_BYTES = 25_000_000
 
-/** Reads the files that go into a page: whole, and only from where tools may read. */
+/** Reads the files to upload: whole, and only where tools may read. */
 async function readUploads(paths: readonly string[], ctx: BrowserContext): Promise<PageFile[]> {
   const files: PageFile[] = []
   for (const path of paths) {
@@ -155,10 +154,10 @@ async function readUploads(paths: readonly string[], ctx: BrowserContext): Promi
   return files
 }
 
-/** What the browser tool may use. */
+/** The context of the browser tool. */
 type BrowserContext = Context<'browser' | 'network' | 'read:fs' | 'write:fs'>
 
-/** Keeps something that a page made: in the file that was asked for, else as an artifact. */
+/** Stores bytes from a page: in the requested file, otherwise as an artifact. */
 async function keepBytes(
   bytes: Uint8Array,
   { path, name, mediaType }: { readonly path?: string | undefined; readonly name: string; readonly mediaType: string },

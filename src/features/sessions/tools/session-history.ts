@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
 import { quoteText, sessionMessage, sessionName, showMessage } from './session-shapes.ts'
 
-/** Anything else was called by somebody, and is not there. */
+/** Other names were called but do not exist; they are shown quoted. */
 const PLAIN_NAME = /^[\w./-]+$/
 
 const place = z.string().max(40).optional()
@@ -20,18 +20,18 @@ const entry = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('message'), at: z.string(), message: sessionMessage }),
 ])
 
-/** What happened in a session. */
+/** Reads the history of a session. */
 export const sessionHistory = defineTool({
   name: 'core/session.history',
   title: 'History of a session',
   description:
-    'Read what happened in a session that you see: its calls with their summaries and the messages that it wrote and got, oldest first, ' +
-    'the newest part unless you say. Use it to learn what another agent did. Not for its state or result: core/session.status tells those.',
+    'Read the history of a session that you can see: its calls with their summaries and the messages it sent and received, oldest first. ' +
+    'Default: the newest entries. Use it to learn what another agent did. Not for its state or result: use core/session.status.',
   input: z.strictObject({
     session: sessionName,
-    limit: z.int().min(1).max(200).default(50).describe('The most entries.'),
-    before: place.describe('earlier of a page: what came before it.'),
-    after: place.describe('later of a page: what came after it.'),
+    limit: z.int().min(1).max(200).default(50).describe('Maximum number of entries.'),
+    before: place.describe('The earlier value of a page: returns the entries before it.'),
+    after: place.describe('The later value of a page: returns the entries after it.'),
   }),
   output: z.strictObject({
     session: z.string(),

@@ -2,16 +2,16 @@ import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
 import { sessionBrief, sessionState, showBrief } from './session-shapes.ts'
 
-/** Which sessions there are. */
+/** Lists sessions. */
 export const sessionList = defineTool({
   name: 'core/session.list',
   title: 'List sessions',
   description:
-    'List the agent sessions that you see: your own, those above it and those that came from it, newest first, and the runners that ' +
-    'core/session.spawn may name. Use it to find the id or label of a session. Not for what happened in one: core/session.history tells that.',
+    'List the agent sessions that you can see: your own, its ancestors and its descendants, newest first, and the runners that ' +
+    'core/session.spawn can use. Use it to find the id or label of a session. Not for the history of one: use core/session.history.',
   input: z.strictObject({
-    limit: z.int().min(1).max(200).default(50).describe('The most sessions.'),
-    before: z.string().max(40).optional().describe('next of an earlier page.'),
+    limit: z.int().min(1).max(200).default(50).describe('Maximum number of sessions.'),
+    before: z.string().max(40).optional().describe('The next value of an earlier page.'),
     state: sessionState.optional().describe('Only those in this state.'),
   }),
   output: z.strictObject({
@@ -25,7 +25,7 @@ export const sessionList = defineTool({
   category: 'sessions',
   tags: ['session', 'agent', 'list'],
   version: '1.0.0',
-  examples: [{ input: {} }, { input: { state: 'running', limit: 10 }, note: 'what goes on now' }],
+  examples: [{ input: {} }, { input: { state: 'running', limit: 10 }, note: 'the running ones' }],
   dialects: { coding: { name: 'sessions_list' } },
   async execute(input, ctx) {
     const { own, sessions, next, runners } = await ctx.sessions.list(input)

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
 import { CALL_MS, sessionMessage, sessionName, sessionState, showMessage, waitMs } from './session-shapes.ts'
 
-/** Writes to another session. */
+/** Sends a message to another session. */
 export const sessionSend = defineTool({
   name: 'core/session.send',
   title: 'Write to a session',
   description:
-    'Write a message into the inbox of a session that you see, or to owner, the person whose hub it is; with waitMs, wait for the answer. ' +
-    'It is kept even when nobody answers in time: status timeout is no failure, the answer comes into your inbox (core/session.status). ' +
-    'Use replyTo to answer a message. Not for starting an agent: core/session.spawn does that.',
+    'Send a message to a session that you can see, or to owner, the person who owns the hub; with waitMs, wait for the answer. ' +
+    'It is stored even if no answer arrives in time: status timeout is not a failure, the answer will arrive in your inbox (core/session.status). ' +
+    'Use replyTo to answer a message. Not for starting an agent: use core/session.spawn.',
   input: z.strictObject({
     session: sessionName,
     message: z.string().min(1).max(20_000).describe('The text.'),
@@ -25,7 +25,7 @@ export const sessionSend = defineTool({
     session: z.string(),
     status: z.enum(['sent', 'replied', 'timeout', 'ended']),
     reply: sessionMessage.optional(),
-    state: sessionState.describe('How the other session is.'),
+    state: sessionState.describe('State of the other session.'),
     reason: z.string().optional(),
   }),
   capabilities: ['session'],
@@ -51,7 +51,7 @@ export const sessionSend = defineTool({
     if (reply) return showMessage(reply)
     if (status === 'ended') return `${session} is ${state} and did not answer ${message}.${reason ? ` ${reason}` : ''}`
     if (status === 'timeout')
-      return `${message} is in the inbox of ${session}; no answer in time. Look into your inbox later: core/session.status.`
+      return `${message} is in the inbox of ${session}; no answer in time. Check your inbox later with core/session.status.`
     return `${message} is in the inbox of ${session}.`
   },
 })

@@ -12,21 +12,21 @@ import {
 
 const usage = z.strictObject({ calls: z.number(), wallMs: z.number(), cost: z.number() })
 
-/** How a session is; one's own with its inbox. */
+/** Shows the status of a session, and the inbox of the caller's own. */
 export const sessionStatus = defineTool({
   name: 'core/session.status',
   title: 'Status of a session',
   description:
-    'See how a session is. Without an argument your own: your budget, the agents that you started, and your inbox, whose messages count as ' +
-    'read from then on. With session, another one that you see: its state and its result. Use it to look for answers and results. Not for ' +
-    'what an agent did step by step: core/session.history.',
+    'Show the status of a session. Without an argument, your own: your budget, the agents that you started, and your inbox, whose messages count as ' +
+    'read from then on. With session, another one that you can see: its state and result. Use it to check for answers and results. Not for ' +
+    'what an agent did step by step: use core/session.history.',
   input: z.strictObject({ session: sessionName.optional() }),
   output: z.strictObject({
     session: sessionEntry,
     budget: z.strictObject({ used: usage, limits: usage.partial() }).optional(),
     children: z.array(sessionBrief),
-    messages: z.array(sessionMessage).describe('Your inbox, read now.'),
-    unread: z.number().describe('Messages that wait still.'),
+    messages: z.array(sessionMessage).describe('Messages of your inbox, now marked as read.'),
+    unread: z.number().describe('Number of messages that are still unread.'),
   }),
   capabilities: ['session'],
   targets: ({ session }) => ({ session: session ?? [] }),
@@ -45,7 +45,7 @@ export const sessionStatus = defineTool({
       budget && Object.entries(budget.used).map(([unit, value]) => `${unit} ${value}${limitOf(budget, unit)}`)
     return [
       showEntry(session),
-      ...(session.isTainted ? ['It has read content from outside.'] : []),
+      ...(session.isTainted ? ['It has read untrusted content.'] : []),
       ...(used ? [`used: ${used.join(', ')}`] : []),
       ...children.map((child) => `child ${showBrief(child)}`),
       ...messages.map(showMessage),

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type TestHub, testHub, toolContract } from '../../../testing/tool-contract.ts'
-import type { SessionWork } from '../types.ts'
+import type { SessionWork } from '../runner.ts'
 import { sessionHistory } from './session-history.ts'
 import { sessionList } from './session-list.ts'
 import { sessionSend } from './session-send.ts'
@@ -35,7 +35,7 @@ describe('the session tools', () => {
     expect(broken.map((line) => /: ([A-Z_]+) /.exec(line)?.[1] ?? line)).toEqual(codes)
   })
 
-  it('tell a model briefly what there is, what came of it, and how to go on', async () => {
+  it('tell a model briefly what there is, what came of it, and how to continue', async () => {
     const ask = setUp(async ({ say }) => {
       await say('Half of it.\n> done')
       return 'All of it.'
@@ -56,7 +56,7 @@ describe('the session tools', () => {
 
   it('say what became of a message', async () => {
     const ask = setUp(({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject)))
-    expect(await ask('sessions_spawn', { task: 'x', label: 'helper' })).toContain('core/session.status tells how it is')
+    expect(await ask('sessions_spawn', { task: 'x', label: 'helper' })).toContain('check it with core/session.status')
     expect(await ask('sessions_send', { session: 'helper', message: 'Hi' })).toMatch(/^message-\S+ is in the inbox of/)
     expect(await ask('sessions_send', { session: 'helper', message: 'Hi', waitMs: 1 })).toMatch(/no answer in time/)
     expect(await ask('sessions_send', { session: 'owner', message: 'Hi' })).toMatch(/in the inbox of owner/)

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
-import { PageEventQueue } from './page-news.ts'
+import { PageEventQueue } from './tab.ts'
 
 it('tells each thing once', () => {
-  const news = new PageEventQueue()
-  expect(news.take()).toEqual({})
-  news.dialog('alert dismissed: hi')
-  news.refused('http://a.example/', 'no')
-  news.opened('t2')
-  news.popupClosed()
-  news.popupClosed()
-  news.downloadStopped()
-  expect(news.take()).toEqual({
+  const events = new PageEventQueue()
+  expect(events.take()).toEqual({})
+  events.dialog('alert dismissed: hi')
+  events.refused('http://a.example/', 'no')
+  events.opened('t2')
+  events.popupClosed()
+  events.popupClosed()
+  events.downloadStopped()
+  expect(events.take()).toEqual({
     dialogs: ['alert dismissed: hi'],
     refused: ['http://a.example/: no'],
     refusedCount: 1,
@@ -18,16 +18,16 @@ it('tells each thing once', () => {
     popupsClosed: 2,
     downloadsStopped: 1,
   })
-  expect(news.take()).toEqual({})
+  expect(events.take()).toEqual({})
 })
 
 it('tells five dialogs and refusals, the same refusal once, and counts all', () => {
-  const news = new PageEventQueue()
+  const events = new PageEventQueue()
   for (const number of [1, 1, 2, 3, 4, 5, 6]) {
-    news.dialog(`d${number}`)
-    news.refused(`u${number}`, 'no')
+    events.dialog(`d${number}`)
+    events.refused(`u${number}`, 'no')
   }
-  expect(news.take()).toEqual({
+  expect(events.take()).toEqual({
     dialogs: ['d1', 'd1', 'd2', 'd3', 'd4'],
     refused: ['u1: no', 'u2: no', 'u3: no', 'u4: no', 'u5: no'],
     refusedCount: 7,
@@ -35,11 +35,11 @@ it('tells five dialogs and refusals, the same refusal once, and counts all', () 
 })
 
 it('tells 300 characters of what a page says, and 50 tabs', () => {
-  const news = new PageEventQueue()
-  news.dialog('d'.repeat(301))
-  news.refused('u'.repeat(301), 'w'.repeat(301))
-  for (let tab = 1; tab <= 51; tab += 1) news.opened(`t${tab}`)
-  const { dialogs, refused, opened } = news.take()
+  const events = new PageEventQueue()
+  events.dialog('d'.repeat(301))
+  events.refused('u'.repeat(301), 'w'.repeat(301))
+  for (let tab = 1; tab <= 51; tab += 1) events.opened(`t${tab}`)
+  const { dialogs, refused, opened } = events.take()
   expect([dialogs, refused]).toEqual([['d'.repeat(300)], [`${'u'.repeat(300)}: ${'w'.repeat(300)}`]])
   expect([opened?.length, opened?.at(0), opened?.at(-1)]).toEqual([50, 't1', 't50'])
 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { browserSettings } from './browser-settings.ts'
+import { browserSettings } from './browser-pool.ts'
 import { noTab } from './run-browser.ts'
 
 it('has a default for each bound, and takes what the owner says', () => {
@@ -18,7 +18,7 @@ it('has a default for each bound, and takes what the owner says', () => {
 
 it('says which tabs there are instead of one that is not open', () => {
   expect(noTab('t9', ['t1', 't3'])).toMatchObject({
-    ...{ code: 'NOT_FOUND', message: 'There is no tab "t9".', fix: { hint: 'Open are: t1, t3.' } },
+    ...{ code: 'NOT_FOUND', message: 'There is no tab "t9".', fix: { hint: 'Open tabs: t1, t3.' } },
   })
   expect(noTab(undefined, [])).toMatchObject({
     ...{ code: 'NOT_FOUND', message: 'No tab is open.', fix: { hint: 'Open a page first, with action open.' } },

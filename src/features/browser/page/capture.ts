@@ -3,7 +3,7 @@ import { ToolError } from '../../../core/index.ts'
 import type { Tab } from './tab.ts'
 import type { ActionLimits } from './take-snapshot.ts'
 
-/** What to make a picture of. */
+/** What to capture. */
 export interface ScreenshotRequest {
   readonly ref?: string
   readonly isFullPage?: boolean
@@ -14,8 +14,10 @@ const MAX_PIXELS = 8_000_000
 const MAX_WIDTH = 4_000
 const MAX_BYTES = 5_000_000
 const QUALITY = 70
+const MAX_PDF_BYTES = 20_000_000
+const PDF_CHUNK_BYTES = 1_000_000
 
-/** A picture of a page or of one element, of bounded size: what is too large as PNG is a JPEG. */
+/** Takes a screenshot of a page or one element, of bounded size: a PNG that is too large becomes a JPEG. */
 export async function takeScreenshot(tab: Tab, request: ScreenshotRequest, patience: ActionLimits) {
   const { clip, isCut } = await areaOf(tab, request)
   const shoot = async (type: 'png' | 'jpeg') =>
@@ -36,7 +38,7 @@ export async function takeScreenshot(tab: Tab, request: ScreenshotRequest, patie
   return { bytes: new Uint8Array(bytes), mediaType, width: clip.width, height: clip.height, isCut }
 }
 
-/** Which part of the page, in whole pixels and not too many of them. */
+/** The area to capture, in whole pixels and bounded. */
 async function areaOf(tab: Tab, { ref, isFullPage = false }: ScreenshotRequest) {
   const whole = ref === undefined ? await pageArea(tab, isFullPage) : await elementArea(tab, ref)
   const width = Math.max(1, Math.min(Math.ceil(whole.width), MAX_WIDTH))
@@ -48,7 +50,7 @@ async function areaOf(tab: Tab, { ref, isFullPage = false }: ScreenshotRequest) 
 async function pageArea(tab: Tab, isFullPage: boolean) {
   const { width, height } = viewportOf(tab.page)
   if (!isFullPage) return { x: 0, y: 0, width, height }
-  // Asked of the browser: a page could answer anything.
+  // From the browser, because a page could report anything.
   const { cssContentSize } = await (await tab.session()).send('Page.getLayoutMetrics')
   return { x: 0, y: 0, width: cssContentSize.width, height: cssContentSize.height }
 }
@@ -72,5 +74,33 @@ function viewportOf(page: Page): { readonly width: number; readonly height: numb
 function tooLarge(bytes: number): ToolError {
   return new ToolError('FILE_TOO_LARGE', `The picture has ${bytes} bytes, the limit is ${MAX_BYTES}.`, {
     hint: 'Make a picture of one element by its ref, or of the visible part only.',
+  })
+}
+
+/** Prints the page to PDF and reads it in chunks, so that memory use is bounded even if the PDF is too large. */
+export async function printPdf(tab: Tab): Promise<Uint8Array> {
+  const session = await tab.session()
+  const { stream } = await session.send('Page.printToPDF', { printBackground: true, transferMode: 'ReturnAsStream' })
+  if (stream === undefined)
+    throw new ToolError('UPSTREAM_ERROR', 'The browser returned no PDF.', { hint: 'Try again.' })
+  const pieces: Buffer[] = []
+  try {
+    for (let bytes = 0; ; ) {
+      const piece = await session.send('IO.read', { handle: stream, size: PDF_CHUNK_BYTES })
+      const read = Buffer.from(piece.data, piece.base64Encoded ? 'base64' : 'utf8')
+      pieces.push(read)
+      bytes += read.length
+      if (bytes > MAX_PDF_BYTES) throw pdfTooLarge()
+      if (piece.eof) return new Uint8Array(Buffer.concat(pieces))
+    }
+  } finally {
+    // If this fails, the stream is released with the page.
+    await session.send('IO.close', { handle: stream }).catch(() => {})
+  }
+}
+
+function pdfTooLarge(): ToolError {
+  return new ToolError('FILE_TOO_LARGE', `The PDF has more than ${MAX_PDF_BYTES} bytes.`, {
+    hint: 'Take a screenshot, or a snapshot of the part that you need.',
   })
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FeatureCall } from '../../core/feature.ts'
-import { PageEventQueue } from './page/page-news.ts'
-import { RunNetwork } from './run-network.ts'
+import { PageEventQueue } from './page/tab.ts'
+import { RunNetwork } from './run-browser.ts'
 
 /** A call that may reach what is on a list, and what is put on its record. */
 function callWith(allowed: readonly string[] = []) {
@@ -53,7 +53,7 @@ describe('what the pages of a run may reach', () => {
     ])
   })
 
-  it('is recorded 200 times for a call, and then said to go on', () => {
+  it('is recorded 200 times for a call, and then noted as continuing', () => {
     const { call, recorded } = callWith()
     const network = new RunNetwork(call, new PageEventQueue())
     for (let count = 1; count <= 202; count += 1) network.onConnection(`http://a.example/${count}`, 'connected')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ToolError } from '../../../core/errors.ts'
-import { browserGone, toPageError } from './page-error.ts'
+import { ToolError } from '../../core/errors.ts'
+import { browserGone, toPageError } from './perform.ts'
 
 const ATTEMPT = { action: 'click', timeoutMs: 30, isBrowserGone: false, isTabGone: false }
 const timeout = (message: string) => Object.assign(new Error(message), { name: 'TimeoutError' })
