@@ -38,7 +38,7 @@ describe('the end of a session', () => {
     await spawn('nest')
     expect(await hub.sessions.end('nest', { by: 'ada', reason: 'enough' })).toBe(true)
     expect(await look('nest')).toMatchObject({ state: 'ended', reason: 'It was ended by ada: enough.' })
-    expect(await look('nested')).toMatchObject({ state: 'ended', reason: expect.stringContaining('began it') })
+    expect(await look('nested')).toMatchObject({ state: 'ended', reason: expect.stringContaining('started it') })
     expect([...signals.values()].every(({ aborted }) => aborted)).toBe(true)
     expect(await hub.sessions.end('nest', { by: 'ada' })).toBe(false)
     const changes = []
