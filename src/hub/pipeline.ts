@@ -23,10 +23,10 @@ import { fail, failWithData, rehearsed, type Settled, succeed } from './pipeline
 import { resolveTargets } from './pipeline/targets.ts'
 import type { RunState, Runtime } from './runtime.ts'
 
-/** What taints a run when its caller does. */
+/** The recorded origin of the taint if the caller marks a call as untrusted. */
 const FROM_CALLER = 'caller'
 
-/** Calls a tool. Never rejects because the call failed: look at `ok`. */
+/** Calls a tool. Does not reject if the call fails: check `ok` of the result. */
 export function callTool(
   runtime: Runtime,
   asked: string | AnyTool,
@@ -38,7 +38,7 @@ export function callTool(
   return runCall(runtime, newCall(runtime, asked, input, own, { emit: own.onEvent }), asked)
 }
 
-/** Calls a tool when the events are first read, and yields them in order. Who stops reading stops the call. */
+/** Calls a tool when its events are first read, and yields them in order. Ending the iteration early stops the call. */
 export function streamTool(
   runtime: Runtime,
   asked: string | AnyTool,
@@ -52,7 +52,7 @@ export function streamTool(
   }, own.signal)
 }
 
-/** A call within a call has the run, session, caller, rights and signal of its parent. */
+/** Starts a nested call, which inherits the run, session, caller, rights and signal of its parent. */
 const callNested: CallNested = (runtime, asked, input, parent) => {
   const { session, callerKind, grants, approve, onQuestion, onAsk, untrusted } = parent.options
   const { run, caller } = parent
@@ -60,7 +60,7 @@ const callNested: CallNested = (runtime, asked, input, parent) => {
   return runCall(runtime, newCall(runtime, asked, input, options, { parent }), asked)
 }
 
-/** A call that has not begun. */
+/** Creates a call that has not started. */
 export function newCall(
   runtime: Runtime,
   asked: string | AnyTool,
@@ -81,8 +81,8 @@ export function newCall(
 }
 
 /**
- * The one pipeline of a call. It never throws: whatever happens has exactly one end, and that end is on record. Nothing that
- * a tool, a hook or a caller hands over can keep the call from ending.
+ * Runs a call through the pipeline. It never throws: every call has exactly one end, and that end is recorded. Nothing that
+ * a tool, a hook or a caller passes in can keep the call from ending.
  */
 async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): Promise<ToolResult> {
   runtime.underWay.add(call)
@@ -105,7 +105,7 @@ async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): P
   call.end()
   try {
     const result = await recordEnd(runtime, run, call, settled)
-    // Writing a large result elsewhere starts in a turn of its own.
+    // Storing a large result starts in a separate turn of the event loop.
     const waiting = turnFor(settled.bytes)
     if (waiting) await waiting
     return result
@@ -120,8 +120,8 @@ async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): P
 }
 
 /**
- * The nine steps, in order. What throws here ends the call with a failure. A step that seldom has to wait returns a promise
- * only when it does: an ordinary call takes microseconds, and each needless wait is a noticeable part of them.
+ * Runs the nine steps in order. An error thrown here ends the call with a failure. A step that rarely waits returns a
+ * promise only if it does: an ordinary call takes microseconds, and every needless `await` is a measurable share of that.
  */
 async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: string | AnyTool): Promise<Settled> {
   const call = await judge(runtime, run, begun, asked) // 1 to 5
@@ -147,7 +147,7 @@ async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: str
   return succeed(runtime, run, call, value) // 9
 }
 
-/** Steps 1 to 5: which tool, with what, on what, and may it. Changes nothing outside the call. */
+/** Steps 1 to 5: find the tool, check the input, resolve the targets, decide. Changes nothing outside the call. */
 export async function judge(
   runtime: Runtime,
   run: RunState,
@@ -163,11 +163,11 @@ export async function judge(
   const waiting = turnFor(call.inputBytes)
   if (waiting) await waiting
   if (call.dialect) await withinTimeout(runtime, call, translate(runtime, call, call.dialect), 'its dialect')
-  // Awaited here: returning the promise itself would take two turns more.
+  // Awaited here: returning the promise itself would take two more microtask turns.
   return await judgeInput(runtime, run, call)
 }
 
-/** Steps 2 to 5. Arguments that an approver changed enter here. */
+/** Steps 2 to 5. Arguments changed by an approver enter the pipeline here. */
 async function judgeInput(runtime: Runtime, run: RunState, found: FoundCall): Promise<DecidedCall> {
   if (runtime.hooks.has('before')) await rewrite(runtime, found) // 2
   const validating = validate(runtime, found) // 3
@@ -180,7 +180,7 @@ async function judgeInput(runtime: Runtime, run: RunState, found: FoundCall): Pr
   return decided
 }
 
-/** A failure may have data; if settling that fails too, the call ends with the last failure. */
+/** Settles a failure, which may carry data. If settling the data fails too, the call ends with that second failure. */
 async function settleFailure(
   runtime: Runtime,
   run: RunState | undefined,
@@ -193,21 +193,25 @@ async function settleFailure(
   return failWithData(runtime, run, call as FoundCall, data).catch((defect) => fail(runtime, call, defect))
 }
 
-/** The owner and the taint of a run are on disk before anyone gets a result of it: they must survive a loss of power. */
+/** The owner and the taint of a run must be on disk before a result is returned, to survive a loss of power. */
 function marksOf({ untrusted }: Runtime, run: RunState): Promise<unknown> | undefined {
   const marking = [run.marked(), untrusted.synced()].filter((work) => work !== undefined)
   return marking.length > 0 ? Promise.all(marking) : undefined
 }
 
-/** Where the owner has named a folder for workspaces, each request is a run of its own; others share the run of the hub. */
+/**
+ * If the owner has set a folder for workspaces, each request has a separate run; otherwise calls share the hub's run.
+ */
 function runOf({ run, principal, settings }: Runtime, requestId: string | undefined): string {
   if (typeof requestId !== 'string' || !settings.isolatesRequests) return run
-  // The name of a request must not lead into the run of another principal.
+  // A request id must not select the run of another principal.
   const own = principal === undefined ? requestId : `${run}-${requestId}`
   return isRunId(own) ? own : `request-${sha256(own).slice(0, 32)}`
 }
 
-/** The caller's signal stops the call wherever it is, and so does its parent's. */
+/**
+ * Stops the call when the caller's signal or the parent's signal aborts. Returns a function that removes the listeners.
+ */
 function listen(call: Call): (() => void) | undefined {
   const { signal: own } = call.options
   if (!own && !call.parent) return undefined
@@ -225,7 +229,7 @@ function listen(call: Call): (() => void) | undefined {
   }
 }
 
-/** A caller that went away did not withdraw its call; one that stops its call did. */
+/** Returns why the call was stopped. A caller that disconnected has not withdrawn its call; one that aborts it has. */
 function stopReason({ name }: Call, { reason }: AbortSignal): ToolError {
   return isCallerGone(reason) ? reason : new ToolError('ABORTED', `${name} was stopped by its caller.`)
 }
@@ -259,7 +263,7 @@ async function* streamEvents(
     await finished
   } finally {
     stopped.abort()
-    // The call's own promise reports its failure; who stopped reading does not wait for it.
+    // The promise of the call reports its failure; a consumer that stopped reading does not wait for it.
     finished.catch(() => {})
   }
 }

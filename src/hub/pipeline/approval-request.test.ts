@@ -74,7 +74,7 @@ describe('what is asked', () => {
         history: [],
         coverage: {
           exact: 'this very call of disk.wipe, with the same arguments',
-          targets: 'every call of disk.wipe on memory a, whatever else it says',
+          targets: 'every call of disk.wipe on memory a, whatever its other arguments',
         },
         hash: expect.stringMatching(/^[0-9a-f]{64}$/),
         askedAt: new Date(clock.now()).toISOString(),
@@ -162,9 +162,9 @@ describe('the answer', () => {
   })
 
   it.each([
-    ['mcp:claude', /^Use a client that shows forms, or set approvals: \{ inbox: true \}/],
+    ['mcp:claude', /^Use a client that supports forms, or set approvals: \{ inbox: true \}/],
     ['cli:ada', /^Use --yes, or --wait 5m and tool-hub approvals in another terminal\. For/],
-    ['agent-7', /^Set an approver: the option approve, or a listener of hub\.approvals\. For/],
+    ['agent-7', /^Set an approver: the approve option or hub\.approvals\.watch\(\)\. For/],
   ])('that nobody can give to %s: what helps is named, and the rule to add', async (caller, hint) => {
     const { call } = asking(yes, { approve: undefined })
     const { error } = await call('a', { caller })
@@ -178,12 +178,12 @@ describe('the answer', () => {
     await call()
     expect((await call()).error).toMatchObject({
       code: 'APPROVAL_DENIED',
-      message: 'disk.wipe was refused before by ada: never.',
+      message: 'disk.wipe was already refused by ada: never.',
     })
     expect(asked).toHaveLength(1)
     const silent = asking(() => ({ decision: 'deny', by: 'ada', remember: 'session' }))
     await silent.call()
-    expect((await silent.call()).error?.message).toBe('disk.wipe was refused before by ada: no reason given.')
+    expect((await silent.call()).error?.message).toBe('disk.wipe was already refused by ada: no reason given.')
   })
 
   it('yes to targets holds for a tool in doubt for this very call alone', async () => {

@@ -13,7 +13,7 @@ import { targetLines } from './targets.ts'
 
 const MAX_NAMED_TARGETS = 5
 
-/** What the approver sees, without secrets. An adopted request keeps its id and its times. */
+/** Creates the request that the approver sees, without secrets. An adopted request keeps its id and its times. */
 export async function createApprovalRequest(
   runtime: Runtime,
   run: RunState,
@@ -30,7 +30,7 @@ export async function createApprovalRequest(
   const { session, purpose } = call.options
   const now = runtime.clock.now()
   const redactor = runtime.redactor.forDecision({ runsCode: call.capabilities.includes('exec') })
-  // Views only help to decide: the request is made without one that fails.
+  // Views only help the approver: a view that fails is left out of the request.
   const views = await untilStopped(
     call,
     viewsOf(runtime, run, call, redactor).catch(() => []),
@@ -68,24 +68,24 @@ export async function createApprovalRequest(
 
 function viewWarning({ views }: ApprovalRequest): string[] {
   const count = views.filter((view) => view.kind === 'diff' && view.diff.startsWith(NOT_WHOLE)).length
-  return count === 0 ? [] : [`WARNING: of the changes of files, ${count} are not shown whole.`]
+  return count === 0 ? [] : [`WARNING: file changes that are not shown completely: ${count}.`]
 }
 
-/** If only the ends of the arguments are stored, keeps them whole as an artifact of the run. */
+/** Stores the complete arguments as an artifact of the run if the request contains only their start and end. */
 async function keepWhole({ records }: RunState, call: DecidedCall, request: ApprovalRequest): Promise<string[]> {
   if (!records || !isStoredInPart(request)) return []
   try {
     const options = { name: `${request.id}.json`, mediaType: 'application/json' }
     const artifact = await untilStopped(call, records.putArtifact(JSON.stringify(request.input), options))
     call.artifacts.push(artifact)
-    return [`All arguments are ${artifact.ref} of the run.`]
+    return [`The complete arguments are stored in this run as ${artifact.ref}.`]
   } catch {
-    // The request says what is missing; the records decide whether a failing disk stops the call.
+    // The request states what is missing; whether a failing disk stops the call is decided by the records.
     return []
   }
 }
 
-/** What the approval of a call is bound to: if any of it changes, the answer no longer holds. */
+/** Returns everything that the approval of a call is bound to: if any of it changes, the answer no longer applies. */
 export function boundTo(
   runtime: Runtime,
   call: DecidedCall,
@@ -107,20 +107,23 @@ export function approvalHash({
   readonly tool: string
   readonly input: unknown
   readonly targets: readonly string[]
-  /** The level of isolation: an approval for inside the sandbox does not hold outside. */
+  /** The isolation level: an approval inside the sandbox does not apply outside it. */
   readonly sandbox: string
-  /** Why the tool is in doubt: an approval of one change does not cover the next. */
+  /** Why the tool is in doubt: the approval of one changed definition does not cover the next change. */
   readonly doubt?: string
 }): string {
   return hashJson({ tool, input, targets, sandbox, doubt })
 }
 
-/** The target of a command does not include its folder, variables and input: an approval covers this very call only. */
+/**
+ * Returns `false` for commands: their target does not include folder, variables and input, so only the exact call is
+ * covered.
+ */
 export function canCoverTargets({ capabilities, tool }: FoundCall): boolean {
   return !capabilities.includes('exec') && tool.tool.doubt === undefined
 }
 
-/** The pattern for people; one that holds a secret is not offered. */
+/** Returns the pattern as people see it. A pattern that contains a secret is not offered. */
 function patternCoverage(runtime: Runtime, run: RunState, call: DecidedCall): { readonly pattern?: string } {
   const shown = patternOf(runtime, run, call)?.shown
   return shown === undefined || runtime.redactor.text(shown) !== shown ? {} : { pattern: shown }
@@ -133,16 +136,16 @@ function coverage(runtime: Runtime, call: DecidedCall, targets: readonly string[
   const others = targets.length - MAX_NAMED_TARGETS
   const named = targets.slice(0, MAX_NAMED_TARGETS).join(', ')
   const on = others > 0 ? `${named} and ${others} more` : named
-  return { exact, targets: `every call of ${call.name}${by} on ${on}, whatever else it says` }
+  return { exact, targets: `every call of ${call.name}${by} on ${on}, whatever its other arguments` }
 }
 
-/** What a remembered answer covers beyond this call. */
+/** The calls that a remembered answer covers beyond this one. */
 type GrantPattern = NonNullable<Grant['pattern']>
 
 /**
- * The pattern that is offered with an approval: the program and command of a command line (`npm test *`), the folder of
- * a file, or the host of an address. Offered only if, as a rule, it would allow this very call: it never covers a deny, a
- * doubt or an unknown part.
+ * Returns the pattern that is offered with an approval: the program and subcommand of a command line (`npm test *`), the
+ * folder of a file, or the host of a URL. Offered only if, as a rule, it would allow this call: it never covers a denied
+ * target, a tool in doubt or a command that was not understood completely.
  */
 export function patternOf(runtime: Runtime, run: RunState, call: DecidedCall): GrantPattern | undefined {
   if (call.tool.tool.doubt !== undefined || call.decision.effect !== 'ask') return undefined
@@ -152,7 +155,7 @@ export function patternOf(runtime: Runtime, run: RunState, call: DecidedCall): G
   return pattern && permits(runtime, run, call, pattern) ? pattern : undefined
 }
 
-/** Whether the call would run without an approval if the pattern were a rule in addition to the others. */
+/** Returns whether the call would need no approval if the pattern were an additional rule. */
 export function permits(runtime: Runtime, run: RunState, call: DecidedCall, pattern: GrantPattern): boolean {
   const policy = runtime.policy.withRule(patternRule(call.name, pattern))
   return decide(policy, question(runtime, run, call)).effect === 'allow'
@@ -166,7 +169,9 @@ function commandPattern(runtime: Runtime, run: RunState, call: DecidedCall): Gra
   return on && { on, shown: on.join(', ') }
 }
 
-/** All tools of an MCP server; one whose definition changes is in doubt, and still needs an approval. */
+/**
+ * The pattern for all tools of an MCP server. A tool whose definition changes is in doubt and still needs an approval.
+ */
 function serverPattern({ name, targets }: Call): GrantPattern | undefined {
   const [, server] = /^mcp\/([\w-]+)\./.exec(name) ?? []
   const isOfServer = targets.length > 0 && targets.every(({ value }) => value.startsWith(`mcp:${server}/`))
@@ -175,7 +180,7 @@ function serverPattern({ name, targets }: Call): GrantPattern | undefined {
     : undefined
 }
 
-/** The host of a call that only fetches; calls that send something are approved one by one. */
+/** The pattern for the host of a call that only fetches. Calls that send data are approved one by one. */
 function hostPattern({ name, targets }: Call): GrantPattern | undefined {
   const origins = new Set(
     targets.map(({ capability, value }) => (capability === 'network' ? originOf(value) : undefined)),
@@ -184,13 +189,13 @@ function hostPattern({ name, targets }: Call): GrantPattern | undefined {
   return origin === undefined || origins.size > 1 ? undefined : { on: [`${origin}/**`], shown: `${name} on ${origin}/` }
 }
 
-/** Only of a URL whose host is a plain name or number: other characters would have a meaning in a pattern. */
+/** Returns the origin of a URL whose host is a plain name or number: other characters have a meaning in patterns. */
 function originOf(address: string): string | undefined {
   const origin = URL.canParse(address) ? new URL(address).origin : ''
   return /^https?:\/\/[a-z0-9.:-]+$/.test(origin) ? origin : undefined
 }
 
-/** The folder of the only file that the call names, if it is below the root. */
+/** The pattern for the folder of the only file that the call names, if it is below the root. */
 function folderPattern({ name, targets, input }: Call): GrantPattern | undefined {
   const paths = new Set(targets.map(({ value }) => value))
   const [path] = paths

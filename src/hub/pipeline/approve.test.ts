@@ -58,7 +58,7 @@ describe('what the approver sees', () => {
     ])
     expect(second.coverage).toEqual({
       exact: 'this very call of disk.wipe, with the same arguments',
-      targets: 'every call of disk.wipe on memory wipe b, whatever else it says',
+      targets: 'every call of disk.wipe on memory wipe b, whatever its other arguments',
     })
   })
 

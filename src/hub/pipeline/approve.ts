@@ -11,13 +11,13 @@ import { accepted } from './input.ts'
 /** Steps 2 to 5 of the pipeline. */
 type JudgeInput = (runtime: Runtime, run: RunState, call: FoundCall) => Promise<DecidedCall>
 
-/** How often a call makes a request whose answer another call took. */
+/** How many requests a call makes if identical calls take the answers. */
 const MAX_ROUNDS = 3
 
 /**
- * Step 7: a remembered answer, or a person's. It is bound to a hash of tool, final input, targets and sandbox level.
- * Everybody gets a frozen copy, and the hash is checked again afterwards: only the approver can change the arguments while
- * the call waits, and those are judged like any.
+ * Step 7: gets an approval, from a remembered answer or from a person. It is bound to a hash of tool, final input, targets
+ * and sandbox level. Approvers and hooks get a frozen copy of the input, and the hash is checked again afterwards: only the
+ * approver can change the arguments while the call waits, and changed arguments pass through steps 2 to 5 again.
  */
 export async function approve(
   runtime: Runtime,
@@ -34,7 +34,7 @@ export async function approve(
   if (remembered?.effect === 'deny') {
     throw new ToolError(
       'APPROVAL_DENIED',
-      `${call.name} was refused before by ${remembered.by}: ${remembered.reason ?? 'no reason given'}.`,
+      `${call.name} was already refused by ${remembered.by}: ${remembered.reason ?? 'no reason given'}.`,
     )
   }
   if (remembered) {
@@ -43,13 +43,13 @@ export async function approve(
   }
   for (let round = 1; round <= MAX_ROUNDS; round++)
     if (await askPeople(runtime, run, call, { round, judgeInput })) return
-  throw new ToolError('CONFLICT', `The answers to ${call.name} were taken by the same call, made elsewhere.`)
+  throw new ToolError('CONFLICT', `The approvals of ${call.name} were used by identical calls of other processes.`)
 }
 
-/** An earlier answer that also covers this call. */
+/** Returns an earlier answer that covers this call too, if there is one. */
 export async function rememberedAnswer(runtime: Runtime, run: RunState, call: DecidedCall): Promise<Grant | undefined> {
   const { session = `run:${call.run}` } = call.options
-  // A tool in doubt is not the tool that was approved; only an answer to this very doubt counts.
+  // A tool in doubt is not the tool that was approved: only an answer to this very doubt counts.
   const isExact = call.tool.tool.doubt !== undefined
   const found = await runtime.grants.find({
     ...boundTo(runtime, call),
@@ -59,12 +59,12 @@ export async function rememberedAnswer(runtime: Runtime, run: RunState, call: De
     isExact,
     permits: (pattern) => permits(runtime, run, call, pattern),
   })
-  // A pattern does not answer a hook that requires a person for this call.
+  // A pattern does not replace the person that a hook requires for this call.
   const isHooked = found?.covers === 'pattern' && runtime.hooks.has('decide')
   return isHooked && (await runtime.hooks.decide(call, 'allow')) !== 'allow' ? undefined : found
 }
 
-/** Makes one request; false if the answer went to another call. */
+/** Makes one request. Returns `false` if another call used the answer. */
 async function askPeople(
   runtime: Runtime,
   run: RunState,
@@ -96,7 +96,7 @@ async function askPeople(
   }
 }
 
-/** People take their time: the answer is of no use to a token that was revoked in the meantime. */
+/** Throws if the principal has lost its rights, for example because its token was revoked, while the call waited. */
 async function assertStillKnown({ rights, principalNow }: Runtime, call: DecidedCall): Promise<void> {
   if (rights === undefined || (await principalNow(rights)) !== undefined) return
   throw new ToolError(
@@ -130,14 +130,14 @@ async function answerOf(
   throw left(request)
 }
 
-/** The request of this call that an earlier process left behind; none if the store fails. */
+/** Returns the pending request of this call that an earlier process left behind, or `undefined` if the store fails. */
 async function adopt(runtime: Runtime, call: DecidedCall, hash: string): Promise<StoredApproval | undefined> {
   try {
-    // An answer to one principal does not hold for another.
+    // An answer for one principal does not apply to another.
     const caller = runtime.principal ?? call.caller
     return await runtime.approvals.adopt({ hash, caller }, call.options.onAsk === 'return')
   } catch {
-    // A new request is made, which fails if it needs the store.
+    // The caller makes a new request, which fails if it needs the store.
     return undefined
   }
 }
@@ -149,7 +149,7 @@ interface Taken {
   readonly judgeInput: JudgeInput
 }
 
-/** Applies the approval, with the approver's changed arguments if there are any; remembers what was approved. */
+/** Applies the approval, with the arguments that the approver changed, and remembers it if requested. */
 async function take(
   runtime: Runtime,
   run: RunState,
@@ -164,7 +164,7 @@ async function take(
   log.allowed(reply)
 }
 
-/** If nobody can be asked, names the rule that the owner could add. */
+/** Adds to APPROVAL_UNAVAILABLE the rule that the owner could add. */
 function withRule(error: unknown, { decision, caller }: DecidedCall): unknown {
   if (!ToolError.is(error) || error.code !== 'APPROVAL_UNAVAILABLE' || decision.effect !== 'ask') return error
   const { message, details, cause } = error
@@ -175,9 +175,9 @@ function withRule(error: unknown, { decision, caller }: DecidedCall): unknown {
 
 function whoCouldAnswer(caller: string): string {
   if (caller.startsWith('mcp:'))
-    return 'Use a client that shows forms, or set approvals: { inbox: true } and answer with tool-hub approvals.'
+    return 'Use a client that supports forms, or set approvals: { inbox: true } and answer with tool-hub approvals.'
   if (caller.startsWith('cli:')) return 'Use --yes, or --wait 5m and tool-hub approvals in another terminal.'
-  return 'Set an approver: the option approve, or a listener of hub.approvals.'
+  return 'Set an approver: the approve option or hub.approvals.watch().'
 }
 
 function changedWhileWaiting(tool: string): ToolError {
@@ -192,7 +192,7 @@ function left(request: ApprovalRequest): ToolError {
   })
 }
 
-/** Remembers an answer; it holds for this call even if it cannot be stored for later ones. */
+/** Stores an answer for later calls. If that fails, the answer still applies to this call. */
 async function remember(
   runtime: Runtime,
   run: RunState,
@@ -202,7 +202,7 @@ async function remember(
 ): Promise<void> {
   try {
     const isMore = reply.covers === 'targets' && !canCoverTargets(call)
-    // Changed arguments may have another pattern, which the approver has not seen.
+    // Changed arguments may result in another pattern, which the approver has not seen.
     const offered = reply.covers === 'pattern' ? patternOf(runtime, run, call) : undefined
     const pattern = offered?.shown === request.coverage.pattern ? offered : undefined
     await runtime.grants.remember({ ...request, pattern }, isMore ? { ...reply, covers: 'exact' } : reply)
@@ -213,7 +213,7 @@ async function remember(
 
 type Log = ReturnType<typeof logOf>
 
-/** Records and emits what becomes of one request. */
+/** Records the progress of one request and emits its events. */
 function logOf(runtime: Runtime, run: RunState, call: DecidedCall, request: ApprovalRequest) {
   const of = { callId: call.id, tool: request.tool, approval: request.id }
   const record = (event: ApprovalRequested | ApprovalAnswered) => run.records?.append(runtime.redactor.value(event))
@@ -223,7 +223,7 @@ function logOf(runtime: Runtime, run: RunState, call: DecidedCall, request: Appr
       const { hash: bound, rule, reason } = request
       record({ type: 'approval-requested', ...of, bound, rule, reason })
     },
-    /** Notifies the others who could have answered. */
+    /** Notifies the other approvers. */
     answered(reply: ApprovalReply) {
       answer = reply
       const { decision, by = 'approver', via, input } = reply
@@ -252,7 +252,7 @@ function logOf(runtime: Runtime, run: RunState, call: DecidedCall, request: Appr
   }
 }
 
-/** The reply of a person who refused, which may be remembered like an approval. */
+/** Returns the reply of a person who refused, which may be remembered like an approval. */
 function refusalOf(error: unknown): ApprovalReply | undefined {
   if (!ToolError.is(error) || error.code !== 'APPROVAL_DENIED') return undefined
   return error.details?.reply as ApprovalReply | undefined
@@ -266,8 +266,8 @@ function unansweredAs(error: unknown): 'deny' | 'timeout' | 'aborted' | 'unavail
 }
 
 /**
- * Gives a call the arguments that its approver wants instead. They go through the same steps as any: hooks, schema, targets,
- * policy. Where policy would only ask, the approver has answered; what it denies stays denied.
+ * Replaces the arguments of a call with those of its approver. They pass through the same steps as any: hooks, schema,
+ * targets, policy. If policy decides `ask`, the approver has already answered; `deny` stays denied.
  */
 async function changeInput(
   runtime: Runtime,
@@ -282,17 +282,17 @@ async function changeInput(
   denyCall(await judgeInput(runtime, run, call))
 }
 
-/** Throws what is wrong with such arguments while the approver can still correct them. Changes nothing. */
+/** Throws if changed arguments are invalid, so that the approver can still correct them. Changes nothing. */
 export async function checkChange(runtime: Runtime, call: FoundCall, input: unknown): Promise<void> {
   accepted(call, await call.tool.input.validate(bareInput(runtime, input).value))
 }
 
-/** What was shown had its secrets marked out; a mark that comes back would stand where the secret was. */
+/** Throws if changed arguments contain a redaction mark, which would replace the secret that it stands for. */
 function bareInput(runtime: Runtime, input: unknown): BoundInput {
   const { inputDepth: maxDepth, inputBytes: maxBytes, inputEntries: maxEntries } = runtime.settings
   const taken = takeInput(input, { maxDepth, maxBytes, maxEntries })
   if (!runtime.redactor.isMark(JSON.stringify(taken.value) ?? '')) return taken
-  throw new ToolError('INPUT_SCHEMA_INVALID', 'The changed arguments hold a redaction mark in the place of a secret.', {
-    hint: 'Approve the call as it is, or write the marked part anew.',
+  throw new ToolError('INPUT_SCHEMA_INVALID', 'The changed arguments contain a redaction mark in place of a secret.', {
+    hint: 'Approve the call unchanged, or replace the marked text.',
   })
 }

@@ -10,25 +10,24 @@ import {
 } from '../../core/index.ts'
 import { hashJson } from '../../lib/index.ts'
 import type { Runtime } from '../runtime.ts'
-import type { Call } from './call.ts'
-import { emitEvent } from './call.ts'
+import { type Call, emitEvent } from './call.ts'
 
 const DEFAULT_WAIT_MS = 300_000
-/** How often a question is asked whose answer another call took. */
+/** How often a question is asked if identical calls take the answers. */
 const MAX_ROUNDS = 3
 
 let asked = 0
 
-/** Asks the person a tool's question; uses the default answer if none comes in time. */
+/** Asks a person the question of a tool. Returns the default answer if nobody answers in time. */
 export async function askPerson(question: Question, call: Call, runtime: Runtime): Promise<Answer> {
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     const answer = await askOnce(question, call, runtime, round)
     if (answer) return answer
   }
-  throw new ToolError('CONFLICT', `The answers to ${call.name} were taken by the same call, made elsewhere.`)
+  throw new ToolError('CONFLICT', `The answers to ${call.name} were used by identical calls of other processes.`)
 }
 
-/** Asks once; `undefined` if the answer went to the same question of another call. */
+/** Asks once. Returns `undefined` if another call with the same question used the answer. */
 async function askOnce(question: Question, call: Call, runtime: Runtime, round: number): Promise<Answer | undefined> {
   call.signal.throwIfAborted()
   const hash = hashJson(['question', call.name, call.argsHash, questionOf(question)])
@@ -58,12 +57,12 @@ async function askOnce(question: Question, call: Call, runtime: Runtime, round: 
     if (question.defaultAnswer === undefined || !isLate(error)) throw error
     return { answer: question.defaultAnswer, isDefault: true }
   } finally {
-    // Code that still asks the person can stop.
+    // Lets an `answer` callback that is still waiting stop.
     done.abort()
   }
 }
 
-/** The question of this call that an earlier process left behind; none if the store fails. */
+/** Returns the pending question of this call that an earlier process left behind, or `undefined` if the store fails. */
 async function adopt(runtime: Runtime, call: Call, hash: string): Promise<StoredApproval | undefined> {
   try {
     return await runtime.questions.adopt({ hash, caller: runtime.principal ?? call.caller })
@@ -94,7 +93,7 @@ function requestOf(
   }
 }
 
-/** What the person sees, without other properties that a tool in plain JavaScript may have added. */
+/** Returns the fields that the person sees, without properties that a tool in plain JavaScript may have added. */
 function questionOf({ question, context, options, defaultAnswer, form }: Question) {
   return {
     question,
@@ -109,7 +108,7 @@ function isLate(error: unknown): boolean {
   return ToolError.is(error) && error.code === 'APPROVAL_TIMEOUT'
 }
 
-/** Answers of people were checked before; code whose answer does not fit has a defect. */
+/** Checks an answer. Those of people were checked before, so an invalid one is a defect of the answering code. */
 async function fitting(request: QuestionRequest, reply: QuestionReply): Promise<Answer> {
   try {
     return { ...(await fitAnswer(request, reply)), isDefault: false }

@@ -35,7 +35,7 @@ describe('a call', () => {
     expect(await touch(1_000)).toMatchObject({ ok: true })
     expect((await touch(1_001)).error).toMatchObject({
       code: 'INPUT_SCHEMA_INVALID',
-      message: 'The call touches 1001 targets, at most 1000 are judged at once.',
+      message: 'The call has 1001 targets; the limit is 1000.',
     })
   })
 

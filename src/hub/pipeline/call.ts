@@ -21,14 +21,14 @@ import type { RunState, Runtime } from '../runtime.ts'
 import type { TimeLimit } from './execute.ts'
 import type { RegisteredDialect, RegisteredTool } from './registered-tool.ts'
 
-/** A command, where it runs, and the names of the variables it may add. */
+/** A command, its working folder, and the names of the environment variables that it may add. */
 export interface JudgedCommand {
   readonly value: string
   readonly cwd: string
   readonly env: readonly string[]
 }
 
-/** Why the signal of a call that is over has fired. One for all: an error of its own would cost each call a stack trace. */
+/** The abort reason of a call that has ended. Shared, because a new error would cost each call a stack trace. */
 const OVER = Object.freeze(
   new ToolError('ABORTED', 'The call is over.', {
     hint: 'Finish everything before execute returns; nothing may happen after the record of the call.',
@@ -36,8 +36,8 @@ const OVER = Object.freeze(
 )
 
 /**
- * One call in the pipeline: what the steps learn, in the order they learn it. A step takes the type of the stage before it and
- * returns the next: `FoundCall`, `ValidCall`, `DecidedCall`.
+ * One call in the pipeline, with the state that its steps add in order. Each step takes the type of the previous stage and
+ * returns that of the next: `FoundCall`, `ValidCall`, `DecidedCall`.
  */
 export class Call {
   readonly id: string
@@ -53,70 +53,70 @@ export class Call {
   readonly emit: ((event: CallEvent) => void) | undefined
 
   tool: RegisteredTool | undefined
-  /** The dialect whose name was called. */
+  /** The dialect that the called name belongs to. */
   dialect: RegisteredDialect | undefined
   input: unknown
-  /** Of the input as JSON, estimated from below. */
+  /** A lower estimate of the size of the input as JSON. */
   inputBytes = 0
-  /** The input has passed the schema; it is final. */
+  /** Whether the input has passed the schema and is final. */
   isValid = false
   targets: readonly ResolvedTarget[] = []
-  /** Its commands as policy judged them. */
+  /** The commands of the call as policy decided on them. */
   readonly commands: JudgedCommand[] = []
-  /** What its commands would run, by the value of the target. */
+  /** What each command would run, by the value of its target. */
   readonly readings = new Map<string, CommandReading>()
-  /** The isolation level of its commands, if it runs any. */
+  /** The isolation level of the commands; `undefined` if the call runs none. */
   sandbox: SandboxLevel | undefined
-  /** A file that it would replace and that the run has not read. */
+  /** A file that the call would replace although the run has not read it. */
   unread: string | undefined
-  /** Those of its tool's that this call uses. */
+  /** The capabilities of the tool that this call uses. */
   capabilities: readonly Capability[] = []
   decision: Decision | undefined
   /** The decision's effect, or a stricter one that a hook chose. */
   effect: Effect = 'deny'
   approvedBy: string | undefined
   attempts = 0
-  /** Its end is on record. */
+  /** Whether the end of the call is recorded. */
   recorded = false
-  /** Its start is on record, so its end need not repeat the facts. */
+  /** Whether the start of the call is recorded; the end then does not repeat the facts. */
   started = false
-  /** The sandbox was asked to change something; the intent is on record. */
+  /** Whether the call has asked the sandbox for a change; the intent is recorded. */
   hasChanged = false
-  /** When `execute` was first entered; from then on the call may have had effects. */
+  /** When `execute` was first entered; from then on the call may have had side effects. */
   executedMark: number | undefined
-  /** How long people took to answer, in all. */
+  /** The total time that the call has waited for people. */
   waitedMs = 0
-  /** The part of it after `execute` was entered. */
+  /** The share of `waitedMs` after `execute` was entered. */
   waitedInToolMs = 0
-  /** How long `execute` may take. */
+  /** The time limit of `execute`. */
   timeLimit: TimeLimit | undefined
   abandoned = false
-  /** The result is out; what comes later is late. */
+  /** Whether the result has been returned. */
   ended = false
   readonly evidence: Evidence[] = []
   readonly artifacts: Artifact[] = []
   readonly notices: string[] = []
-  /** What it read comes from outside. */
+  /** Whether the call has read content from outside. */
   isUntrusted = false
   truncated: ResultMeta['truncated']
-  /** What ended the call, before it became a result. */
+  /** The error that ended the call. */
   failure: ToolError | undefined
 
-  /** What the call holds until its end. */
+  /** The budget that the call holds until its end. */
   reservation: Reservation | undefined
   release: (() => void) | undefined
-  /** The one call that a paused tool's circuit breaker lets through to try. */
+  /** Whether this is the one trial call that an open circuit breaker lets through. */
   isProbe = false
   key: NewKey<ToolResult> | undefined
   span: CallSpan | undefined
 
-  /** Called once when the call is stopped; the step that waits sets it. */
+  /** Called once when the call is stopped. Set by the step that is waiting. */
   onAbort: ((reason: ToolError) => void) | undefined
 
-  /** Called when the call has ended and is on record. */
+  /** Called when the call has ended and its end is recorded. */
   onEnded: (() => void) | undefined
 
-  /** How many people are waited for now, and since when. */
+  /** The number of answers that the call is waiting for, and since when. */
   #waits = 0
   #waitingSince = 0
   #whenEnded: Promise<void> | undefined
@@ -146,14 +146,14 @@ export class Call {
     this.emit = fields.emit
   }
 
-  /** The one signal of this call; made when somebody first looks, most tools never do. */
+  /** The signal of this call. Created on first use, because most tools never read it. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     if (this.#abortReason ?? this.ended) this.#controller.abort(this.#abortReason ?? OVER)
     return this.#controller.signal
   }
 
-  /** Why the call was stopped, if it was. */
+  /** Why the call was stopped; `undefined` if it was not. */
   get abortReason(): ToolError | undefined {
     return this.#abortReason
   }
@@ -163,7 +163,7 @@ export class Call {
     return this.ended || this.#abortReason !== undefined
   }
 
-  /** Stops the call; the first reason stays. */
+  /** Stops the call. Only the first reason counts. */
   abort(reason: ToolError): void {
     if (this.#abortReason !== undefined || this.ended) return
     this.#abortReason = reason
@@ -171,7 +171,7 @@ export class Call {
     this.onAbort?.(reason)
   }
 
-  /** Waits for a person. The time until then is not the tool's, nor that of the calls that made this one. */
+  /** Waits for a person. The waiting time does not count as time of the tool, nor of the parent calls. */
   async waitFor<T>(answer: Promise<T>): Promise<T> {
     for (let call: Call | undefined = this; call; call = call.parent) call.#beginWait()
     try {
@@ -195,7 +195,10 @@ export class Call {
     this.timeLimit?.resume()
   }
 
-  /** Calls the listener when the call is stopped or over, also if it already is. Returns a function that removes it. Cheaper than a signal. */
+  /**
+   * Calls the listener when the call is stopped or has ended, immediately if that has happened. Returns a function that
+   * removes the listener. Cheaper than a signal.
+   */
   onStop(listener: (reason: ToolError) => void): () => void {
     if (this.isStopped) listener(this.#abortReason ?? OVER)
     this.#stopListeners ??= new Set()
@@ -210,13 +213,13 @@ export class Call {
     for (const listener of listeners ?? []) listener(reason)
   }
 
-  /** The result is out: a context that was kept can do nothing more. */
+  /** Ends the call: a context that its tool has kept no longer works. */
   end(): void {
     this.ended = true
     this.#emitStop(OVER)
   }
 
-  /** Resolves when the call is over and on record. */
+  /** Resolves when the call has ended and its end is recorded. */
   whenEnded(): Promise<void> {
     this.#whenEnded ??= new Promise((resolve) => {
       this.onEnded = resolve
@@ -234,14 +237,14 @@ export class Call {
     return this.executedMark !== undefined
   }
 
-  /** Hash of the final input; empty as long as there is none. */
+  /** Hash of the final input; empty before the input is final. */
   get argsHash(): string {
     if (!this.isValid) return ''
     this.#argsHash ??= hashJson(this.input)
     return this.#argsHash
   }
 
-  /** Another input: what was learnt of the one before is forgotten, and everything is judged anew. */
+  /** Replaces the input and resets everything that was derived from the previous one. */
   replaceInput(input: unknown): void {
     this.input = input
     this.isValid = false
@@ -253,12 +256,12 @@ export class Call {
     this.unread = undefined
   }
 
-  /** Canonical name once found, the asked one before. */
+  /** The canonical name of the tool, or the requested name before the tool is found. */
   get name(): string {
     return this.tool?.tool.name ?? this.wire
   }
 
-  /** What is paused when calls like this one fail several times in a row. */
+  /** The key of the circuit breaker that this call belongs to. */
   get circuit(): string {
     const about = this.isValid ? this.tool?.tool.circuit?.(this.input, this.run) : undefined
     return about === undefined ? this.name : `${this.name} (${about})`
@@ -281,7 +284,7 @@ export type DecidedCall = ValidCall & { readonly decision: Decision }
 
 type GivenIds = Pick<CallOptions, 'requestId' | 'taskId' | 'goalId'>
 
-/** Ids that the caller gave for its own purposes; those that it did not give are absent. */
+/** Returns the ids that the caller set; others are absent. */
 export function givenIds({ requestId, taskId, goalId }: CallOptions): GivenIds {
   return {
     ...(requestId !== undefined && { requestId }),
@@ -290,18 +293,18 @@ export function givenIds({ requestId, taskId, goalId }: CallOptions): GivenIds {
   }
 }
 
-/** Marks the run as tainted and the result as untrusted: the call has read text from outside. */
+/** Marks the run as tainted and the result as untrusted, because the call has read content from outside. */
 export function markUntrusted(run: RunState, call: Call): void {
   run.taint(call.id)
   labelCall(call)
 }
 
-/** The result of the call, and of those that made it, is labelled. */
+/** Marks the result of the call, and those of its parent calls, as untrusted. */
 export function labelCall(call: Call): void {
   for (let reader: Call | undefined = call; reader; reader = reader.parent) reader.isUntrusted = true
 }
 
-/** Waits for work, but not past an abort of the call. */
+/** Waits for work. Rejects as soon as the call is stopped. */
 export function untilStopped<T>(call: Call, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const finish = () => {
@@ -316,7 +319,10 @@ export function untilStopped<T>(call: Call, work: Promise<T>): Promise<T> {
   })
 }
 
-/** Waits for what a call needs before its tool runs: not past an abort, and not longer than a tool may take. */
+/**
+ * Waits for what a call needs before its tool runs. Rejects if the call is stopped, or with TIMEOUT after the tool
+ * timeout.
+ */
 export function withinTimeout<T>(
   { clock, settings }: Runtime,
   call: Call,
@@ -330,13 +336,13 @@ export function withinTimeout<T>(
   return untilStopped(call, work).finally(cancel)
 }
 
-/** Emits an event to the stream of the call and to everyone who watches the hub. */
+/** Emits an event to the stream of the call and to all listeners of the hub. */
 export function emitEvent(runtime: Runtime, call: Call, event: CallEvent): void {
   if (call.emit) notify(call.emit, event)
   runtime.publish(event)
 }
 
-/** A listener that throws must not take the call down with it: its error goes to the process as its own. */
+/** An error thrown by a listener must not fail the call: it is rethrown as an uncaught exception of the process. */
 function notify(listener: (event: CallEvent) => void, event: CallEvent): void {
   try {
     listener(event)

@@ -106,7 +106,7 @@ describe('a call as a feature sees it', () => {
     const { permits, allows } = ability()
     permits('memory', 'note')
     permits('memory', 'a')
-    expect(() => permits('memory', 'b')).toThrow(/reached for memory b/)
+    expect(() => permits('memory', 'b')).toThrow(/used memory b/)
     expect([allows('memory', 'note'), allows('memory', 'a')]).toEqual([{ ok: true }, { ok: true }])
     expect(allows('memory', 'b')).toEqual({
       ok: false,
@@ -171,8 +171,8 @@ describe('a call as a feature sees it', () => {
     await expect(keepArtifact(runtime, run, call, 'late')).rejects.toMatchObject({ code: 'ABORTED' })
     await expect(world({ keepsRecords: false }).ability().artifact('x')).rejects.toMatchObject({
       code: 'RECORDS_UNAVAILABLE',
-      message: 'This hub keeps no records, so there is no place for an artifact.',
-      fix: { hint: 'Make the hub with `runs` set to a folder.' },
+      message: 'This hub keeps no records, so it cannot store an artifact.',
+      fix: { hint: 'Create the hub with `runs` set to a folder.' },
     })
   })
 })

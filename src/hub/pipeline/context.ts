@@ -24,12 +24,12 @@ import { filesHandle, networkHandle } from './handles.ts'
 import { recordIntent } from './record.ts'
 import { blocks, outputLimit } from './settle.ts'
 
-/** How a tool calls another tool: the pipeline again, with the call that makes it as the parent. */
+/** Calls a tool from within a call, which becomes the parent. The nested call passes through the whole pipeline. */
 export type CallNested = (runtime: Runtime, tool: string | AnyTool, input: unknown, parent: Call) => Promise<ToolResult>
 
 /**
- * Builds what `execute` gets: the handles of the declared capabilities and nothing else. A handle is created when the tool
- * first reads it.
+ * Builds the context of `execute`, with the handles of the declared capabilities and nothing else. A handle is created when
+ * the tool first reads it.
  */
 export function buildContext(runtime: Runtime, run: RunState, call: DecidedCall, callNested: CallNested): BaseContext {
   return new (contextClass(call.tool.capabilities))(runtime, run, call, callNested)
@@ -37,7 +37,7 @@ export function buildContext(runtime: Runtime, run: RunState, call: DecidedCall,
 
 type CreateHandle = (runtime: Runtime, run: RunState, call: DecidedCall, callNested: CallNested) => unknown
 
-/** Only for the getters below: a tool that could ask a context for its call would get past the sandbox. */
+/** Only for the getters below: a tool that could get the call from its context would bypass the sandbox. */
 let handleOf: (context: CallContext, name: string, create: CreateHandle) => unknown
 
 class CallContext implements BaseContext {
@@ -96,7 +96,7 @@ class CallContext implements BaseContext {
 
   evidence(evidence: Evidence): void {
     this.#assertOpen()
-    if (!isEvidence(evidence)) throw new TypeError('Evidence is { type, ref, summary }, each a text.')
+    if (!isEvidence(evidence)) throw new TypeError('Evidence must be { type, ref, summary }, each a string.')
     this.#call.evidence.push(evidence)
   }
 
@@ -132,7 +132,9 @@ class CallContext implements BaseContext {
     return this.#callNested(this.#runtime, tool, input, this.#call)
   }
 
-  /** A tool that kept its context has no more rights once the call is over; its file and network handles know by the signal. */
+  /**
+   * Throws if the call has ended: a tool that kept its context has no rights left. Handles check the signal themselves.
+   */
   #assertOpen(): void {
     if (this.#call.ended) throw this.#call.over()
   }
@@ -155,7 +157,7 @@ const HANDLES: ReadonlyMap<Capability, Handle> = new Map<Capability, Handle>([
 
 type ContextClass = typeof CallContext
 
-/** One class for each set of handles, because defining them call by call would cost more than most calls. */
+/** One class for each set of handles: defining the getters for every call would cost more than most calls. */
 const CLASSES = new WeakMap<ReadonlySet<Capability>, ContextClass>()
 const BY_HANDLES = new Map<string, ContextClass>()
 
@@ -181,7 +183,7 @@ function defineContext(handles: Iterable<Handle>): ContextClass {
       },
     })
   }
-  // Calls share it: a tool must not be able to change what others get.
+  // Frozen because calls share the prototype: a tool must not change the contexts of others.
   Object.freeze(ToolContext.prototype)
   return ToolContext
 }
@@ -200,7 +202,10 @@ function isEvidence(evidence: Evidence): boolean {
   return typeof type === 'string' && typeof ref === 'string' && typeof summary === 'string'
 }
 
-/** Keeps something large with the run, redacted, and among the artifacts of the call's result. */
+/**
+ * Stores redacted data as an artifact of the run and lists it in the result of the call. Throws if there are no
+ * records.
+ */
 export async function keepArtifact(
   { redactor }: Runtime,
   { records }: RunState,
@@ -210,8 +215,8 @@ export async function keepArtifact(
 ): Promise<Artifact> {
   if (call.ended) throw call.over()
   if (!records)
-    throw new ToolError('RECORDS_UNAVAILABLE', 'This hub keeps no records, so there is no place for an artifact.', {
-      hint: 'Make the hub with `runs` set to a folder.',
+    throw new ToolError('RECORDS_UNAVAILABLE', 'This hub keeps no records, so it cannot store an artifact.', {
+      hint: 'Create the hub with `runs` set to a folder.',
     })
   const kept = typeof content === 'string' ? redactor.text(content) : content
   const artifact = await records.putArtifact(kept, redactor.value(options))
@@ -221,10 +226,10 @@ export async function keepArtifact(
 
 const MAX_URL_LENGTH = 2_000
 
-/** How a feature calls a tool for its call. */
+/** Calls a tool on behalf of the call that a feature serves. */
 type CallForFeature = (tool: string, input: unknown) => Promise<ToolResult>
 
-/** One call as a feature sees it: held to what was decided, on record before anything changes. */
+/** Returns a call as a feature sees it: limited to what policy decided, and recorded before anything changes. */
 export function featureCall(runtime: Runtime, run: RunState, call: DecidedCall, callTool: CallForFeature): FeatureCall {
   return {
     callId: call.id,
@@ -262,7 +267,7 @@ function rightsOf({ rights: principal }: Runtime, { caller, options }: Call): Ri
   return { caller, ...(principal && { principal }), ...(callerKind && { callerKind }), ...(grants && { grants }) }
 }
 
-/** Decides where nobody can be asked: only what is allowed outright. */
+/** Decides without asking anybody: only `allow` permits. */
 function allows(
   runtime: Runtime,
   run: RunState,

@@ -101,7 +101,7 @@ describe('the decision on a call', () => {
         source: 'built in',
         layer: 'fallback',
         reason: 'It changed.',
-        fix: { hint: 'Approve it when asked. What an MCP server changed is accepted with `tool-hub mcp pin`.' },
+        fix: { hint: 'Approve the call when asked. Accept the changes of an MCP server with `tool-hub mcp pin`.' },
       },
     })
     const asked = decided({ tool, rules: [{ ask: 'memory', reason: 'Mine.' }] })
@@ -204,8 +204,8 @@ describe('at the moment of use', () => {
     else
       expect(error).toMatchObject({
         code: 'POLICY_DENIED',
-        message: expect.stringContaining(`x.y reached for ${capability} ${value}, which it had not named: `),
-        fix: { hint: 'Have the tool name the target in targets(), so that it is judged before the call.' },
+        message: expect.stringContaining(`x.y used ${capability} ${value}, which is not among its targets: `),
+        fix: { hint: 'Return the target from targets() of the tool, so that policy decides before the call.' },
       })
   })
 
@@ -274,7 +274,7 @@ describe('the handles of a call', () => {
     const [told] = given as [NetworkTold]
     expect([told.maxBytes, told.postRetries, told.idempotencyKey, told.signal()]).toEqual([7, 2, 'k', call.signal])
     told.permits('https://a.example/', 'network')
-    expect(() => told.permits('https://a.example/', 'send')).toThrow(/reached for send/)
+    expect(() => told.permits('https://a.example/', 'send')).toThrow(/used send/)
     told.onRetry()
     told.onAnswer()
     await told.beforeSend()

@@ -4,7 +4,7 @@ import { type Decision, decide, type PolicyQuestion, requestsFor } from '../../p
 import type { RunState, Runtime } from '../runtime.ts'
 import type { Call, DecidedCall, FoundCall, ValidCall } from './call.ts'
 
-/** Step 5: the caller's kind and the policy; hooks may tighten the decision afterwards. */
+/** Step 5: checks the kind of the caller and applies the policy. Hooks may tighten the decision afterwards. */
 export function decideCall(runtime: Runtime, run: Taint, call: ValidCall): DecidedCall {
   const { tool, callers } = call.tool
   const { callerKind = 'direct' } = call.options
@@ -20,13 +20,13 @@ export function decideCall(runtime: Runtime, run: Taint, call: ValidCall): Decid
   return call as DecidedCall
 }
 
-/** Adds what the skills that this run has loaded ask for. */
+/** Adds the requests of the skills that this run has loaded. */
 function withRequests(decision: Decision, asked: PolicyQuestion, requests: readonly SkillRequest[]): Decision {
   if (requests.length === 0) return decision
   return { ...decision, requests: [...new Set([...decision.requests, ...requestsFor(requests, asked)])] }
 }
 
-/** Rules were written for the tool as it was; what it is now, a person looks at first. */
+/** Tightens `allow` to `ask` for a tool in doubt: the rules were written for its earlier definition. */
 function doubted(decision: Decision, doubt: string): Decision {
   if (decision.effect === 'deny') return decision
   if (decision.effect === 'ask') return { ...decision, reason: `${decision.reason} ${doubt}` }
@@ -37,11 +37,11 @@ function doubted(decision: Decision, doubt: string): Decision {
     source: 'built in',
     layer: 'fallback',
     reason: doubt,
-    fix: { hint: 'Approve it when asked. What an MCP server changed is accepted with `tool-hub mcp pin`.' },
+    fix: { hint: 'Approve the call when asked. Accept the changes of an MCP server with `tool-hub mcp pin`.' },
   }
 }
 
-/** What policy is asked about a call. */
+/** Returns the question about a call that policy decides. */
 export function question({ settings }: Runtime, run: Taint, call: FoundCall): PolicyQuestion {
   const { tool, ruleNames: names, groups } = call.tool
   const { callerKind: caller = 'direct', grants, untrusted } = call.options
@@ -51,17 +51,17 @@ export function question({ settings }: Runtime, run: Taint, call: FoundCall): Po
   return { tool: tool.name, names, groups, capabilities, targets, readings, isUnsandboxed, caller, tainted, grants }
 }
 
-/** Throws POLICY_DENIED if the call is denied, with the rule and what would change it. */
+/** Throws POLICY_DENIED if the call is denied, with the rule and the fix. */
 export function denyCall(call: DecidedCall): void {
   if (call.effect !== 'deny') return
   const { effect, rule, reason, fix } = call.decision
   if (effect === 'deny') {
     const unread = unreadThatDenies(call)
     const about = unread === undefined ? '' : ` ${JSON.stringify(unread)} exists, and this run has not read it.`
-    // A rule without a reason of its own has been named already.
+    // The default reason only repeats the rule.
     const why = reason === `Denied by ${rule}.` ? '.' : `: ${withStop(reason)}`
     throw new ToolError('POLICY_DENIED', `${call.name} is denied by ${rule}${why}${about}`, {
-      // Without a key: reading is for the caller to do.
+      // Without a key, because the caller itself can read the file.
       fix: unread === undefined ? fix : { hint: `Read the whole file first, then write. Or: ${fix.hint}` },
     })
   }
@@ -70,16 +70,18 @@ export function denyCall(call: DecidedCall): void {
   })
 }
 
-/** A file that is there and that nobody has looked at, where that alone is what denies: reading it first would help. */
+/** Returns the existing file that the run has not read, if that alone is why the call is denied. */
 function unreadThatDenies({ unread, decision }: DecidedCall): string | undefined {
   const denied = decision.demands.filter(({ effect }) => effect === 'deny')
   return denied.every(({ capability }) => capability === 'danger:destructive') ? unread : undefined
 }
 
-/** All that a decision looks at of a run. */
+/** The state of a run that decisions depend on. */
 type Taint = Pick<RunState, 'tainted'>
 
-/** At the moment of use: a target that was not judged before the call is judged now, and nobody can be asked any more. */
+/**
+ * Checks a target at the moment of use. Throws POLICY_DENIED unless it was decided before or is allowed without asking.
+ */
 export function holdToDecision(
   runtime: Runtime,
   run: Taint,
@@ -89,15 +91,15 @@ export function holdToDecision(
 ): void {
   if (isNamed(call, capability, value)) return
   const { effect, rule, fix } = decideNow(runtime, run, call, capability, value)
-  // The person who would be asked has said yes already, to all that is below; or is the one who calls.
+  // The approver has already approved everything below the target, or the owner is the caller.
   const isYes = effect === 'allow' || (effect === 'ask' && (isApproved(call, capability, value) || isOwners(call)))
-  if (!isYes) throw unnamed(call, `${capability} ${value}`, `${rule} does not allow it unasked`, fix.key)
-  // A decide hook cannot be asked here, where nothing may wait; without its yes there is none.
+  if (!isYes) throw unnamed(call, `${capability} ${value}`, `${rule} does not allow it without approval`, fix.key)
+  // A decide hook cannot run here, because nothing may wait; without its consent the target is denied.
   if (runtime.hooks.looksAt('decide', call))
     throw unnamed(call, `${capability} ${value}`, 'a decide hook was not asked')
 }
 
-/** The decision on one thing at the moment of use. */
+/** Decides on one target at the moment of use. */
 export function decideNow(
   runtime: Runtime,
   run: Taint,
@@ -116,17 +118,17 @@ function isApproved({ approvedBy, targets }: Call, capability: Capability, value
 }
 
 function unnamed(call: Call, target: string, why: string, key?: string): ToolError {
-  return new ToolError('POLICY_DENIED', `${call.name} reached for ${target}, which it had not named: ${why}.`, {
-    fix: { key, hint: 'Have the tool name the target in targets(), so that it is judged before the call.' },
+  return new ToolError('POLICY_DENIED', `${call.name} used ${target}, which is not among its targets: ${why}.`, {
+    fix: { key, hint: 'Return the target from targets() of the tool, so that policy decides before the call.' },
   })
 }
 
-/** The owner's own calls, such as undo. */
+/** Returns whether the owner itself makes the call, such as an undo. */
 export function isOwners({ tool }: FoundCall): boolean {
   return tool.origin === 'owner'
 }
 
-/** Whether the call has named the target, so that it was part of the decision. */
+/** Returns whether the target was part of the decision. */
 export function isNamed({ targets }: Call, capability: Capability, value: string): boolean {
   return targets.some((target) => target.capability === capability && target.value === value)
 }

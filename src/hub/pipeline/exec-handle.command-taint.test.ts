@@ -51,7 +51,11 @@ function world() {
 describe('the run of a command', () => {
   it.each<[string, (folder: string) => Partial<CommandReach>, RegExp | undefined]>([
     ['is in a sandbox', () => ({}), undefined],
-    ['has no sandbox', () => ({ sandbox: 'none' }), /all that this machine can reach, because there is no sandbox/],
+    [
+      'has no sandbox',
+      () => ({ sandbox: 'none' }),
+      /everything that this machine can reach, because there is no sandbox/,
+    ],
     ['sees a root that is not trusted', (at) => ({ untrusted: [at] }), /, a root that is marked untrusted/],
     ['sees a labelled file', (at) => ({ sees: [join(at, 'in')] }), /in\/a\.txt, which holds content from outside/],
     ['does not see it', (at) => ({ sees: [join(at, 'out')] }), undefined],
@@ -70,7 +74,7 @@ describe('the run of a command', () => {
         { type: 'command-tainted', callId: call.id, tool: 'exec', reason: expect.stringMatching(reason) },
       ])
       expect(call.notices).toEqual([
-        expect.stringMatching(/^The command could read .* counts as tainted: sending data asks\.$/),
+        expect.stringMatching(/^The command could read .* is now tainted, so sending data needs approval\.$/),
       ])
       // The command itself is judged as one of a tainted run, too.
       expect(run.taintedBeside(call.id)).toBe(true)

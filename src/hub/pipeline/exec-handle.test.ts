@@ -132,8 +132,8 @@ describe('the commands of a call', () => {
     command.onSetAside!({ path: '/w/.git', movedTo: '/w/.git.1' } as never)
     command.onSetAside!({ path: '/w/.git', problem: 'busy' } as never)
     const texts = [
-      'A command made /w/.git, which is protected; it is /w/.git.1 now.',
-      'A command made /w/.git, which is protected; it could not be renamed (busy): look at it.',
+      'A command created /w/.git, which is protected; it was renamed to /w/.git.1.',
+      'A command created /w/.git, which is protected; it could not be renamed (busy), so check it.',
     ]
     expect([call.notices, warned]).toEqual([texts, []])
     call.end()

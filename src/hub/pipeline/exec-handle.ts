@@ -10,10 +10,13 @@ import { recordIntent } from './record.ts'
 const MAX_REFUSALS = 200
 const MAX_NOTICES = 5
 
-/** The commands of one call: what policy decided on, on record before it starts, with all it connects to. */
+/**
+ * Creates the handle for commands of a call. It runs only commands that policy decided on, and records them and their
+ * connections.
+ */
 export function execHandle(runtime: Runtime, run: RunState, call: DecidedCall): Commands {
   const guard = run.sandbox.process()
-  // What a tool leaves running when it returns would run on unseen; what it put into the background does.
+  // Ends commands that are still running when the tool returns, except those that it started in the background.
   call.onStop(() => void guard.endCall(call.id))
   return guard.handle(commandCall(runtime, run, call))
 }
@@ -38,7 +41,7 @@ function commandCall(runtime: Runtime, run: RunState, call: DecidedCall): Comman
     onSetAside: (moved) => noticeSetAside(call, moved),
     async onBackground(id, line) {
       const command = runtime.redactor.text(line)
-      // A run with a command in the background is not idle.
+      // A run with a background command is not idle.
       run.inFlight++
       background.add(id)
       await runtime.commands.processes.add({
@@ -54,39 +57,42 @@ function commandCall(runtime: Runtime, run: RunState, call: DecidedCall): Comman
       if (!background.delete(id)) return
       run.inFlight--
       records?.append({ type: 'process-ended', callId, tool, process: id, ...how })
-      // What cannot be removed is told once more by the next hub, which does no harm.
+      // If this fails, the next hub reports the command once more, which does no harm.
       runtime.commands.processes.remove(id).catch(() => {})
     },
   }
 }
 
-/** What policy decided on: these words, in this folder, with no other variables. */
+/** Returns whether policy decided on this command line in this folder with no other variables. */
 function isJudged({ commands }: Call, value: string, { cwd, env }: Omit<JudgedCommand, 'value'>): boolean {
   return commands.some(
     (judged) => judged.value === value && judged.cwd === cwd && env.every((name) => judged.env.includes(name)),
   )
 }
 
-/** The same words elsewhere are another command: never the one that was decided on. */
+/** The value for a command line that policy did not decide on, because folder or variables differ. */
 function notJudged(value: string): string {
   return `${value} `
 }
 
-/** Nobody hears a call that is over: then the owner does. */
+/** Adds a notice to the call. If the call has ended, warns the owner instead. */
 function noticeSetAside(call: Call, { path, movedTo, problem }: SetAside): void {
-  const outcome = problem === undefined ? `it is ${movedTo} now` : `it could not be renamed (${problem}): look at it`
-  const text = `A command made ${path}, which is protected; ${outcome}.`
+  const outcome =
+    problem === undefined ? `it was renamed to ${movedTo}` : `it could not be renamed (${problem}), so check it`
+  const text = `A command created ${path}, which is protected; ${outcome}.`
   if (call.ended) process.emitWarning(text, 'ToolHubWarning')
   else call.notices.push(text)
 }
 
-/** Every host that a command reaches, or tries to, is judged as a request of the call's own and is on record under it. */
+/**
+ * Every connection of a command, even one that is refused, is decided and recorded like a request of the call itself.
+ */
 function networkOf(runtime: Runtime, run: RunState, call: DecidedCall): CommandNetwork {
   let refusals = 0
   return {
     permits(url) {
       for (const capability of ['network', 'send'] as const) {
-        // A command is one thing: its own first answer must not forbid it the second question.
+        // The first response that a command receives must not forbid its own next request.
         const taint = { tainted: run.taintedBeside(call.id) }
         const { effect, rule, fix } = decideNow(runtime, taint, call, capability, url)
         if (effect !== 'allow') throw new ToolError('POLICY_DENIED', `${url} is not allowed by ${rule}.`, { fix })
@@ -94,7 +100,7 @@ function networkOf(runtime: Runtime, run: RunState, call: DecidedCall): CommandN
     },
     onConnection(url, outcome) {
       const isConnected = outcome.startsWith('connected')
-      // A command that tries the same a thousand times must not fill the disk with it.
+      // A command that retries a thousand times must not fill the disk with refusals.
       if (!isConnected && ++refusals > MAX_REFUSALS) return
       run.records?.append({
         type: 'command-connected',
@@ -109,7 +115,7 @@ function networkOf(runtime: Runtime, run: RunState, call: DecidedCall): CommandN
   }
 }
 
-/** What a call keeps is among the artifacts of its result; what comes later belongs to whoever asks for it. */
+/** Lists the output file among the artifacts of the result, unless the call has ended. */
 function shownInResult(file: OutputFile, call: Call): OutputFile {
   return {
     write: (bytes) => file.write(bytes),
@@ -123,23 +129,23 @@ function shownInResult(file: OutputFile, call: Call): OutputFile {
   }
 }
 
-/** A command that runs, or is about to. */
+/** A command that runs or is about to run. */
 interface Tracked {
   readonly run: RunState
   readonly call: Call
   readonly reach: CommandReach
-  /** Absent until it is about to start. */
+  /** `undefined` until the command is about to start. */
   startedAt: number | undefined
-  /** All that is changed where it can write is being labelled. */
+  /** Set while every change in the folders that the command can write is labelled. */
   writing: string | undefined
 }
 
-/** Not the id of a call: the command itself is judged as one of a tainted run, too. */
+/** The origin of the taint. It is not a call id, so the command itself counts as one of a tainted run too. */
 const FROM_FILES = 'files that a command could read'
 
 /**
- * Carries taint through commands: the run of a command that can read a labelled file is tainted, and what a command of a
- * tainted run changes is labelled. What a command has really read nobody knows, so what it could read counts.
+ * Propagates taint through commands: a command that can read a labelled file taints its run, and files that a command of a
+ * tainted run changes are labelled. What a command really reads is unknown, so everything that it could read counts.
  */
 export class CommandTaint {
   readonly #untrusted: UntrustedFiles
@@ -153,7 +159,10 @@ export class CommandTaint {
     }
   }
 
-  /** Before a command starts. Resolves, when its labels survive a loss of power, to a function for when it has ended. */
+  /**
+   * Called before a command starts. Resolves when its labels are durable, to a function to call when the command has
+   * ended.
+   */
   async enter(run: RunState, call: Call, reach: CommandReach): Promise<() => void> {
     const command: Tracked = { run, call, reach, startedAt: undefined, writing: undefined }
     const stopListening = run.onTaint(() => this.#label(command))
@@ -177,18 +186,18 @@ export class CommandTaint {
   }
 
   async #reasonFor(reach: CommandReach): Promise<string | undefined> {
-    if (reach.sandbox === 'none') return 'all that this machine can reach, because there is no sandbox'
+    if (reach.sandbox === 'none') return 'everything that this machine can reach, because there is no sandbox'
     const [root] = reach.untrusted
     if (root !== undefined) return `${root}, a root that is marked untrusted`
     const found = await this.#untrusted.find(reach)
     return found === undefined ? undefined : `${found}, which holds content from outside`
   }
 
-  /** From now on what it changes is labelled, and who can see that is tainted. */
+  /** Labels everything that the command changes from now on, and taints the runs whose commands can read it. */
   #label(command: Tracked): void {
     if (command.writing !== undefined) return
     const { writes } = command.reach
-    // One that runs already may have mapped files into its memory, which get no new time at every write.
+    // A running command may have mapped files into memory, whose modification time does not change with every write.
     command.writing = this.#untrusted.begin(writes, command.startedAt)
     for (const other of this.#running) {
       const shared = writes.find((folder) => canSee(other.reach, folder))
@@ -210,5 +219,6 @@ function taint({ run, call }: Tracked, what: string): void {
   labelCall(call)
   if (!isNew) return
   run.records?.append({ type: 'command-tainted', callId: call.id, tool: call.name, reason: what })
-  if (!call.ended) call.notices.push(`The command could read ${what}. The run counts as tainted: sending data asks.`)
+  if (!call.ended)
+    call.notices.push(`The command could read ${what}. The run is now tainted, so sending data needs approval.`)
 }

@@ -6,22 +6,22 @@ import { type Call, type DecidedCall, emitEvent, type FoundCall, markUntrusted }
 import { buildContext, type CallNested } from './context.ts'
 import { recordLate, recordPending } from './record.ts'
 
-/** What running a tool needs in addition to the call. */
+/** Everything that running a tool needs in addition to the call. */
 export interface Execution {
   readonly clock: Clock
   readonly context: BaseContext
   readonly timeoutMs: number
-  /** What the call ends with when the time is over. */
+  /** Creates the error that ends the call when its time is up. */
   readonly outOfTime: () => ToolError
-  /** How long a stopped tool may take to tidy up before it is left behind. */
+  /** How long a stopped tool may take to clean up before it is abandoned. */
   readonly graceMs: number
-  /** The tool returned a promise. */
+  /** Called if the tool returns a promise. */
   readonly onPending: () => void
-  /** The tool ended after it was left behind. */
+  /** Called if the tool settles after it was abandoned. */
   readonly onLate: (outcome: { readonly ok: boolean; readonly error?: unknown }) => void
 }
 
-/** Step 8: runs the tool with its context. A promise only if the tool returns one. */
+/** Step 8: runs the tool with its context. Returns a promise only if the tool does. */
 export function execute(runtime: Runtime, run: RunState, call: DecidedCall, callNested: CallNested): unknown {
   const { name: tool, description } = call.tool.tool
   emitEvent(runtime, call, { type: 'call-started', callId: call.id, tool })
@@ -38,7 +38,7 @@ export function execute(runtime: Runtime, run: RunState, call: DecidedCall, call
   return isFromOutside ? runAndLabel(run, call, execution) : runTool(call, execution)
 }
 
-/** Whatever a tool with the network or through somebody else has done, what it returns came from outside. */
+/** Runs a tool that uses the network or another system, and marks its result as content from outside. */
 async function runAndLabel(run: RunState, call: FoundCall, execution: Execution): Promise<unknown> {
   try {
     return await runTool(call, execution)
@@ -47,7 +47,7 @@ async function runAndLabel(run: RunState, call: FoundCall, execution: Execution)
   }
 }
 
-/** The shortest limit of the tool (or its dialect, or the hub), its rule, the caller and the budget, and the error when it is reached. */
+/** Returns the shortest time limit of dialect, tool or hub, rule, caller and budget, with the error for that limit. */
 function timeLimitOf(runtime: Runtime, call: DecidedCall): Pick<Execution, 'timeoutMs' | 'outOfTime'> {
   const { wallMs = Number.POSITIVE_INFINITY, wallKey } = call.reservation ?? {}
   const timeoutMs = Math.min(
@@ -73,7 +73,7 @@ function outOfBudget(call: Call, wallMs: number, key = 'limits.run.time'): ToolE
   )
 }
 
-/** Runs the tool within one time limit, again where it says that is safe. Settles exactly once. */
+/** Runs the tool within its time limit, and retries if the tool declares that this is safe. Settles exactly once. */
 export function runTool(call: FoundCall, execution: Execution): unknown {
   const { retry } = call.tool.tool
   const limit = new TimeLimit(execution.clock, execution.timeoutMs)
@@ -81,7 +81,7 @@ export function runTool(call: FoundCall, execution: Execution): unknown {
   return retry ? attemptAgain(call, execution, limit, retry) : attempt(call, execution, limit)
 }
 
-/** What the tool returns, or a promise of it that the time limit and the caller can end. */
+/** Runs the tool once. Returns its value, or a promise that the time limit and the caller can end. */
 function attempt(call: FoundCall, execution: Execution, limit: TimeLimit): unknown {
   if (call.abortReason) throw call.abortReason
   call.attempts++
@@ -109,7 +109,9 @@ async function attemptAgain(call: FoundCall, execution: Execution, limit: TimeLi
   }
 }
 
-/** Waits for the tool, for the end of its time or for an abort; a stopped tool gets the grace, then it is left behind. */
+/**
+ * Waits for the tool, its time limit or an abort. A stopped tool has the grace period to end, and is then abandoned.
+ */
 function settleWithin(
   work: PromiseLike<unknown>,
   call: FoundCall,
@@ -119,7 +121,7 @@ function settleWithin(
   return new Promise((resolve, reject) => new Waiting(call, execution, limit, resolve, reject).start(work))
 }
 
-/** A tool that is waited for. One object instead of several closures: thousands may wait concurrently. */
+/** A tool that is still running. One object instead of several closures, because thousands may run concurrently. */
 class Waiting {
   readonly #call: FoundCall
   readonly #execution: Execution
@@ -208,7 +210,10 @@ function pause(ms: number, call: Call, { clock, outOfTime }: Execution, limit: T
   })
 }
 
-/** An unexpected error of a built-in tool is our defect; the message of another tool's error reaches the model. */
+/**
+ * An unexpected error of a built-in tool is a defect of the hub. The message of any other tool's error reaches the
+ * model.
+ */
 function failureOf(call: FoundCall, thrown: unknown): unknown {
   return call.tool.origin === 'builtin' ? thrown : toolFailure(call.name, thrown)
 }
@@ -226,11 +231,11 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-/** The time that a tool has. It stands still while a person is waited for: the tool can do nothing about that. */
+/** The remaining time of a tool. It is paused while the call waits for a person. */
 export class TimeLimit {
   readonly #clock: Clock
   #leftMs: number
-  /** When it last began to run; undefined while it stands still. */
+  /** When the time was last started or resumed; `undefined` while it is paused. */
   #since: number | undefined
   #onOver: (() => void) | undefined
   #cancelTimer: (() => void) | undefined
@@ -245,7 +250,7 @@ export class TimeLimit {
     return this.#since === undefined ? this.#leftMs : Math.max(0, this.#leftMs - (this.#clock.now() - this.#since))
   }
 
-  /** Tells when it is over, until `unwatch`. */
+  /** Calls the listener when the time is up, unless `unwatch` is called first. */
   watch(onOver: () => void): void {
     this.#onOver = onOver
     if (this.#since !== undefined) this.#setTimer()

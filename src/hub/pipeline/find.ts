@@ -3,32 +3,32 @@ import type { Runtime } from '../runtime.ts'
 import type { Call, FoundCall } from './call.ts'
 
 const MAX_NAME_CHARS = 128
-/** How deep tools may call tools. */
+/** The maximum depth of nested calls. */
 const MAX_CALL_DEPTH = 32
 
-/** Resolves when a source that may still bring the tool has started; `undefined` if the tool is there or nothing will bring it. */
+/**
+ * Waits for a source that may still provide the tool. Returns `undefined` if the tool exists or no source can provide
+ * it.
+ */
 export function toolArrival({ registry, sources }: Runtime, asked: string | AnyTool): Promise<unknown> | undefined {
   return typeof asked === 'string' && !registry.find(asked) ? sources.arriving(asked) : undefined
 }
 
-/** Step 1: the tool by canonical, wire or dialect name. Throws TOOL_NOT_FOUND or TOOL_DISABLED. */
+/** Step 1: finds the tool by canonical, wire or dialect name. Throws TOOL_NOT_FOUND or TOOL_DISABLED. */
 export function findTool(runtime: Runtime, call: Call, asked: string | AnyTool): FoundCall {
   const name = typeof asked === 'string' ? asked : String(asked?.name)
   const found = runtime.registry.find(name)
   if (!found) {
-    // A name from a model may be anything, a secret too.
+    // A name from a model may be anything, even a secret.
     call.wire = runtime.redactor.text(name.slice(0, MAX_NAME_CHARS))
     throw runtime.sources.problem(name) ?? runtime.plugins.problem(name) ?? runtime.registry.notFound(call.wire)
   }
   if (call.depth > MAX_CALL_DEPTH) {
-    throw new ToolError(
-      'LOOP_DETECTED',
-      `${name} is called by a tool by a tool, ${call.depth} deep; the limit is ${MAX_CALL_DEPTH}.`,
-    )
+    throw new ToolError('LOOP_DETECTED', `${name} is nested ${call.depth} calls deep; the limit is ${MAX_CALL_DEPTH}.`)
   }
   if (typeof asked !== 'string' && found.entry.tool !== asked) {
-    throw new ToolError('TOOL_NOT_FOUND', `This hub has another tool named ${name}.`, {
-      hint: 'Call the tool that was given to createToolHub or hub.use.',
+    throw new ToolError('TOOL_NOT_FOUND', `This hub has a different tool named ${name}.`, {
+      hint: 'Call the tool that was passed to createToolHub or hub.use.',
     })
   }
   call.tool = found.entry
@@ -41,7 +41,7 @@ export function findTool(runtime: Runtime, call: Call, asked: string | AnyTool):
 
 const isText = (value: unknown): boolean => typeof value === 'string'
 
-/** What each option of a call must be; callers without types, and surfaces that pass them on, are checked too. */
+/** The check for each option of a call: callers in plain JavaScript and transports may pass anything. */
 const CHECKS: ReadonlyMap<string, { readonly fits: (value: unknown) => boolean; readonly wanted: string }> = new Map([
   ...['run', 'session', 'caller', 'purpose', 'requestId', 'taskId', 'goalId'].map(
     (name) => [name, { fits: isText, wanted: 'a text' }] as const,
@@ -59,7 +59,7 @@ const CHECKS: ReadonlyMap<string, { readonly fits: (value: unknown) => boolean; 
   ['grants', { fits: isCapabilityList, wanted: `a list of ${CAPABILITIES.join(', ')}` }],
 ])
 
-/** Refuses options that no call can have. */
+/** Throws if an option of a call is unknown or invalid. */
 export function checkOptions(options: CallOptions): void {
   for (const name of Object.keys(options)) {
     const value = (options as Record<string, unknown>)[name]

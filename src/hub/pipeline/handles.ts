@@ -13,13 +13,16 @@ import { type DecidedCall, markUntrusted } from './call.ts'
 import { decideNow, holdToDecision, isOwners } from './decide.ts'
 import { beginChange, recordIntent, refuseEffects } from './record.ts'
 
-/** What each use of a file needs; replacing one destroys what was there. */
+/** The capability that each use of a file needs. Overwriting a file destroys its content. */
 const CAPABILITY_OF = { read: 'read:fs', write: 'write:fs', overwrite: 'danger:destructive' } as const
 
-/** The files of one call: what its tool declared, held to what was decided, on record before anything changes. */
+/**
+ * Creates the files handle of a call: limited to the declared capabilities and the decision, recorded before any
+ * change.
+ */
 export function filesHandle(runtime: Runtime, run: RunState, call: DecidedCall): Partial<ReadFiles & WriteFiles> {
   const { capabilities } = call.tool
-  // What the owner's own call replaces or removes is kept by its journal, all of it: nothing is destroyed.
+  // The journal keeps everything that the owner's own call replaces or removes, so nothing is destroyed.
   const canRestore = isOwners(call)
   const needs = canRestore ? { ...CAPABILITY_OF, overwrite: 'write:fs' as const } : CAPABILITY_OF
   const files = run.sandbox.files().handle({
@@ -43,7 +46,7 @@ export function filesHandle(runtime: Runtime, run: RunState, call: DecidedCall):
   return statesNoFile ? withArtifacts(files, run, call) : files
 }
 
-/** The network of one call; a request that sends something is on record before its first byte goes out. */
+/** Creates the network handle of a call. A request that sends data is recorded before its first byte is sent. */
 export function networkHandle(runtime: Runtime, run: RunState, call: DecidedCall): GuardedFetch {
   return run.sandbox.network().handle({
     signal: () => call.signal,
@@ -76,12 +79,14 @@ function journalOf(runtime: Runtime, run: RunState, call: DecidedCall): Journal 
   }
 }
 
-/** What a call writes that holds content from outside is from outside, too, also for later runs; and wherever it is moved. */
+/**
+ * Labels what an untrusted call writes as content from outside, for later runs too, and moves labels with their files.
+ */
 function noteOrigin({ untrusted }: Runtime, call: DecidedCall, change: Change): void {
-  // A label on a folder would cover whatever is put there later.
+  // A label on a folder would cover every file that is created there later.
   if (change.op === 'make-folder' || change.op === 'remove-folder') return
   if (change.op === 'move') untrusted.moved(change.path, change.to)
-  // Also what it replaces or removes: undo brings it back with another time.
+  // Also for content that is replaced or removed: undo restores it with another modification time.
   const isUntrusted = call.isUntrusted || untrusted.holds(change.path)
   if (isUntrusted) untrusted.add(change.op === 'move' ? change.to : change.path)
 }
@@ -91,9 +96,9 @@ const READS = ['readText', 'readFile', 'readBytes', 'readLines', 'stat', 'sha256
 type Read = (path: string, options?: unknown) => Promise<unknown>
 
 /**
- * The files of a call that states no file: it may read artifacts of its own run by their references. Policy does not judge
- * them again, since the run got their content before; artifacts of other runs are not there. Whether the content comes from
- * outside is known of the run, not of each artifact: what is read in a tainted run is labelled.
+ * Lets a call without file targets read artifacts of its own run by reference. Policy does not decide on them again, since
+ * the run already had their content; artifacts of other runs are not available. Whether content comes from outside is known
+ * for the run and not for each artifact, so what is read in a tainted run is labelled.
  */
 function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, call: DecidedCall): T {
   const openArtifacts = () =>
@@ -126,7 +131,7 @@ function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, ca
   return { ...files, ...others, ...Object.fromEntries(reads) }
 }
 
-/** The file is named after its hash; the caller knows it by its reference. */
+/** Rethrows an error with the reference of the artifact in place of its hash, which is the file name. */
 function rethrow(error: unknown, ref: string, hash: string): never {
   if (!ToolError.is(error)) throw error
   if (error.code === 'NOT_FOUND') throw missing(ref)

@@ -116,7 +116,7 @@ describe('before', () => {
   it.each<[unknown]>([['text'], [{}], [Object.create({ input: 1 })], [7]])('may not answer %j', async (answer) => {
     await expect(chain({ before: () => answer as never }).before(callOf())).rejects.toMatchObject({
       code: 'POLICY_DENIED',
-      message: 'A before hook answered something else than { input } or nothing, so notes.save is blocked.',
+      message: 'The before hook returned something other than { input } or nothing, so notes.save is blocked.',
     })
   })
 })
@@ -153,7 +153,7 @@ describe('decide', () => {
 
   it.each<[unknown]>([['perhaps'], ['toString'], [true]])('may not answer %j', async (answer) => {
     await expect(chain({ decide: () => answer as never }).decide(callOf(), 'allow')).rejects.toThrow(
-      'A decide hook answered something else than allow, ask, deny or nothing, so notes.save is blocked.',
+      'The decide hook returned something other than allow, ask, deny or nothing, so notes.save is blocked.',
     )
   })
 })
@@ -174,7 +174,7 @@ describe('after', () => {
 
   it.each<[unknown]>([['text'], [{ dta: 1 }], [Object.create({ data: 1 })]])('may not answer %j', async (answer) => {
     await expect(chain({ after: () => answer as never }).after(callOf(), RESULT)).rejects.toThrow(
-      'A after hook answered something else than { data } or nothing, so notes.save is blocked.',
+      'The after hook returned something other than { data } or nothing, so notes.save is blocked.',
     )
   })
 })
@@ -191,8 +191,8 @@ describe('a hook that fails', () => {
       .catch((error) => error)
     expect(failure).toMatchObject({
       code: 'POLICY_DENIED',
-      message: 'A before hook failed, so notes.save is blocked.',
-      fix: { hint: 'Repair the before hook; the audit has its error.' },
+      message: 'The before hook failed, so notes.save is blocked.',
+      fix: { hint: 'Fix the before hook; its error is in the audit log.' },
       details: { hook: 'before' },
       cause: { message: 'no' },
     })
@@ -206,7 +206,7 @@ describe('a hook that fails', () => {
       RESULT,
       ({ message }) => failures.push(message),
     )
-    expect(failures).toEqual(['A settled hook failed, so notes.save is blocked.'])
+    expect(failures).toEqual(['The settled hook failed, so notes.save is blocked.'])
     expect(seen).toEqual([RESULT])
   })
 
@@ -225,7 +225,7 @@ describe('a hook that fails', () => {
     expect(end).toBeUndefined()
     await clock.advance(1)
     await waiting
-    expect(end).toBe(`A before hook did not answer within ${ms} ms, so notes.save is blocked.`)
+    expect(end).toBe(`The before hook did not answer within ${ms} ms, so notes.save is blocked.`)
     expect(clock.waiting).toBe(0)
   })
 

@@ -11,8 +11,8 @@ type HookName = (typeof HOOK_NAMES)[number]
 type HooksWith<N extends HookName> = Hooks & Required<Pick<Hooks, N>>
 
 /**
- * The owner's hooks in their order. A hook that throws, hangs or answers nonsense blocks the call;
- * only `settled` cannot, because the call is over: its failure is handed to `onFailure`.
+ * Runs the owner's hooks in order. A hook that throws, times out or returns an invalid value blocks the call. A `settled`
+ * hook cannot, because the call has ended: its failure is passed to `onFailure`.
  */
 export class HookChain {
   readonly #clock: Clock
@@ -33,7 +33,7 @@ export class HookChain {
     return this.#names.has(name)
   }
 
-  /** Whether a hook of this name looks at the call. */
+  /** Returns whether a hook of this name matches the call. */
   looksAt(name: HookName, call: Call): boolean {
     return this.#matching(name, call).length > 0
   }
@@ -49,7 +49,7 @@ export class HookChain {
     }
   }
 
-  /** The decision after all `decide` hooks: never looser than it was. */
+  /** Returns the decision after all `decide` hooks, which can only tighten it. */
   async decide(call: Call, effect: Effect): Promise<Effect> {
     let strictest = effect
     for (const hooks of this.#matching('decide', call)) {
@@ -61,7 +61,7 @@ export class HookChain {
     return strictest
   }
 
-  /** The data after all `after` hooks, and whether any changed it. */
+  /** Returns the data after all `after` hooks, and whether any of them changed it. */
   async after(call: Call, result: ToolResult): Promise<{ data: unknown; changed: boolean }> {
     let current = result
     let changed = false
@@ -76,7 +76,7 @@ export class HookChain {
     return { data: current.data, changed }
   }
 
-  /** Shows the end to every `settled` hook; one that fails does not keep the others from seeing it. */
+  /** Calls every `settled` hook, even if one fails. */
   async settled(call: Call, result: ToolResult, onFailure: (error: ToolError) => void): Promise<void> {
     for (const hooks of this.#matching('settled', call)) {
       try {
@@ -87,7 +87,7 @@ export class HookChain {
     }
   }
 
-  /** The hooks of this name that look at the call, in their order. */
+  /** Returns the hooks of this name that match the call, in order. */
   #matching<N extends HookName>(name: N, { tool }: Call): HooksWith<N>[] {
     const isMatch = (hooks: Hooks): hooks is HooksWith<N> => Boolean(hooks[name])
     return this.#hooks
@@ -123,13 +123,13 @@ function matcher(match: Hooks['match']): (tool: RegisteredTool) => boolean {
 }
 
 function failed(name: HookName, call: Call, what: string, cause?: unknown): ToolError {
-  return new ToolError('POLICY_DENIED', `A ${name} hook ${what}, so ${call.name} is blocked.`, {
-    hint: `Repair the ${name} hook; the audit has its error.`,
+  return new ToolError('POLICY_DENIED', `The ${name} hook ${what}, so ${call.name} is blocked.`, {
+    hint: `Fix the ${name} hook; its error is in the audit log.`,
     details: { hook: name },
     cause,
   })
 }
 
 function nonsense(name: HookName, call: Call, wanted: string): ToolError {
-  return failed(name, call, `answered something else than ${wanted}`)
+  return failed(name, call, `returned something other than ${wanted}`)
 }

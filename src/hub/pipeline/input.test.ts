@@ -73,8 +73,8 @@ describe('the arguments of a call', () => {
     expect(() => validate(writing.runtime, writing.call)).toThrow(
       expect.objectContaining({
         code: 'INPUT_SCHEMA_INVALID',
-        message: 'The arguments hold a redaction mark; writing it would destroy the secret it stands for.',
-        fix: { hint: 'Leave the marked part as it is, with an edit that does not touch it.' },
+        message: 'The arguments contain a redaction mark; writing it would destroy the secret that it stands for.',
+        fix: { hint: 'Use an edit that leaves the marked text unchanged.' },
       }),
     )
     const reading = world(input, { capabilities: ['read:fs'] })
@@ -88,8 +88,8 @@ describe('the arguments of a call', () => {
     const { runtime, call } = world({}, { capabilities: [] })
     await expect(checkChange(runtime, call, { text: '[redacted:token]' })).rejects.toMatchObject({
       code: 'INPUT_SCHEMA_INVALID',
-      message: 'The changed arguments hold a redaction mark in the place of a secret.',
-      fix: { hint: 'Approve the call as it is, or write the marked part anew.' },
+      message: 'The changed arguments contain a redaction mark in place of a secret.',
+      fix: { hint: 'Approve the call unchanged, or replace the marked text.' },
     })
     await expect(checkChange(runtime, call, 7)).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
     expect(call.input).toEqual({})

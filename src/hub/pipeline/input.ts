@@ -6,7 +6,7 @@ import type { Runtime } from '../runtime.ts'
 import type { Call, FoundCall, ValidCall } from './call.ts'
 import type { RegisteredDialect } from './registered-tool.ts'
 
-/** Copies the input within its bounds. From here on nobody outside holds it: what was judged is what runs. */
+/** Checks the size of the input and copies it, so that nobody outside can change it between decision and execution. */
 export function checkInputSize(runtime: Runtime, call: Call): void {
   const { inputDepth: maxDepth, inputBytes: maxBytes, inputEntries: maxEntries } = runtime.settings
   const { value, bytes } = takeInput(call.input, { maxDepth, maxBytes, maxEntries })
@@ -14,7 +14,7 @@ export function checkInputSize(runtime: Runtime, call: Call): void {
   call.inputBytes = bytes
 }
 
-/** The arguments of a dialect become the canonical ones; policy and records see only those. */
+/** Translates the arguments of a dialect into canonical ones, which are all that policy and records see. */
 export async function translate(
   runtime: Runtime,
   call: FoundCall,
@@ -27,20 +27,20 @@ export async function translate(
   checkInputSize(runtime, call)
 }
 
-/** Step 2: the owner's hooks may make it another input. */
+/** Step 2: lets the owner's `before` hooks replace the input. */
 export async function rewrite(runtime: Runtime, call: FoundCall): Promise<void> {
   await runtime.hooks.before(call)
   checkInputSize(runtime, call)
 }
 
-/** Step 3: what the tool's schema makes of the input. A promise only if the schema returns one. */
+/** Step 3: parses the input with the schema of the tool. Returns a promise only if the schema does. */
 export function validate(runtime: Runtime, call: FoundCall): Awaitable<ValidCall> {
   const checking = call.tool.input.validate(call.input)
   if (checking instanceof Promise) return checking.then((result) => accept(runtime, call, result))
   return accept(runtime, call, checking)
 }
 
-/** The value that passed a schema, or what is wrong with it. */
+/** Returns the value that passed the schema. Throws INPUT_SCHEMA_INVALID with the issues otherwise. */
 export function accepted(call: Call, result: SchemaResult): unknown {
   if (result.ok) return result.value
   throw new ToolError('INPUT_SCHEMA_INVALID', describeIssues(result.issues, `Invalid arguments for ${call.wire}`))
@@ -51,13 +51,13 @@ function accept(runtime: Runtime, call: FoundCall, result: SchemaResult): ValidC
   call.isValid = true
   const isMarked = call.tool.capabilities.has('write:fs') && runtime.redactor.isMark(JSON.stringify(call.input))
   if (!isMarked) return call as ValidCall
-  const message = 'The arguments hold a redaction mark; writing it would destroy the secret it stands for.'
+  const message = 'The arguments contain a redaction mark; writing it would destroy the secret that it stands for.'
   throw new ToolError('INPUT_SCHEMA_INVALID', message, {
-    hint: 'Leave the marked part as it is, with an edit that does not touch it.',
+    hint: 'Use an edit that leaves the marked text unchanged.',
   })
 }
 
-/** Models of other families spell the same argument differently. Throws if one is given twice. */
+/** Renames arguments that models of other vendors spell differently. Throws if an argument is given twice. */
 function renameArguments(call: Call, aliases: NonNullable<Dialect['argumentAliases']>): unknown {
   const { input } = call
   if (!isPlainObject(input)) return input

@@ -289,7 +289,7 @@ describe('a call that is over', () => {
       if (when === 'late') return Promise.reject(new Error(`no ${what}`))
       throw new Error(`no ${what}`)
     }
-    const text = (what: string) => `What this call used could not be written down: no ${what}`
+    const text = (what: string) => `The usage of this call could not be stored: no ${what}`
     const { runtime } = world()
     const call = callOf()
     call.key = { begin: () => {}, finish: broken('key') }

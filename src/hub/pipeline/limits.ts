@@ -5,7 +5,7 @@ import type { Limiters, Runtime } from '../runtime.ts'
 import { type Call, type DecidedCall, type FoundCall, untilStopped } from './call.ts'
 import type { Settled } from './settle.ts'
 
-/** Step 6, first part: a known key returns its result; a call under way with the same key is joined. */
+/** Step 6, first half: returns the result of a known idempotency key, or joins a call in progress with the same key. */
 export function claimKey(runtime: Runtime, call: DecidedCall): Promise<Settled | undefined> | undefined {
   const key = keyOf(call)
   return key === undefined ? undefined : claim(runtime, call, key)
@@ -14,7 +14,7 @@ export function claimKey(runtime: Runtime, call: DecidedCall): Promise<Settled |
 async function claim({ limits, principal }: Runtime, call: FoundCall, key: string): Promise<Settled | undefined> {
   const scope = { principal, run: call.run, tool: call.name }
   const name = keyName({ ...scope, key })
-  // Without effects a call may be executed once more, and its failure was never final.
+  // A call without side effects may be executed again, and its failure is never final.
   const recorded = call.tool.hasEffects ? recordedKeyName({ ...scope, keyHash: sha256(key) }) : undefined
   for (;;) {
     const claiming = limits.idempotency.claim(name, call.argsHash, recorded)
@@ -28,7 +28,10 @@ async function claim({ limits, principal }: Runtime, call: FoundCall, key: strin
   }
 }
 
-/** Step 6, second part: loop, breaker, rate and budget; each refuses by throwing. A promise only if the store returns one. */
+/**
+ * Step 6, second half: checks loops, circuit breaker, rate and budget; each throws to refuse. Returns a promise only if
+ * the store does.
+ */
 export function takeLimits(runtime: Runtime, call: DecidedCall): Awaitable<void> {
   const { loops, breakers, rate } = runtime.limits
   const { name } = call.tool.tool
@@ -48,9 +51,12 @@ function reserve({ limits }: Runtime, call: DecidedCall): Awaitable<void> {
   })
 }
 
-/** Step 8 begins with a free place and a closed circuit. A promise only if the call has to wait. */
+/**
+ * Starts step 8: takes a concurrency slot and checks the circuit breaker. Returns a promise only if the call has to
+ * wait.
+ */
 export function claimPlace({ limits }: Runtime, call: DecidedCall): Awaitable<void> {
-  // A nested call runs in the place of its parent; if it waited for another one, it could wait for its own parent.
+  // A nested call uses the slot of its parent; waiting for another slot could mean waiting for its own parent.
   const entering = call.parent ? undefined : limits.concurrency.enter(call.name, () => call.signal)
   return entering instanceof Promise
     ? entering.then((leave) => begin(limits, call, leave))
@@ -63,7 +69,10 @@ function begin({ breakers }: Limiters, call: DecidedCall, leave: (() => void) | 
   return call.key?.begin()
 }
 
-/** The caller's key, or one made of its ids, the tool and the arguments, for tools whose repetition would do something. */
+/**
+ * Returns the caller's idempotency key, or one derived from its ids, the tool and the arguments if the tool has side
+ * effects.
+ */
 export function keyOf(call: Call): string | undefined {
   const { idempotencyKey: given, repeatKey, requestId, taskId } = call.options
   if (given !== undefined) return given
@@ -80,7 +89,7 @@ function again(call: Call, result: ToolResult): Settled {
   return { result: { ...copy, callId: call.id, meta }, bytes: 0 }
 }
 
-/** At the end: frees what the call held and counts what it used. Returns notices for the caller. */
+/** Releases what the call held and counts what it used. Returns notices for the caller. */
 export function releaseLimits(
   { limits }: Runtime,
   call: Call,
@@ -97,7 +106,7 @@ export function releaseLimits(
     )
   }
   breakers.record(call.circuit, outcomeOf(result), call.isProbe)
-  // Time that a person took to answer is not the tool's.
+  // Waiting for a person does not count as time of the tool.
   const wallMs = Math.max(0, performance.now() - call.executedMark! - call.waitedInToolMs)
   const settling = reported(() => call.reservation!.settle({ wallMs, bytes }))
   const failure = result.ok ? undefined : `${result.error.code} ${result.error.message}`
@@ -106,9 +115,9 @@ export function releaseLimits(
   return loop === undefined ? counted : after(counted, (notices) => [...notices, loop])
 }
 
-/** The call has happened: a store that fails now becomes a notice and changes nothing about it. */
+/** Turns a failure of the store into a notice, because the call has already happened. */
 function reported(work: () => Awaitable<readonly string[] | void>): Awaitable<readonly string[]> {
-  const failed = (error: unknown) => [`What this call used could not be written down: ${messageOf(error)}`]
+  const failed = (error: unknown) => [`The usage of this call could not be stored: ${messageOf(error)}`]
   try {
     const working = work()
     if (working instanceof Promise) return working.then((notices) => notices ?? NO_NOTICES, failed)
@@ -125,14 +134,14 @@ function both(a: Awaitable<readonly string[]>, b: Awaitable<readonly string[]>):
 const NO_NOTICES: readonly string[] = []
 
 /**
- * Whether a repeated call gets this very result. What never ran can be tried again, and so can the failure of a tool
- * without effects; what may have had an effect is never done twice.
+ * Returns whether a repeated call gets this result. A call that never ran can be tried again, and so can a failed call
+ * without side effects; a call that may have had side effects never runs twice.
  */
 function isFinal(call: Call, result: ToolResult): boolean {
   return call.executed && (result.ok || call.tool?.hasEffects === true)
 }
 
-/** Only what the tool is to blame for counts against it: not that a command which it ran failed or took too long. */
+/** Only failures of the tool itself count for the circuit breaker, not a command that failed or timed out. */
 function outcomeOf(result: ToolResult): 'ok' | 'failed' | 'neutral' {
   if (result.ok) return 'ok'
   return ERRORS[result.error.code].blame === 'tool' && result.data === undefined ? 'failed' : 'neutral'

@@ -274,7 +274,7 @@ describe('the end of a call on record', () => {
     }
     const { runtime, run, lines } = world({ hooks: { settled: broken } })
     expect((await recordEnd(runtime, run, callOf(), { result: resultOf(), bytes: 0 })).ok).toBe(true)
-    const message = 'A settled hook failed, so x.y is blocked.'
+    const message = 'The settled hook failed, so x.y is blocked.'
     expect(lines[1]).toEqual({ type: 'hook-failed', callId: 'c1', tool: 'x.y', message })
     const unknown = callOf()
     unknown.tool = undefined
@@ -328,7 +328,7 @@ describe('the start of a call', () => {
     const problem = new ToolError('OUT_OF_RESOURCES', 'The disk is full.')
     const refused = {
       code: 'RECORDS_UNAVAILABLE',
-      message: 'The disk is full. Calls with effects are refused until the record can be written.',
+      message: 'The disk is full. Calls with side effects are refused until the record can be written.',
       cause: problem,
     }
     for (const options of [{ problem }, { synced: () => Promise.reject(problem) }]) {
@@ -370,10 +370,10 @@ it('a tool that was left behind has its end on record, too', () => {
   expect(durationMs).toBeLessThan(60_000)
 })
 
-it('a call whose end could not be told ends all the same, and is on record once', () => {
+it('a call whose end could not be reported ends all the same, and is on record once', () => {
   const { run, lines } = world()
   const call = Object.assign(callOf(), { attempts: 2 })
-  const message = 'The end of call c1 could not be told.'
+  const message = 'The end of call c1 could not be reported.'
   expect(endAnyway(run, call, new Error('defect'))).toEqual({
     ok: false,
     status: 'error',

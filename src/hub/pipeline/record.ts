@@ -16,7 +16,10 @@ import { keyOf, releaseLimits } from './limits.ts'
 import type { Settled } from './settle.ts'
 import { targetLines } from './targets.ts'
 
-/** A tool without effects returned a promise. If it settles soon, only its end is recorded, with all the facts. */
+/**
+ * Called when a tool without side effects returns a promise. If it settles soon, only its end is recorded, with all
+ * facts.
+ */
 export function recordPending(runtime: Runtime, run: RunState, call: Call): void {
   if (run.records && !call.started) run.starts.add(call, (open) => recordStart(runtime, run, open))
 }
@@ -26,7 +29,7 @@ function recordStart(runtime: Runtime, run: RunState, call: Call): void {
   run.records?.append({ type: 'call-started', callId: call.id, tool: call.name, ...facts(runtime, call) })
 }
 
-/** Before a tool changes anything, its intent is on record and on the disk itself. */
+/** Records the intent of a call and waits until it is durable, before the tool changes anything. */
 export async function recordIntent(runtime: Runtime, run: RunState, call: Call): Promise<void> {
   beginChange(runtime, run, call)
   if (!run.records || runtime.settings.durability === 'behind') return
@@ -40,7 +43,7 @@ export function beginChange(runtime: Runtime, run: RunState, call: Call): void {
   if (run.records && !call.started) recordStart(runtime, run, call)
 }
 
-/** The one end of a call: releases what it held, records the end and emits `call-ended`. */
+/** Ends a call, exactly once: releases what it held, records the end and emits `call-ended`. */
 export async function recordEnd(
   runtime: Runtime,
   run: RunState | undefined,
@@ -78,9 +81,9 @@ export async function recordEnd(
   return result
 }
 
-/** The end of a call whose end could not be recorded or emitted: once, and on record. */
+/** Ends a call if `recordEnd` failed. Records the end unless it is already recorded. */
 export function endAnyway(run: RunState | undefined, call: Call, defect: unknown): ToolResult {
-  const message = `The end of call ${call.id} could not be told.`
+  const message = `The end of call ${call.id} could not be reported.`
   const error = { code: 'INTERNAL' as const, message, stack: stackOf(defect) }
   const end = {
     type: 'call-ended',
@@ -107,7 +110,7 @@ export function endAnyway(run: RunState | undefined, call: Call, defect: unknown
   }
 }
 
-/** A tool that was abandoned has ended after all. */
+/** Records that an abandoned tool has ended after all. */
 export function recordLate(
   runtime: Runtime,
   run: RunState,
@@ -122,8 +125,8 @@ export function recordLate(
 }
 
 /**
- * What an end must survive before it is returned: kill -9, or with effects also the loss of power. The effect has happened
- * and its result must not be lost, so a disk that refuses is only a notice; the line is kept and tried again.
+ * Waits until the end of a call survives kill -9, or with side effects also a loss of power. The side effect has happened
+ * and its result must not be lost, so a disk error is only a notice; the line is kept and written again later.
  */
 function secure(
   runtime: Runtime,
@@ -138,7 +141,7 @@ function secure(
   )
 }
 
-/** Absent facts are left undefined, which JSON leaves out: one shape of object for all calls is quickest. */
+/** Absent facts are `undefined`, which JSON omits: one object shape for all calls is fastest. */
 function endOf(runtime: Runtime, call: Call, { result, text, bytes }: Settled): CallEnded {
   const { status, error, meta, summary, evidence, artifacts } = result
   return {
@@ -164,7 +167,7 @@ function endOf(runtime: Runtime, call: Call, { result, text, bytes }: Settled): 
   }
 }
 
-/** Who asks for what, and which rule decided. */
+/** Returns the facts of a call: its caller, its request and the deciding rule. */
 function facts(runtime: Runtime, call: Call): CallFacts {
   const { session, purpose, callerKind, dryRun } = call.options
   const key = call.isValid ? keyOf(call) : call.options.idempotencyKey
@@ -179,7 +182,7 @@ function facts(runtime: Runtime, call: Call): CallFacts {
     purpose: purpose && runtime.redactor.text(purpose),
     ...runtime.redactor.value(givenIds(call.options)),
     argsHash: call.argsHash || undefined,
-    // Large arguments are not kept, so they are not walked for secrets either: their size and their hash are.
+    // Large arguments are not recorded, so they are not redacted either: only their size and hash are recorded.
     args: call.isValid && !isLarge ? runtime.redactor.value(call.input) : undefined,
     argsBytes: call.isValid && isLarge ? call.inputBytes : undefined,
     targets: call.targets.length > 0 ? targetLines(runtime, call) : undefined,
@@ -192,13 +195,13 @@ function facts(runtime: Runtime, call: Call): CallFacts {
   }
 }
 
-/** Descriptors are the rule: only the weaker level is worth a line. */
+/** Files are normally opened by descriptor, so only the weaker level is recorded. */
 function weakerFiles({ capabilities }: Call): FilesLevel | undefined {
   if (fileAccess.level === 'descriptors') return undefined
   return capabilities.some((capability) => capability.endsWith(':fs')) ? fileAccess.level : undefined
 }
 
-/** Of a defect the audit keeps the stack; models and callers never see it. Secrets are kept by nobody. */
+/** Returns the redacted stack of a defect for the audit log. Models and callers never see it. */
 function defect({ redactor }: Runtime, { failure }: Call): { readonly stack?: string; readonly details?: unknown } {
   const { cause, details } = failure ?? {}
   return {
@@ -211,7 +214,7 @@ function stackOf(cause: unknown): string {
   try {
     return cause instanceof Error && typeof cause.stack === 'string' ? cause.stack : messageOf(cause)
   } catch {
-    // Its getters throw.
+    // A getter of the error throws.
     return messageOf(cause)
   }
 }
@@ -220,11 +223,11 @@ function withNotices(result: ToolResult, notices: readonly string[]): ToolResult
   return { ...result, meta: { ...result.meta, notices: [...(result.meta.notices ?? []), ...notices] } }
 }
 
-/** Without a record there is no change. */
+/** Throws because calls with side effects must not run without a record. */
 export function refuseEffects(problem: ToolError): never {
   throw new ToolError(
     'RECORDS_UNAVAILABLE',
-    `${problem.message} Calls with effects are refused until the record can be written.`,
+    `${problem.message} Calls with side effects are refused until the record can be written.`,
     { cause: problem },
   )
 }
@@ -232,8 +235,8 @@ export function refuseEffects(problem: ToolError): never {
 const SOON_MS = 50
 
 /**
- * Calls without effects that did not come back at once. Most come back soon, and then their end says it all; only
- * those that are still under way after a moment get a line for their start.
+ * Calls without side effects that returned a promise. Most settle soon, and then their end contains all facts; only those
+ * that are still running after a moment get a line for their start.
  */
 export class StartQueue {
   readonly #clock: Clock
@@ -255,7 +258,7 @@ export class StartQueue {
 
 const MAX_RECENT_CALLS = 10
 
-/** For approvers. Only in memory, at nearly no cost for other calls. */
+/** The recent calls of each run, shown to approvers. Kept in memory only. */
 const recent = new WeakMap<RunState, RecentCall[]>()
 
 /** Remembers how a call of the run ended. */
@@ -267,11 +270,11 @@ export function noteCall(run: RunState, { callId, tool, status, summary }: ToolR
     return
   }
   known.push(call)
-  // Seldom, and then many together.
+  // Trimmed rarely and many at a time, to keep the cost per call low.
   if (known.length >= 2 * MAX_RECENT_CALLS) known.splice(0, known.length - MAX_RECENT_CALLS)
 }
 
-/** The calls of the run so far, newest first. */
+/** Returns the recent calls of the run, newest first. */
 export function recentCalls(run: RunState): readonly RecentCall[] {
   return (recent.get(run) ?? []).slice(-MAX_RECENT_CALLS).reverse()
 }

@@ -156,7 +156,7 @@ describe('a tool in the place of a built-in one', () => {
         code: 'CONFIG_INVALID',
         message: 'notes.save is the name of a built-in tool.',
         fix: {
-          hint: 'Give your tool another name; to take the place of the built-in one, define it with override: true.',
+          hint: 'Give your tool another name, or define it with override: true to replace the built-in tool.',
         },
       }),
     )

@@ -18,31 +18,33 @@ import { groupsOf } from '../../policy/index.ts'
 
 const FEATURE_CAPABILITIES: ReadonlySet<Capability> = new Set(Object.values(CAPABILITY_OF_FEATURE))
 
-/** Who brought a tool; a later origin replaces an earlier one of the same name. Those of the owner no agent sees. */
+/**
+ * Where a tool comes from; a later origin replaces an earlier one of the same name. Agents never see tools of `owner`.
+ */
 export type Origin = 'builtin' | 'plugin' | 'caller' | 'owner'
 
-/** A tool with everything that is derived from it once. */
+/** A tool with everything that is derived from it at registration. */
 export interface RegisteredTool {
   readonly tool: AnyTool
   readonly origin: Origin
   readonly wire: string
-  /** Canonical, wire and dialect names: what rules and lists may call it. */
+  /** Canonical, wire and dialect names, as tool lists may use them. */
   readonly names: readonly string[]
-  /** Those that rules may call it by: a word that is a capability of its own means that capability. */
+  /** The names that rules may use: a name that equals a capability means the capability. */
   readonly ruleNames: readonly string[]
   readonly group: string
   readonly groups: readonly string[]
   readonly kind: ToolKind
   readonly capabilities: ReadonlySet<Capability>
-  /** The same, for policy. */
+  /** The capabilities as a list, for policy. */
   readonly capabilityList: readonly Capability[]
-  /** Those of the built-in tool whose place it has. */
+  /** The capabilities of the built-in tool that it replaces. */
   readonly floor?: readonly Capability[]
-  /** May change something outside: its repetition is not free. */
+  /** Whether the tool may have side effects, so that repeating a call matters. */
   readonly hasEffects: boolean
-  /** May do so past the sandbox: its intent is recorded before it runs. */
+  /** Whether the tool may have side effects outside the sandbox, so that its intent is recorded before it runs. */
   readonly recordsFirst: boolean
-  /** Uses a feature, which is created before the tool runs. */
+  /** Whether the tool uses a feature, which is created before the tool runs. */
   readonly usesFeature: boolean
   readonly callers: readonly CallerKind[]
   readonly input: CompiledSchema
@@ -57,7 +59,9 @@ export interface RegisteredDialect {
   readonly input: CompiledSchema | undefined
 }
 
-/** Checks a tool and derives once what calls need of it; what its author changes later changes nothing. */
+/**
+ * Checks a tool and derives what calls need. Later changes to the tool object have no effect. Throws CONFIG_INVALID.
+ */
 export function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
   assertToolName(tool?.name)
   if (typeof tool.execute !== 'function') throw invalid(tool, 'has no execute function.')
@@ -102,7 +106,10 @@ export function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
   }
 }
 
-/** A built-in tool gives way only to one that means it, and what it may do is then the least that its place is judged by. */
+/**
+ * Replaces a built-in tool, only with `override: true`. Policy then always checks the capabilities of the built-in tool
+ * too.
+ */
 export function replacing(entry: RegisteredTool, present: RegisteredTool): RegisteredTool {
   if (entry.tool === present.tool || (present.floor === undefined && present.origin !== 'builtin')) return entry
   if (entry.origin !== 'owner' && entry.tool.override !== true) throw needsOverride(entry)
@@ -111,11 +118,11 @@ export function replacing(entry: RegisteredTool, present: RegisteredTool): Regis
   return { ...entry, floor, ...rightsOf(capabilities, entry.origin), ruleNames: ruleNames(entry.names, capabilities) }
 }
 
-/** What follows from the capabilities, and from who wrote the tool. */
+/** Derives what follows from the capabilities and the origin of a tool. */
 function rightsOf(capabilities: ReadonlySet<Capability>, origin: Origin) {
   const all = [...capabilities]
   const hasEffects = all.some((capability) => capability !== 'read:fs')
-  // Built-in tools act through their handles alone, which record what they change; any other one may use `node:fs` or a client of its own.
+  // Built-in tools act only through their handles, which record changes; other tools may use `node:fs` or their own client.
   const isOurs = origin === 'builtin' || origin === 'owner'
   return {
     capabilities,
@@ -126,7 +133,7 @@ function rightsOf(capabilities: ReadonlySet<Capability>, origin: Origin) {
   }
 }
 
-/** The same tool with one name of its dialects less. */
+/** Returns the tool without one of its dialect names. */
 export function withoutName(entry: RegisteredTool, name: string): RegisteredTool {
   const dialects = new Map([...entry.dialects].filter(([own]) => own !== name))
   const names = entry.names.filter((own) => own !== name)
@@ -143,14 +150,16 @@ function ruleNames(names: readonly string[], capabilities: ReadonlySet<string>):
   return names.filter((name) => !capabilities.has(name))
 }
 
-/** Destroying files is a change to files; the sandbox does not see anything else that is destroyed. */
+/**
+ * Destroying files is a file change, which the sandbox guards; it does not guard anything else that a tool destroys.
+ */
 function isGuarded(capability: Capability, all: ReadonlySet<Capability>): boolean {
   return GUARDED.has(capability) || (capability === 'danger:destructive' && all.has('write:fs'))
 }
 
 function needsOverride({ tool }: RegisteredTool): ToolError {
   return new ToolError('CONFIG_INVALID', `${tool.name} is the name of a built-in tool.`, {
-    hint: 'Give your tool another name; to take the place of the built-in one, define it with override: true.',
+    hint: 'Give your tool another name, or define it with override: true to replace the built-in tool.',
   })
 }
 

@@ -179,7 +179,7 @@ describe('what a source brings', () => {
   ])('is refused under the name %s, unless the source is %s', (name, owner) => {
     const registry = new Registry()
     expect(registry.offer(source('p'), [toolOf(name)])).toEqual([
-      { name, why: `${name} is a name that only the source ${owner} may bring.` },
+      { name, why: `${name} is reserved for the source ${owner}.` },
     ])
     expect(registry.offer(source('q'), [toolOf('q.x', 'it', { dialects: [name.replace('/', '_')] })])).toHaveLength(1)
     expect(registry.list()).toEqual([])

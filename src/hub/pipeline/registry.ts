@@ -9,9 +9,9 @@ import {
   withoutName,
 } from './registered-tool.ts'
 
-/** A tool as a model provider wants it. */
+/** A tool in the form that model providers expect. */
 export interface WireTool {
-  /** The name that models call: letters, digits, `_` and `-`, at most 64. */
+  /** The name that models call: letters, digits, `_` and `-`, at most 64 characters. */
   readonly name: string
   /** When to use it, for the model. */
   readonly description: string
@@ -19,15 +19,15 @@ export interface WireTool {
   readonly parameters: Record<string, unknown>
 }
 
-/** A tool with everything that a transport may show of it, under the name of one dialect. */
+/** A tool with everything that a transport may show, under the name of one dialect. */
 export interface ToolCard extends WireTool {
-  /** Canonical. */
+  /** Canonical name. */
   readonly tool: string
-  /** A short name for people; absent when the tool has none. */
+  /** A short name for people; absent if the tool has none. */
   readonly title?: string
-  /** What it declared to need; empty for a pure tool. */
+  /** The declared capabilities; empty for a pure tool. */
   readonly capabilities: readonly Capability[]
-  /** JSON Schema of `data`; none where another dialect shows it, or the tool does not say. */
+  /** JSON Schema of `data`; absent if the tool declares none. */
   readonly output?: Record<string, unknown>
 }
 
@@ -42,36 +42,39 @@ interface Choice {
   readonly only?: (entry: RegisteredTool) => boolean
 }
 
-/** Tools by their names, to look at. */
+/** A read-only table of tools by name. */
 export abstract class ToolTable {
-  /** Another one after every change. */
+  /** A number that differs after every change. */
   abstract get version(): number
 
-  /** By canonical, wire or dialect name. */
+  /** Finds a tool by canonical, wire or dialect name. */
   abstract find(name: string): FoundTool | undefined
 
-  /** All of them, sorted by name, so that a listing is byte-stable. */
+  /** Returns all tools, sorted by name so that a listing is byte-stable. */
   abstract list(): RegisteredTool[]
 
-  /** Every name of every tool. */
+  /** Returns every name of every tool. */
   abstract names(): Iterable<string>
 
-  /** Hears of every change. Returns how to stop. */
+  /** Calls the listener after every change. Returns a function that removes the listener. */
   abstract onChange(listener: () => void): () => void
 
-  /** The definition (S2's Get). */
+  /** Returns the definition of a tool by any of its names (Get of the registry interface). */
   get(name: string): AnyTool | undefined {
     return this.find(name)?.entry.tool
   }
 
-  /** The wire form for a model (S2's ListForLLM), one name a tool: the dialect's where the tool has that dialect. */
+  /**
+   * Returns the wire form of the tools for a model (ListForLLM of the registry interface), under dialect names if they
+   * exist.
+   */
   listForLLM({ dialect, only = () => true }: Choice = {}): WireTool[] {
     return this.list()
       .filter(only)
       .map((entry) => wireForm(entry, dialect))
   }
 
-  /** The same with everything that a transport may show. */
+  /** Returns the tools with everything that a transport may show. */
   cards({ dialect, only = () => true }: Choice = {}): ToolCard[] {
     return this.list()
       .filter(only)
@@ -87,26 +90,28 @@ export abstract class ToolTable {
 
 /** A tool that could not be registered, and why. */
 export interface RefusedTool {
-  /** The name that the tool has, or would have. */
+  /** The name of the tool. */
   readonly name: string
-  /** Why it was not taken, in one sentence. */
+  /** Why it was refused, in one sentence. */
   readonly why: string
 }
 
 const RANK: Record<Origin, number> = { builtin: 0, plugin: 1, caller: 2, owner: 3 }
 
-/** All tools of a hub by every name they have. Built-in < plugin < caller's own (S1-2). */
+/**
+ * All tools of a hub by all their names. Tools of plugins replace built-in ones, and those of the caller replace both.
+ */
 export class Registry extends ToolTable {
   #tools = new Map<string, RegisteredTool>()
   #byName = new Map<string, FoundTool>()
-  /** In the order they came; a source's tools can be taken back. */
+  /** The tools without a source, in the order of registration. */
   readonly #registered: RegisteredTool[] = []
   readonly #offered = new Map<object, readonly RegisteredTool[]>()
   readonly #listeners = new Set<() => void>()
   readonly #newestWins: boolean
   #version = 0
 
-  /** `newestWins`: of two sources that bring a tool of one name the newer has it, else the older keeps it. */
+  /** With `newestWins`, the newer of two sources provides a tool that both offer. Default: the older one does. */
   constructor({ newestWins = false }: { readonly newestWins?: boolean } = {}) {
     super()
     this.#newestWins = newestWins
@@ -116,7 +121,9 @@ export class Registry extends ToolTable {
     return this.#version
   }
 
-  /** Adds a tool, or replaces one of a lower origin. Two tools never share a name. One of a source goes with it. */
+  /**
+   * Adds a tool, or replaces one of a lower origin. Throws if a name is taken. A tool with a source is removed with it.
+   */
   register(tool: AnyTool, origin: Origin = 'caller', source?: object): void {
     const entry = registerable(tool, origin)
     this.#place(entry)
@@ -125,7 +132,7 @@ export class Registry extends ToolTable {
     this.#emitChange()
   }
 
-  /** What a source brings from now on, instead of what it brought before; what cannot be taken is told and left out. */
+  /** Replaces the tools of a source. Returns those that were refused, with the reason. */
   offer(source: object, tools: readonly AnyTool[]): RefusedTool[] {
     const known = new Map((this.#offered.get(source) ?? []).map((entry) => [entry.tool, entry]))
     const refused: RefusedTool[] = []
@@ -172,7 +179,10 @@ export class Registry extends ToolTable {
     for (const listener of this.#listeners) listener()
   }
 
-  /** What a tool had replaced comes back when it goes, so all are placed again. Nobody sees it half-done: nothing here waits. */
+  /**
+   * Removes a source and places all tools again, so that replaced tools reappear. Synchronous, so no caller sees a
+   * partial table.
+   */
   #rebuildWithout(source: object): void {
     if (!this.#offered.delete(source)) return
     this.#tools = new Map()
@@ -181,7 +191,7 @@ export class Registry extends ToolTable {
     for (const entry of [...this.#offered.values()].flat()) this.#placeAgain(entry)
   }
 
-  /** In another order than at first, two may want one name: the later gives up its dialects, never its place. */
+  /** Places a tool in a new order. On a name clash the later tool gives up dialect names, never its canonical name. */
   #placeAgain(entry: RegisteredTool): void {
     try {
       this.#place(entry)
@@ -203,7 +213,10 @@ export class Registry extends ToolTable {
     this.#add(entry)
   }
 
-  /** True for a name that another tool gives up: only the dialect of a lower origin does, so that you may have your own `read`. */
+  /**
+   * Returns `true` for a dialect name of a lower origin, which its tool gives up so that users may define their own
+   * `read`. Throws on a clash.
+   */
   #isTaken(name: string, entry: RegisteredTool, present: RegisteredTool | undefined): boolean {
     const found = this.#byName.get(name)
     if (!found || found.entry === present) return false
@@ -235,7 +248,7 @@ export class Registry extends ToolTable {
   }
 }
 
-/** Names whose authority rules write down for one source: nobody else may be found under them. */
+/** Prefixes that only one source may use, because rules grant rights by these names. */
 const RESERVED = [
   { prefixes: ['mcp/', 'mcp_'], source: 'mcp' },
   { prefixes: ['core/', 'core_'], source: 'skills' },
@@ -246,7 +259,7 @@ function assertMayOffer({ tool, names }: RegisteredTool, source: object): void {
   for (const { prefixes, source: owner } of RESERVED) {
     const reserved = names.find((name) => prefixes.some((prefix) => name.startsWith(prefix)))
     if (reserved === undefined || own === owner || tool.override === true) continue
-    throw new ToolError('CONFIG_INVALID', `${reserved} is a name that only the source ${owner} may bring.`, {
+    throw new ToolError('CONFIG_INVALID', `${reserved} is reserved for the source ${owner}.`, {
       hint: 'Give the tool another name.',
     })
   }
@@ -258,7 +271,7 @@ function clash(name: string, owner: string): ToolError {
   })
 }
 
-/** A tool under the name of a dialect, where it has that one. */
+/** Returns the wire form of a tool, under the dialect's name if the tool has that dialect. */
 export function wireForm(entry: RegisteredTool, kind: string | undefined): WireTool {
   for (const { kind: own, dialect, input } of entry.dialects.values()) {
     if (own !== kind) continue
@@ -268,7 +281,7 @@ export function wireForm(entry: RegisteredTool, kind: string | undefined): WireT
   return { name: entry.wire, description: entry.tool.description, parameters: entry.input.jsonSchema() }
 }
 
-/** The same with everything that a transport may show. */
+/** Returns the wire form with everything that a transport may show. */
 export function cardOf(entry: RegisteredTool, kind: string | undefined): ToolCard {
   const wire = wireForm(entry, kind)
   const { name: tool, title } = entry.tool
@@ -281,7 +294,7 @@ export function cardOf(entry: RegisteredTool, kind: string | undefined): ToolCar
   }
 }
 
-/** Tools of different names, in the order of these. */
+/** Sorts tools by canonical name. */
 export function sortByName(entries: Iterable<RegisteredTool>): RegisteredTool[] {
   const named = new Map([...entries].map((entry) => [entry.tool.name, entry]))
   return [...named.keys()].sort().map((name) => named.get(name)!)
@@ -291,23 +304,23 @@ export function sortByName(entries: Iterable<RegisteredTool>): RegisteredTool[] 
 export interface ToolListing {
   /** Canonical name. */
   readonly name: string
-  /** A short name for people; absent when the tool has none. */
+  /** A short name for people; absent if the tool has none. */
   readonly title?: string
   /** When to use it, for the model. */
   readonly description: string
-  /** The form that it came in: `core`, `langchain`, `skill` and others. */
+  /** The kind of definition: `core`, `langchain`, `skill` and others. */
   readonly kind: ToolKind
-  /** Its group, `group:<name>` in rules. */
+  /** The group, written `group:<name>` in rules. */
   readonly group: string
-  /** What it declared to need; empty for a pure tool. */
+  /** The declared capabilities; empty for a pure tool. */
   readonly capabilities: readonly string[]
-  /** Whether an agent sees it. */
+  /** Whether agents see the tool. */
   readonly visible: boolean
-  /** Why it is hidden. */
+  /** Why the tool is hidden; absent if it is visible. */
   readonly why?: string
 }
 
-/** All tools with what an agent sees of them, sorted by name. */
+/** Lists all tools with their visibility, sorted by name. */
 export function listTools(registry: ToolTable, sees: (tool: RegisteredTool) => ToolVisibility): ToolListing[] {
   return registry.list().map((entry) => {
     const { name, title, description } = entry.tool
@@ -323,10 +336,10 @@ export class ToolCatalog {
   readonly #registry: ToolTable
   readonly #sees: (tool: RegisteredTool) => ToolVisibility
   readonly #dialect: string | undefined
-  /** By dialect, until a tool changes. */
+  /** The cards by dialect, valid until a tool changes. */
   readonly #cards = new Map<string | undefined, { readonly version: number; readonly cards: readonly ToolCard[] }>()
 
-  /** `dialect` is the one of listings that name none. */
+  /** `dialect` is the default dialect of listings. */
   constructor(registry: ToolTable, sees: (tool: RegisteredTool) => ToolVisibility, dialect: string | undefined) {
     this.#registry = registry
     this.#sees = sees
@@ -342,7 +355,7 @@ export class ToolCatalog {
     const known = this.#cards.get(dialect)
     if (known?.version === version) return known.cards
     const cards = Object.freeze(this.#registry.cards({ dialect, only: (tool) => this.#sees(tool).visible }))
-    // Names of dialects come from outside.
+    // Bounded, because dialect names come from outside.
     if (this.#cards.size >= MAX_DIALECTS) this.#cards.clear()
     this.#cards.set(dialect, { version, cards })
     return cards

@@ -74,7 +74,7 @@ describe('what a tool gives', () => {
   const circle: Record<string, unknown> = {}
   circle.self = circle
   it.each<[string, unknown, RegExp, string | undefined]>([
-    ['nothing', undefined, /it returned undefined$/, 'Return a JSON value; null says "nothing".'],
+    ['nothing', undefined, /it returned undefined$/, 'Return a JSON value, or null for no value.'],
     ['a function', () => {}, /it returned a function$/, undefined],
     ['a circle', circle, /it cannot be written as JSON \([^\n]+\)$/, undefined],
     ['a large number', { n: 1n }, /it cannot be written as JSON \(Do not know how/, undefined],
@@ -85,7 +85,7 @@ describe('what a tool gives', () => {
       message: expect.stringMatching(message),
       fix: { hint: hint ?? ERRORS.OUTPUT_SCHEMA_INVALID.fix },
     })
-    expect((error as ToolError).message).toMatch(/^The output of x\.give is not usable: /)
+    expect((error as ToolError).message).toMatch(/^The output of x\.give is invalid: /)
   })
 
   it('fits its schema, which may take its time', async () => {
@@ -134,7 +134,7 @@ describe('what a tool gives', () => {
     call.wire = 'give'
     expect(textOf(await succeed(runtime, run, call, 1))).toEqual(['dialect'])
     await expect(give(1, { tool: { toModel: () => [{ type: 'video' }] } })).rejects.toThrow(
-      'Content is a text, or a list of blocks: text, image, audio, resource, resource-link.',
+      'Content must be a string or a list of blocks of type text, image, audio, resource, resource-link.',
     )
     await expect(give(1, { tool: { toModel: () => 7 } })).rejects.toThrow(TypeError)
     const blocks = ['text', 'image', 'audio', 'resource', 'resource-link'].map((type) => ({ type, data: '' }))
@@ -254,7 +254,7 @@ describe('what fails', () => {
     const own = new ToolError('NOT_FOUND', 'No.')
     expect(asToolError(call, own)).toBe(own)
     const cause = new Error('oops')
-    const defect = { code: 'INTERNAL', message: 'x.give failed with a defect of its own (call c1).' }
+    const defect = { code: 'INTERNAL', message: 'x.give failed because of a defect (call c1).' }
     expect(asToolError(call, cause)).toMatchObject({ ...defect, cause })
     for (const change of [{ code: 'NO_CODE' }, { code: 'toString' }, { message: 7 }, { fix: undefined }, { fix: {} }])
       expect(asToolError(call, Object.assign(new ToolError('NOT_FOUND', 'No.'), change))).toMatchObject(defect)

@@ -20,26 +20,26 @@ import { cutHead, shortenText } from '../../limits/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { type Call, type DecidedCall, type FoundCall, withinTimeout } from './call.ts'
 
-/** A result and what the record says about its content. */
+/** A result with the facts about its content that are recorded. */
 export interface Settled<R extends ToolResult = ToolResult> {
   readonly result: R
   readonly bytes: number
-  /** What the result's hash is made of; absent when there is no content of this call's own. */
+  /** The text that the result hash is computed from; absent if the call produced no content. */
   readonly text?: string
 }
 
 const UNTRUSTED = ['untrusted'] as const
-/** What a model sees of a result that goes into an artifact as a whole. */
+/** How much of a result a model sees if the whole result is stored as an artifact. */
 const PREVIEW_CHARS = 1_000
 
-/** Step 9 for a tool that came back: check, `after` hooks, redact, shorten, prove. */
+/** Step 9 for a tool that succeeded: checks the output, runs `after` hooks, redacts, shortens and adds evidence. */
 export async function succeed(
   runtime: Runtime,
   run: RunState,
   call: FoundCall,
   value: unknown,
 ): Promise<Settled<Success>> {
-  // What comes back is likely to be as large as what went in; its size is known only when it is text.
+  // The output is likely to be as large as the input; its real size is known only once it is serialised.
   const starting = turnFor(call.inputBytes)
   if (starting) await starting
   const checking = checkOutput(call, value)
@@ -63,16 +63,16 @@ export async function succeed(
   return { result, bytes, text }
 }
 
-/** What JSON says, without secrets, and nobody else's object: its tool can no longer change it, and it can always be copied. */
+/** Returns a redacted JSON copy of the data, which the tool can no longer change and which can always be cloned. */
 function plainData(runtime: Runtime, call: FoundCall, data: unknown): unknown {
   const redacted = runtime.redactor.value(data)
-  // What it changed may also have been what no JSON can hold; then that is a defect of the tool, and said.
+  // Redaction may also have replaced a value that JSON cannot represent: that is a defect of the tool and must be reported.
   if (redacted !== data) toJson(call, data)
   const copy = copyAsJson(redacted)
   return copy === NOT_PLAIN ? JSON.parse(toJson(call, redacted)) : copy
 }
 
-/** Step 9 for anything else: every failure becomes a typed error that says what to do. */
+/** Step 9 for a call that failed: converts anything thrown into a typed error with a hint. */
 export function fail(runtime: Runtime, call: Call, thrown: unknown): Settled<Failure> {
   const error = asToolError(call, thrown)
   call.failure = error
@@ -96,13 +96,15 @@ export function fail(runtime: Runtime, call: Call, thrown: unknown): Settled<Fai
   return { result, bytes: 0, text }
 }
 
-/** What only the owner can change, a model that can reach the config must not take for a thing to do. */
+/**
+ * Returns the hint. If only the owner can apply it, says so, because a model might be able to edit the config itself.
+ */
 function adviceOf(code: ErrorCode, { key, hint }: Fix): string {
   const isOwners = key === 'policy' && ERRORS[code].blame === 'owner'
   return isOwners ? `Only the owner can change this; tell the user: ${hint}` : hint
 }
 
-/** A failure with something to give nevertheless, which goes the way of every output: checked, hooked, redacted, shortened. */
+/** Settles a failure that carries data, which is checked, passed to hooks, redacted and shortened like any output. */
 export async function failWithData(
   runtime: Runtime,
   run: RunState,
@@ -115,7 +117,7 @@ export async function failWithData(
   return { ...given, result: { ...failed.result, data: given.result.data, content, artifacts, meta } }
 }
 
-/** The end of a dry run: what would happen, and by which rule; nothing was executed. */
+/** Returns the result of a dry run: what would happen, and by which rule. Nothing was executed. */
 export function rehearsed(call: DecidedCall): Settled {
   const { rule, reason } = call.decision
   if (call.effect === 'ask') {
@@ -145,21 +147,24 @@ export function rehearsed(call: DecidedCall): Settled {
   return { result, bytes: 0 }
 }
 
-/** Anything thrown as an error of the table; what is not one of ours is a defect, and only the audit sees its stack. */
+/**
+ * Converts anything thrown into a ToolError. An unexpected error becomes INTERNAL; only the audit log contains its
+ * stack.
+ */
 export function asToolError(call: Call, thrown: unknown): ToolError {
   if (call.abortReason) return call.abortReason
   if (ToolError.is(thrown) && isWhole(thrown)) return thrown
   const exhausted = resourceError(thrown, `${call.name} could not run`)
   if (exhausted) return exhausted
-  return new ToolError('INTERNAL', `${call.name} failed with a defect of its own (call ${call.id}).`, { cause: thrown })
+  return new ToolError('INTERNAL', `${call.name} failed because of a defect (call ${call.id}).`, { cause: thrown })
 }
 
-/** An error of another copy of the package, or one that a tool changed, may not be what it says. */
+/** An error of another copy of the package, or one that a tool modified, may be incomplete. */
 function isWhole({ code, message, fix }: ToolError): boolean {
   return Object.hasOwn(ERRORS, code) && typeof message === 'string' && typeof fix?.hint === 'string'
 }
 
-/** A fix comes from a tool and goes over wires: its value is JSON, or left out. */
+/** A fix may come from a tool and is sent to clients: a value that is not JSON is left out. */
 function plainFix({ key, value, hint }: Fix): Fix {
   try {
     return JSON.parse(JSON.stringify({ key, value, hint }))
@@ -170,7 +175,7 @@ function plainFix({ key, value, hint }: Fix): Fix {
 
 function checkOutput(call: FoundCall, value: unknown): unknown {
   const { output } = call.tool
-  if (value === undefined) throw badOutput(call, 'it returned undefined', 'Return a JSON value; null says "nothing".')
+  if (value === undefined) throw badOutput(call, 'it returned undefined', 'Return a JSON value, or null for no value.')
   if (!output) return value
   const checking = output.validate(value)
   return checking instanceof Promise ? checking.then((late) => accepted(call, late)) : accepted(call, checking)
@@ -208,7 +213,7 @@ function charsOf(content: readonly ContentBlock[]): number {
   return chars
 }
 
-/** Text over the limit is cut, the cut is counted, the whole becomes an artifact. */
+/** Shortens text over the limit, states how much was cut, and stores the whole text as an artifact. */
 async function shorten(runtime: Runtime, run: RunState, call: FoundCall, content: readonly ContentBlock[]) {
   const { overflow = 'middle' } = call.tool.tool
   const whole = content.flatMap((block) => (hasText(block) ? [block.text] : [])).join('\n')
@@ -245,7 +250,7 @@ function assemble(runtime: Runtime, call: FoundCall, data: unknown, content: rea
   }
 }
 
-/** At least one a call, and never a secret. */
+/** Returns the redacted evidence of a call, at least one item. */
 function evidenceOf(runtime: Runtime, call: Call, summary: string) {
   return call.evidence.length === 0 ? [{ type: 'tool', ref: call.id, summary } as const] : ownEvidence(runtime, call)
 }
@@ -268,20 +273,20 @@ function metaOf(call: Call): ResultMeta {
 }
 
 function badOutput(call: Call, what: string, hint?: string): ToolError {
-  return new ToolError('OUTPUT_SCHEMA_INVALID', `The output of ${call.name} is not usable: ${what}`, { hint })
+  return new ToolError('OUTPUT_SCHEMA_INVALID', `The output of ${call.name} is invalid: ${what}`, { hint })
 }
 
 const BLOCK_TYPES: ReadonlySet<ContentBlock['type']> = new Set(['text', 'image', 'audio', 'resource', 'resource-link'])
 const DEFAULT_CHARS = 30_000
 
-/** The blocks of what a tool said, a plain text being one block. */
+/** Returns the content blocks of a tool's output. A string is one text block. Throws if the content is invalid. */
 export function blocks(content: Content): readonly ContentBlock[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
   if (Array.isArray(content) && content.every((block) => BLOCK_TYPES.has(block?.type))) return content
-  throw new TypeError(`Content is a text, or a list of blocks: ${[...BLOCK_TYPES].join(', ')}.`)
+  throw new TypeError(`Content must be a string or a list of blocks of type ${[...BLOCK_TYPES].join(', ')}.`)
 }
 
-/** How many characters of a call's text a model gets: what its tool says, but never more than the owner. */
+/** Returns the most characters that a model gets: the limit of the tool, but never more than the owner's. */
 export function outputLimit({ settings }: Runtime, { tool, dialect }: FoundCall): number {
   const wanted = dialect?.dialect.maxOutputChars ?? tool.tool.maxOutputChars ?? DEFAULT_CHARS
   return Math.min(wanted, settings.outputChars ?? wanted)
@@ -291,17 +296,17 @@ const MAX_SUMMARY_CHARS = 200
 const MAX_KEYS = 5
 const MAX_KEY_CHARS = 40
 
-/** What a summary is made of: everything without secrets. */
+/** The redacted outcome that a summary is made from. */
 interface Outcome {
   readonly data: unknown
   readonly content: readonly ContentBlock[]
-  /** What the tool itself has proven; empty if it has not. */
+  /** The evidence of the tool itself; may be empty. */
   readonly evidence: readonly Evidence[]
 }
 
 /**
- * Says in one line what a call did, for logs, histories and approvers. What it read or was told is not repeated: the evidence
- * of the tool describes it, else its own single line of text, else the shape of its data.
+ * Summarises in one line what a call did, for logs, histories and approvers. Uses the evidence of the tool, else its output
+ * if that is a single line of text, else the shape of its data. Content that the call read is not repeated.
  */
 export function summarize(call: FoundCall, { data, content, evidence }: Outcome): string {
   const { title, name } = call.tool.tool
@@ -314,14 +319,14 @@ export function summarize(call: FoundCall, { data, content, evidence }: Outcome)
   return oneLine(ownLine(data, content) ?? `${title ?? name}: returned ${shapeOf(payloadOf(call, data, content))}`)
 }
 
-/** The first line of a text, cut where it is long. */
+/** Returns the first line of a text, shortened if it is too long. */
 export function oneLine(text: string): string {
   const end = text.indexOf('\n')
   const line = end === -1 ? text : text.slice(0, end)
   return cutHead(line, MAX_SUMMARY_CHARS)
 }
 
-/** What a tool says in a single line says what it did; JSON does not. */
+/** Returns the output if it is a single line of text that is not JSON: such a line describes what the tool did. */
 function ownLine(data: unknown, content: readonly ContentBlock[]): string | undefined {
   const [block, ...others] = content
   if (block?.type !== 'text' || others.length > 0 || block.text === '' || block.text.length > MAX_SUMMARY_CHARS) return
@@ -329,14 +334,14 @@ function ownLine(data: unknown, content: readonly ContentBlock[]): string | unde
   return block.text
 }
 
-/** What the author of a tool returned, without the form that holds it; a hook may have put something else in its place. */
+/** Returns what the author of the tool returned, without the wrapper of its format. A hook may have replaced it. */
 function payloadOf(call: FoundCall, data: unknown, content: readonly ContentBlock[]): unknown {
   const { kind } = call.tool.tool
   if (!isPlainObject(data) || (kind !== 'agent-tool' && kind !== 'handler')) return data
   return data.details ?? content.map((block) => ('text' in block ? block.text : '')).join('\n')
 }
 
-/** Keys, never values. */
+/** Describes the data by its keys, never its values. */
 function shapeOf(data: unknown): string {
   if (typeof data === 'string') return `${data.length} characters of text`
   if (Array.isArray(data)) return `a list of ${data.length}`

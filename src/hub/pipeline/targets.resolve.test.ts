@@ -86,7 +86,7 @@ describe('what a call touches', () => {
       { 'read:fs': { command: 'ls' } },
       'INPUT_SCHEMA_INVALID A target of read:fs must be a string, got object.',
     ],
-    ['a list of its own', [], 'INTERNAL targets() of x.y must return a plain object, and not a promise of one.'],
+    ['a list of its own', [], 'INTERNAL targets() of x.y must return a plain object, not a promise.'],
   ])('is not %s', async (_, stated, message) => {
     expect(await refusal(stated)).toBe(message)
   })
@@ -94,7 +94,7 @@ describe('what a call touches', () => {
   it('is at most 1,000 targets, and the call is to be split', async () => {
     const many = (length: number) => ({ memory: Array.from({ length }, (_, at) => `${at}`) })
     expect((await resolved(many(1_000))).lines).toHaveLength(1_000)
-    await expect(resolved(many(1_001))).rejects.toMatchObject({ fix: { hint: 'Split the call.' } })
+    await expect(resolved(many(1_001))).rejects.toMatchObject({ fix: { hint: 'Split the call into smaller ones.' } })
   })
 
   it('knows what the run has not read', async () => {
@@ -124,7 +124,7 @@ describe('the commands of a call', () => {
     ['null', null],
   ])('are not %s', async (_, command) => {
     expect(await refusal({ exec: [command] })).toBe(
-      'INPUT_SCHEMA_INVALID A command is a line for bash, or a list of words without a shell.',
+      'INPUT_SCHEMA_INVALID A command must be a bash command line, or a list of arguments that run without a shell.',
     )
   })
 

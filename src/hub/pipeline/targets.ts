@@ -16,23 +16,23 @@ import type { CommandReading } from '../../shell/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import type { Call, ValidCall } from './call.ts'
 
-/** The guards of a run: they resolve what a tool names to what would really be touched. */
+/** The guards of a run, which resolve the targets that a tool names to real paths, URLs and commands. */
 export interface SandboxHandles {
   files(): FilesGuard
-  /** The artifacts of the run, each a file that is named after its hash; none where no records are kept. */
+  /** The artifacts of the run, each a file named after its hash; `undefined` if the hub keeps no records. */
   artifacts(): FilesGuard | undefined
   network(): NetworkGuard
   process(): ProcessGuard
-  /** The isolation level of commands here; known without a root. */
+  /** The isolation level of commands on this machine; does not need a root. */
   sandboxLevel(): Promise<SandboxLevel>
 }
 
 const MAX_TARGETS = 1_000
 
 /**
- * Step 4: which capabilities this call uses, and on what, by real path and normal URL. Throws if a guard refuses one of them.
- * A capability that the tool states without any target is not used by this call. A promise only for commands: what reads
- * and what runs them is got ready when the first one comes.
+ * Step 4: resolves which capabilities this call uses and on which real paths and normalised URLs. Throws if a guard refuses
+ * a target. A capability with an empty list of targets is not used by this call. Returns a promise only for commands, whose
+ * parser and runner are loaded on first use.
  */
 export function resolveTargets(runtime: Runtime, run: RunState, call: ValidCall): Promise<void> | undefined {
   if (call.tool.capabilities.has('exec')) return runtime.commands.ready().then(() => resolveStated(runtime, run, call))
@@ -57,7 +57,7 @@ function resolveStated(runtime: Runtime, run: RunState, call: ValidCall): Promis
   if (call.capabilities.includes('exec')) return readCommands(runtime, run, call, commands)
 }
 
-/** A command that a tool names as plain text is a line for bash, in the first root. */
+/** A command given as a string is a bash command line that runs in the first root. */
 function commandOf(value: string | CommandTarget): CommandTarget {
   return typeof value === 'string' ? { command: value } : value
 }
@@ -66,15 +66,15 @@ function without(capabilities: readonly Capability[], name: string): readonly Ca
   return capabilities.filter((capability) => capability !== name)
 }
 
-/** A first look, for policy: when the content is another one than was read, the guard finds out at the moment of use. */
+/** Returns whether the file exists and the run has not read it. The guard compares the content at the moment of use. */
 function isUnreadBy(path: string, { sandbox, seen }: RunState): boolean {
   const present = sandbox.files().present(path)
   return present !== undefined && seen.get(present) === undefined
 }
 
 function tooMany(count: number): ToolError {
-  const message = `The call touches ${count} targets, at most ${MAX_TARGETS} are judged at once.`
-  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Split the call.' })
+  const message = `The call has ${count} targets; the limit is ${MAX_TARGETS}.`
+  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Split the call into smaller ones.' })
 }
 
 function statedTargets(call: ValidCall, targets: NonNullable<AnyTool['targets']>, run: RunState): Targets {
@@ -84,9 +84,9 @@ function statedTargets(call: ValidCall, targets: NonNullable<AnyTool['targets']>
     return isNew
   }
   const stated: unknown = targets(call.input, { isUnread })
-  // A promise or a map has no fields: as an object it would state that the call touches nothing.
+  // A promise or a map has no fields, so it would claim that the call has no targets.
   if (isPlainObject(stated)) return stated
-  throw new ToolError('INTERNAL', `targets() of ${call.name} must return a plain object, and not a promise of one.`)
+  throw new ToolError('INTERNAL', `targets() of ${call.name} must return a plain object, not a promise.`)
 }
 
 function realTarget(
@@ -108,21 +108,24 @@ function realTarget(
     case 'send':
       return sandbox.network().resolve(value)
     case 'danger:destructive':
-      // Destroying files is a matter of paths; destroying anything else is named as the tool names it.
+      // For files, the target is a path; for anything else, it is the name that the tool uses.
       return call.tool.capabilities.has('write:fs') ? sandbox.files().resolve(value, 'write') : value
     default:
       return value
   }
 }
 
-/** What a tool of plain JavaScript may say instead of a command. */
+/** Checks a command, because a tool in plain JavaScript may return anything. Throws INPUT_SCHEMA_INVALID. */
 function checkedCommand(value: unknown): CommandTarget {
   const command = commandOf(value as string)
   const { command: line, argv } = command ?? {}
   const isLine = typeof line === 'string' && argv === undefined
   const isWords = line === undefined && Array.isArray(argv) && argv.every((word) => typeof word === 'string')
   if (isLine || (isWords && argv.length > 0)) return command
-  throw new ToolError('INPUT_SCHEMA_INVALID', 'A command is a line for bash, or a list of words without a shell.')
+  throw new ToolError(
+    'INPUT_SCHEMA_INVALID',
+    'A command must be a bash command line, or a list of arguments that run without a shell.',
+  )
 }
 
 function undeclared(call: ValidCall, capability: string): ToolError {
@@ -132,7 +135,7 @@ function undeclared(call: ValidCall, capability: string): ToolError {
 const loadReadCommandLine = lazyModule(() => import('../../shell/reader/index.ts'))
 const loadReadArgv = lazyModule(() => import('../../shell/reader/index.ts'))
 
-/** The part of step 4 that is about commands: what each would run, where, and how it would be isolated. */
+/** Step 4 for commands: parses what each would run, where, and at which isolation level. */
 async function readCommands(
   runtime: Runtime,
   run: RunState,
@@ -140,7 +143,7 @@ async function readCommands(
   commands: readonly CommandTarget[],
 ): Promise<void> {
   if (commands.length === 0) {
-    // A tool that names no command may run none: it needs no folder for one before it does.
+    // A tool that names no command may run none, so it does not need a working folder yet.
     call.sandbox = await run.sandbox.sandboxLevel()
     return
   }
@@ -162,14 +165,14 @@ async function readCommands(
   }
 }
 
-/** The same words in two folders, or with and without variables: the strictest of both counts. */
+/** Merges two readings of the same command line, in two folders or with other variables: the stricter one counts. */
 function together(a: CommandReading | undefined, b: CommandReading): CommandReading {
   return a ? { parts: [...a.parts, ...b.parts], doubts: [...a.doubts, ...b.doubts] } : b
 }
 
 /**
- * The targets of a call as people and records see them: `write:fs /srv/notes.md`. A secret in one is marked out, and
- * its hash keeps two such targets apart: a grant for one must not cover the other.
+ * Returns the targets of a call as people and records see them: `write:fs /srv/notes.md`. Secrets are redacted; a hash
+ * distinguishes such targets, because a grant for one must not cover the other.
  */
 export function targetLines({ redactor }: Runtime, call: Call): string[] {
   return call.targets.map(({ capability, value }) => {

@@ -9,8 +9,8 @@ import { diffViews, lookBriefly } from './diff-views.ts'
 const MAX_HOSTS = 3
 
 /**
- * What the approver sees of a call in addition to its arguments: commands as policy reads them, changes to files, and where
- * requests would go. Without secrets, within seconds, and never a reason for the call to fail.
+ * Returns what the approver sees of a call in addition to its arguments: commands as policy reads them, file changes, and
+ * the destinations of requests. The views contain no secrets, take at most seconds and never fail the call.
  */
 export async function viewsOf(
   runtime: Runtime,
@@ -25,7 +25,10 @@ export async function viewsOf(
   return [...commandViews(runtime, run, call, redactor), ...diffs, ...urls]
 }
 
-/** What is dangerous about a call, in words: first the part of a command that decides, then the others, then capabilities. */
+/**
+ * Returns the risks of a call in plain words: the deciding command first, then the other commands, then the
+ * capabilities.
+ */
 export function callRisks(call: DecidedCall, views: readonly ApprovalView[], redactor: DecisionRedactor): string[] {
   const parts = views.flatMap((view) => (view.kind === 'command' ? view.parts : []))
   const inOrder = [...parts.filter(({ decides }) => decides), ...parts.filter(({ decides }) => !decides)]
@@ -36,10 +39,10 @@ export function callRisks(call: DecidedCall, views: readonly ApprovalView[], red
 function ofCapabilities({ capabilities, targets }: Call): string[] {
   const risks = []
   if (capabilities.includes('danger:destructive'))
-    risks.push(capabilities.includes('write:fs') ? 'Deletes or overwrites files' : 'Can destroy something for good')
+    risks.push(capabilities.includes('write:fs') ? 'Deletes or overwrites files' : 'Can destroy something permanently')
   if (capabilities.includes('send')) risks.push(`Sends data to ${hostsOf(targets) || 'the network'}`)
   if (capabilities.includes('remote'))
-    risks.push('Is carried out by another program or server: what it does there cannot be limited here')
+    risks.push('Runs in another program or server, whose actions cannot be limited here')
   return risks
 }
 
@@ -54,11 +57,11 @@ function hostsOf(targets: Call['targets']): string {
 
 const MAX_URLS = 5
 
-/** Where a request would go. */
+/** The destination of a request. */
 type UrlView = Extract<ApprovalView, { kind: 'url' }>
 type Location = Pick<UrlView, 'addresses' | 'problem'>
 
-/** Where the requests of a call would go, and the current addresses of the hosts. */
+/** Returns the destinations of the requests of a call, with the current addresses of the hosts. */
 export async function urlViews(
   runtime: Runtime,
   run: RunState,
@@ -77,15 +80,17 @@ function urlView(url: string, { addresses, problem }: Location, show: (text: str
   return { kind: 'url', url: show(url), addresses: addresses.map(show), ...(problem && { problem: show(problem) }) }
 }
 
-/** A resolver sees the name before the approval: never one that holds a secret, or that outside content may have made up. */
+/**
+ * Looks up a host before the approval, unless the name contains a secret or may come from outside content: DNS sees it.
+ */
 async function locate(runtime: Runtime, run: RunState, call: DecidedCall, url: string): Promise<Location> {
   const { hostname } = new URL(url)
-  if (runtime.redactor.text(hostname) !== hostname) return unknown('its name holds a secret')
+  if (runtime.redactor.text(hostname) !== hostname) return unknown('the host name contains a secret')
   const network = run.sandbox.network()
   try {
     const place = await lookBriefly(runtime, call, () => network.locate(url, { onlyNamed: run.tainted }))
     if (place !== undefined) return { addresses: place.addresses }
-    return unknown('the run has read content from outside, and the name itself could carry data out')
+    return unknown('the run has read content from outside, and the host name itself could carry data out')
   } catch (error) {
     return { addresses: [], problem: ToolError.is(error) ? error.message : 'Its addresses could not be looked up.' }
   }

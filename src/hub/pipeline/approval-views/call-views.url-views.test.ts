@@ -68,7 +68,7 @@ describe('what an approver sees of a URL', () => {
     const clock = fakeClock()
     const slow = look(['http://a.example/'], () => new Promise(() => {}), { clock })
     await clock.advance(2_000)
-    expect(await slow.views).toMatchObject([{ addresses: [], problem: 'It took longer than 2000 ms.' }])
+    expect(await slow.views).toMatchObject([{ addresses: [], problem: 'The lookup took longer than 2000 ms.' }])
     const stopped = look(['http://a.example/'], () => new Promise(() => {}))
     stopped.call.end()
     expect(await stopped.views).toMatchObject([{ addresses: [] }])
@@ -86,7 +86,7 @@ describe('what an approver sees of a URL', () => {
     const { views } = look([`http://${SECRET}.example/?key=${SECRET}`], nobody)
     const [view] = await views
     expect(JSON.stringify(view)).not.toContain(SECRET)
-    expect(view!.problem).toMatch(/not looked up: its name holds a secret/)
+    expect(view!.problem).toMatch(/not looked up: the host name contains a secret/)
   })
 
   it('asks nobody for a name that content from outside may have made up', async () => {

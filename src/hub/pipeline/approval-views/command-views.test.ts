@@ -91,7 +91,7 @@ describe('what an approver sees of a command', () => {
   it('names the hosts that its sandbox cannot reach, where it goes to them', async () => {
     const command = 'curl https://get.example.org/x https://open.example.org/y; echo https://quoted.example.org'
     const failing = (host: string) =>
-      `The sandbox cannot reach ${host}, which sandbox.network does not name, so this will fail.`
+      `The sandbox cannot reach ${host} because sandbox.network does not include it, so this will fail.`
     const without = await viewsOf([{ command }])
     expect(without.views[0]!.notes).toEqual([failing('get.example.org'), failing('open.example.org')])
     const sandbox = { root: temporaryFolder(), network: ['open.example.org'] }

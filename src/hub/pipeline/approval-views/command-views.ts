@@ -24,10 +24,13 @@ type PartView = CommandView['parts'][number]
 const MAX_COMMANDS = 20
 const MAX_PARTS = 200
 const MAX_HOSTS = 5
-/** Programs that are known to connect to the URLs among their arguments. */
+/** The risks of programs that connect to the URLs among their arguments. */
 const REACHING: ReadonlySet<Risk> = new Set(['network', 'sends', 'pushes', 'publishes', 'installs'])
 
-/** The commands of a call as policy reads them. Decisions are pure, so the parts are judged again rather than stored. */
+/**
+ * Returns the commands of a call as policy reads them. Decisions are pure, so they are computed again rather than
+ * stored.
+ */
 export function commandViews(
   runtime: Runtime,
   run: Pick<RunState, 'tainted' | 'sandbox'>,
@@ -36,7 +39,7 @@ export function commandViews(
 ): CommandView[] {
   const foldersOf = new Map<string, Set<string>>()
   for (const { value, cwd } of call.commands) {
-    // The same words in two folders were judged as one.
+    // The same command line in two folders was decided as one.
     const folders = foldersOf.get(value) ?? new Set()
     foldersOf.set(value, folders.add(cwd))
   }
@@ -76,13 +79,13 @@ function partViews({ policy }: Runtime, asked: PolicyQuestion, value: string, re
   return rest.length === 0 ? views : [...views, restView(rest)]
 }
 
-/** None if all parts are allowed: then the line as a whole needs the approval. */
+/** Returns the command that decides, or `undefined` if each is allowed and the line as a whole needs the approval. */
 function decidingOf(policy: Policy, asked: PolicyQuestion, judged: readonly JudgedPart[]): JudgedPart | undefined {
   const deciding = judged.length === 0 ? undefined : findDeciding(policy, asked, judged)
   return deciding?.effect === 'allow' ? undefined : deciding
 }
 
-/** What is dangerous about a part, in words. */
+/** Returns the risks of one command in plain words. */
 function riskViews(
   policy: Policy,
   asked: PolicyQuestion,
@@ -99,7 +102,7 @@ function ruleOf(asked: PolicyQuestion, target: string, judged: JudgedPart): stri
   return describeJudgement(asked, { capability: 'exec', target }, judged).rule
 }
 
-/** Shows the parts of a line; a known secret may span several parts. */
+/** Returns a function that shows each command of a line without secrets; one secret may span several commands. */
 function textsWithin(redactor: DecisionRedactor, line: string): (judged: JudgedPart) => string {
   return ({ part: { text, where } }) => {
     const place = where === undefined ? '' : ` (${revealLine(redactor.text(where))})`
@@ -112,7 +115,7 @@ function restView(rest: readonly JudgedPart[]): PartView {
   return { text: `… ${rest.length} more`, effect, rule: 'the strictest of them', decides: false }
 }
 
-/** What is known about how a command will end in its sandbox: the hosts that it names and cannot reach. */
+/** Returns a note for each host that the command names and that its sandbox cannot reach. */
 function sandboxNotes({ sandbox }: Pick<RunState, 'sandbox'>, call: DecidedCall, reading: CommandReading): string[] {
   // Without a sandbox the network is open.
   if (call.sandbox === undefined || call.sandbox === 'none') return []
@@ -125,12 +128,12 @@ function sandboxNotes({ sandbox }: Pick<RunState, 'sandbox'>, call: DecidedCall,
   for (const url of urls) if (isClosed(sandbox, call, url!)) closed.add(new URL(url!).hostname)
   return [...closed]
     .slice(0, MAX_HOSTS)
-    .map((host) => `The sandbox cannot reach ${host}, which sandbox.network does not name, so this will fail.`)
+    .map((host) => `The sandbox cannot reach ${host} because sandbox.network does not include it, so this will fail.`)
 }
 
 function isClosed(sandbox: RunState['sandbox'], { tool }: DecidedCall, url: string): boolean {
   if (!URL.canParse(url)) return false
-  // The commands of a tool that declares no network have none, whatever the owner allows others.
+  // The commands of a tool that does not declare `network` have no network, whatever the owner allows to other tools.
   if (!tool.capabilities.has('network')) return true
   try {
     sandbox.network().resolve(url)

@@ -39,17 +39,17 @@ describe('the view of a change', () => {
     const moved = await show('old\n', 'new\n', { movedTo: 'b.txt' })
     expect(moved.path).toBe('a.txt -> b.txt')
     expect(moved.diff).toContain('--- a.txt\n+++ b.txt\n')
-    expect((await show('same\n', 'same\n', { movedTo: 'b.txt' })).diff).toMatch(/is moved; its text stays/)
+    expect((await show('same\n', 'same\n', { movedTo: 'b.txt' })).diff).toMatch(/is moved; its text does not change/)
   })
 
   it.each([
-    ['an empty new file', undefined, '', /new file without any text/],
-    ['an empty file that goes', '', undefined, /deleted; it has no text/],
-    ['a file that stays as it is', 'a', 'a', /Nothing changes/],
+    ['an empty new file', undefined, '', /new, empty file/],
+    ['an empty file that goes', '', undefined, /deleted; it is empty/],
+    ['a file that stays as it is', 'a', 'a', /Its text does not change/],
     ['more than 200,000 bytes', 'é'.repeat(100_001), 'x', /has 200002 bytes, at most 200000/],
     ['more than 2,000 lines that come', undefined, numbered(2_001), /more than 2000 lines; .* 2002 after it/],
     ['a change of all lines', numbered(1_500), numbered(1_500, 'row'), /more than 2000 lines/],
-    ['a secret that changes', `a ${SECRET}\n`, `a [redacted:secret]\n`, /only a secret changes/],
+    ['a secret that changes', `a ${SECRET}\n`, `a [redacted:secret]\n`, /only a secret or the line endings change/],
   ])('says in a sentence what there is of %s', async (_, before, after, note) => {
     expect((await show(before, after)).diff).toMatch(note)
   })

@@ -8,11 +8,11 @@ import type { RunState, Runtime } from '../../runtime.ts'
 import type { Call, DecidedCall } from '../call.ts'
 import { question } from '../decide.ts'
 
-/** What would change in a file. */
+/** The change of a file. */
 type DiffView = Extract<ApprovalView, { kind: 'diff' }>
 
 const MAX_FILES = 20
-/** Of all diffs together: a request is stored, and sent to everybody who watches. */
+/** The limit for all diffs together: a request is stored and sent to every watcher. */
 const MAX_CHARS_OF_ALL = 500_000
 
 // A tool in plain JavaScript may return anything.
@@ -25,7 +25,7 @@ const textChanges = z.array(
   }),
 )
 
-/** The changes to files as the tool previews them; none if it has no preview, fails or takes too long. */
+/** Returns the file changes that the tool previews, or none if it has no preview, fails or takes too long. */
 export async function diffViews(
   runtime: Runtime,
   run: RunState,
@@ -37,7 +37,7 @@ export async function diffViews(
   try {
     return await lookBriefly(runtime, call, async (signal) => {
       const ctx = { fs: previewFiles(runtime, run, call, signal), signal }
-      // A copy: the preview must not change the input that is executed.
+      // Copied: the preview must not change the input that is executed.
       const changes = textChanges.parse(await tool.preview!(structuredClone(call.input), ctx))
       const views: DiffView[] = []
       for (const { before, after, ...names } of changes.slice(0, MAX_FILES)) {
@@ -48,18 +48,18 @@ export async function diffViews(
       return bound(views, changes.length - views.length)
     })
   } catch {
-    // Previews only help the reader: the call itself reports what is wrong with it.
+    // A preview only helps the approver: the call itself reports what is wrong.
     return []
   }
 }
 
-/** Shows only the ends of diffs that are too long together, and says so. */
+/** Shortens diffs that are too long in total to their start and end, with a note. */
 function bound(views: readonly DiffView[], leftOut: number): DiffView[] {
   let room = MAX_CHARS_OF_ALL
   const bounded = views.map((view) => {
     room -= view.diff.length
     if (room >= 0 || showEnds(view.diff) === view.diff) return view
-    return { ...view, diff: `${NOT_WHOLE}the changes of this call are too many.\n${showEnds(view.diff)}` }
+    return { ...view, diff: `${NOT_WHOLE}the changes of this call are too long.\n${showEnds(view.diff)}` }
   })
   if (leftOut === 0) return bounded
   const path = `${leftOut} more files`
@@ -76,7 +76,7 @@ const MAX_DIFF_LINES = 2_000
 const MAX_DIFF_MS = 200
 const NOWHERE = '/dev/null'
 
-/** The change of a file as a unified diff without secrets; a sentence if there is no diff to show. */
+/** Returns the change of a file as a unified diff without secrets, or as a sentence if there is no diff to show. */
 export async function diffView(redactor: DecisionRedactor, change: TextChange): Promise<DiffView> {
   const { path, movedTo = path, before, after } = change
   const show = (text: string) => revealLine(redactor.text(text))
@@ -91,26 +91,26 @@ export async function diffView(redactor: DecisionRedactor, change: TextChange): 
 
 /** The sentence for a change without a diff. */
 function noteOf({ movedTo, before, after }: TextChange): string | undefined {
-  if (before === undefined && after === '') return 'A new file without any text.'
-  if (before === '' && after === undefined) return 'The file is deleted; it has no text.'
+  if (before === undefined && after === '') return 'A new, empty file.'
+  if (before === '' && after === undefined) return 'The file is deleted; it is empty.'
   if (before !== after) return undefined
-  return movedTo === undefined ? 'Nothing changes in its text.' : 'The file is moved; its text stays as it is.'
+  return movedTo === undefined ? 'Its text does not change.' : 'The file is moved; its text does not change.'
 }
 
-/** Removes secrets before comparing: in a diff, a secret of several lines could no longer be recognised. */
+/** Redacts before comparing: in a diff, a secret of several lines could no longer be recognised. */
 async function unifiedDiff(
   redactor: DecisionRedactor,
   { before = '', after = '' }: TextChange,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<string> {
   const [old, now] = withPlainEnds(redactor.text(before), redactor.text(after))
-  if (old === now) return 'Not shown: only a secret changes, or how lines end.'
+  if (old === now) return 'Not shown: only a secret or the line endings change.'
   const bytes = Math.max(Buffer.byteLength(before), Buffer.byteLength(after))
   if (bytes > MAX_COMPARED_BYTES) return tooLarge(old, now, bytes)
   if (leastEdits(old, now) > MAX_DIFF_LINES) return tooLong(old, now)
   const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await loadDiff()
   const patch = createTwoFilesPatch(from, to, old, now, undefined, undefined, {
-    // A longer edit would have more lines than are shown, and the search for it blocks the process.
+    // A longer edit has more lines than are shown, and computing it blocks the process.
     maxEditLength: MAX_DIFF_LINES,
     timeout: MAX_DIFF_MS,
     headerOptions: FILE_HEADERS_ONLY,
@@ -121,7 +121,7 @@ async function unifiedDiff(
   return revealText(shown)
 }
 
-/** A lower bound of the number of changed lines: spares the slow comparison where everything is new. */
+/** Returns a lower bound of the number of changed lines, which avoids the slow comparison if everything is new. */
 function leastEdits(before: string, after: string): number {
   const counts = new Map<string, number>()
   for (const line of before.split('\n')) counts.set(line, (counts.get(line) ?? 0) - 1)
@@ -131,7 +131,7 @@ function leastEdits(before: string, after: string): number {
   return edits
 }
 
-/** Keeps files with Windows line endings readable; an ending that changes, or differs from the others, is shown. */
+/** Hides Windows line endings if all lines have them. An ending that changes, or differs from the others, is shown. */
 function withPlainEnds(before: string, after: string): readonly [string, string] {
   const isWindows = [before, after].every((text) => text === '' || isAllWindows(text))
   return isWindows ? [before.replaceAll('\r\n', '\n'), after.replaceAll('\r\n', '\n')] : [before, after]
@@ -152,7 +152,7 @@ function tooLong(before: string, after: string): string {
   return revealText(changedLines(before, after, why))
 }
 
-/** Shows a change that is not compared, and why: the lines from the first to the last change, or both ends of them. */
+/** Shows a change without comparing it, and why: the lines from the first to the last change, shortened if too long. */
 export function changedLines(before: string, after: string, why: string): string {
   const start = commonStart(before, after)
   const end = commonEnd(before.slice(start), after.slice(start))
@@ -170,7 +170,7 @@ function prefixed(sign: string, text: string): string {
   return lines.map((line) => sign + line).join('\n')
 }
 
-/** How many characters of whole lines both texts start with. */
+/** Returns the length of the whole lines that both texts start with. */
 function commonStart(a: string, b: string): number {
   const most = Math.min(a.length, b.length)
   let index = 0
@@ -178,7 +178,7 @@ function commonStart(a: string, b: string): number {
   return index === 0 ? 0 : a.lastIndexOf('\n', index - 1) + 1
 }
 
-/** How many characters of whole lines both texts end with. */
+/** Returns the length of the whole lines that both texts end with. */
 function commonEnd(a: string, b: string): number {
   const most = Math.min(a.length, b.length)
   let count = 0
@@ -197,13 +197,13 @@ const MAX_SHOWN_CHARS = 8_000
 /** Start of a view that is incomplete; no diff starts like this. */
 export const NOT_WHOLE = 'NOT SHOWN WHOLE: '
 
-/** Both ends of a text that is too long, and how much is missing: the end may be what matters. */
+/** Shortens a long text to its start and end and states how much is missing: the end may be what matters. */
 export function showEnds(text: string): string {
   const left = text.length - MAX_SHOWN_CHARS
   if (left <= 0) return text
   const half = MAX_SHOWN_CHARS / 2
   const tail = text.slice(-half)
-  // Marks a partial line: its first character is not a diff sign.
+  // Marks a partial line, whose first character is not a diff sign.
   const isPart = text.at(-half - 1) !== '\n'
   return `${text.slice(0, half)}\n… ${left} characters in between are not shown …\n${isPart ? '…' : ''}${tail}`
 }
@@ -211,8 +211,8 @@ export function showEnds(text: string): string {
 const OF_FILES: ReadonlySet<string> = new Set(['read:fs', 'write:fs', 'danger:destructive'])
 
 /**
- * The files that a preview may read: the targets of its call, unless a rule denies reading them. The hub reads them for the
- * approver: the run has not read them, and is not tainted by their content.
+ * Returns the files that a preview may read: the targets of its call, unless a rule denies reading them. The hub reads them
+ * for the approver, so they neither count as read by the run nor taint it.
  */
 function previewFiles(runtime: Runtime, run: RunState, call: DecidedCall, signal: AbortSignal): ReadFiles {
   const mayRead = (path: string) => isTarget(call, path) && !isKept(runtime, run, call, path)
@@ -232,7 +232,7 @@ function isTarget({ targets }: Call, path: string): boolean {
 function isKept(runtime: Runtime, run: RunState, call: DecidedCall, path: string): boolean {
   const capability = 'read:fs'
   const targets = [{ capability, value: path }] as const
-  // The grants of a call limit its tool, not what an approver may see.
+  // The grants of a call restrict its tool, not what an approver may see.
   const asked = { ...question(runtime, run, call), grants: undefined, capabilities: [capability], targets } as const
   return decide(runtime.policy, asked).effect === 'deny'
 }
@@ -247,7 +247,7 @@ export async function lookBriefly<T>(
 ): Promise<T> {
   const controller = new AbortController()
   const cancelTimer = clock.after(MAX_MS, () => {
-    controller.abort(new ToolError('TIMEOUT', `It took longer than ${MAX_MS} ms.`))
+    controller.abort(new ToolError('TIMEOUT', `The lookup took longer than ${MAX_MS} ms.`))
   })
   const stopListening = call.onStop((reason) => controller.abort(reason))
   try {
@@ -255,7 +255,7 @@ export async function lookBriefly<T>(
   } finally {
     cancelTimer()
     stopListening()
-    // A handle that was kept no longer works.
+    // Handles that the preview kept stop working.
     controller.abort()
   }
 }

