@@ -102,7 +102,7 @@ describe('retention of runs', () => {
     const { report } = await prune(home, made, { keepMs: DAY_MS })
     expect(report.removed).toEqual([])
     const why = Object.fromEntries(report.kept.map((each) => [each.run, each.why]))
-    expect(why).toMatchObject({ open: 'A process has it open.', changed: expect.stringContaining('does not verify') })
+    expect(why).toMatchObject({ open: 'It is open in a process.', changed: expect.stringContaining('does not verify') })
   })
 
   it('finishes what a killed process began to remove', async () => {

@@ -36,11 +36,11 @@ import type { HubRuntime, Limiters } from './runtime.ts'
 import { ledgerFolderOf, loadSecondParser, recoverCommands } from './second-parser.ts'
 import { Sources } from './sources.ts'
 
-/** How much one call may ask for where the owner sets no limit. */
+/** The most bytes that one call may request if the owner sets no limit. */
 const MAX_ASKED_BYTES = 10_485_760
 const GRACE_MS = 1_000
 
-/** A command is a process or many, which a machine has fewer of than calls. */
+/** Commands start processes, which are scarcer than calls, so they have a limit of their own. */
 const CONCURRENT_COMMANDS = { 'core/exec.run': 8 }
 
 /** Creates the runtime that the owner's options describe. Nothing is written to the disk before the first call. */
@@ -51,7 +51,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
   const data = resolve(options.data ?? '.tool-hub')
   assertOwnDataFolder(data)
   const sandboxOptions = { ...core?.sandbox, ...options.sandbox }
-  // An invalid range is refused when the hub is made, not by its first request.
+  // Throws here, so that an invalid range is reported when the hub is created and not by its first request.
   parseRanges(sandboxOptions.blockedRanges ?? [])
   const durability = options.durability ?? 'effects'
   const listeners = new Set<(event: CallEvent) => void>()
@@ -187,7 +187,10 @@ function createLimiters(limits: Limits, store: Store, clock: Clock): Limiters {
   }
 }
 
-/** Returns one sandbox for the same folders: it stays open until the hub is closed, and all sessions of a principal use it. */
+/**
+ * Returns the same sandbox for the same folders. It stays open until the hub closes; all sessions of a principal share
+ * it.
+ */
 function rememberSandboxes(open: HubRuntime['sandboxFor']): HubRuntime['sandboxFor'] {
   const known = new Map<string, RunSandbox>()
   return (roots) => {
@@ -198,13 +201,16 @@ function rememberSandboxes(open: HubRuntime['sandboxFor']): HubRuntime['sandboxF
   }
 }
 
-/** The first folder, if it may be changed, is where relative paths begin; else the workspace of the run is. */
+/** Relative paths start at the first folder if it is writable, and otherwise at the workspace of the run. */
 function asFolders(roots: NonNullable<Sandbox['roots']>): Pick<Sandbox, 'root' | 'roots'> {
   const [first, ...others] = roots
   return first?.mode === 'write' ? { root: first.path, roots: others } : { root: undefined, roots }
 }
 
-/** Background commands end with their hub; when that was killed, the next one says so, once and by name. */
+/**
+ * Background commands end with their hub. If a hub was killed, the next one warns once about each command that was
+ * lost.
+ */
 async function reportLost(processes: BackgroundProcesses): Promise<void> {
   const lost = await processes.takeLost()
   if (lost.length === 0) return
@@ -219,12 +225,12 @@ function perTool<K extends 'rate' | 'concurrency'>({ tools = {} }: Limits, key: 
   return Object.fromEntries(entries) as Record<string, NonNullable<(typeof tools)[string][K]>>
 }
 
-/** A limit of the owner is both the default of a call and the most that it may ask for. */
+/** The owner's limit is both the default for a call and the most that the call may request. */
 function sizeLimit(owner: number | undefined, usual: SizeLimit): SizeLimit {
   return owner === undefined ? usual : { usual: owner, most: owner }
 }
 
-/** A listener that throws must not take the call down with it: its error goes to the process as its own. */
+/** An error thrown by a listener must not fail the call: it is rethrown as an uncaught exception of the process. */
 function publish(listeners: ReadonlySet<(event: CallEvent) => void>, event: CallEvent): void {
   for (const listener of listeners) {
     try {
@@ -237,14 +243,16 @@ function publish(listeners: ReadonlySet<(event: CallEvent) => void>, event: Call
   }
 }
 
-/** Ids that are unique over processes and cheap: 60 random bits a hub, then a counter. */
+/** Generates ids that are cheap and unique across processes: 60 random bits per hub, then a counter. */
 function callIds(): () => string {
   const prefix = `c${randomBytes(8).toString('base64url').replaceAll(/[-_]/g, '0').slice(0, 10)}`
   let count = 0
   return () => `${prefix}-${++count}`
 }
 
-/** What a principal may do now. One within another exists only as long as the outer one does. */
+/**
+ * Returns the current rights of a principal, or `undefined` if it, or a principal that contains it, no longer exists.
+ */
 async function principalNow(known: Principal, { principals }: HubOptions): Promise<Principal | undefined> {
   if (!known.within) return principals ? principals(known) : known
   const within = await principalNow(known.within, { principals })

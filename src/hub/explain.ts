@@ -21,33 +21,33 @@ import type { RunState, Runtime } from './runtime.ts'
 
 /** What would happen to a call, why, and what would change it. */
 export interface Explanation {
-  /** Canonical name of the tool, or the name that was asked for if there is none. */
+  /** Canonical name of the tool, or the requested name if there is no such tool. */
   readonly tool: string
   /** What would happen: `allow`, `ask` or `deny`. */
   readonly effect: Effect
   /** The rule that decides, in one line. */
   readonly rule: string
-  /** Where that rule was written: `tool-hub.yaml:12`, `default.yaml:7`. */
+  /** Where the rule is defined: `tool-hub.yaml:12`, `default.yaml:7`. */
   readonly source: string
-  /** Why, in words of the rule. */
+  /** The reason that the rule states. */
   readonly reason: string
-  /** What the call would touch, resolved. */
+  /** The resolved targets of the call. */
   readonly targets: readonly ResolvedTarget[]
-  /** What is dangerous about the call, in words, the most dangerous first; absent where nothing is known to be. */
+  /** The known risks of the call in plain words, the most dangerous first. Absent if there are none. */
   readonly risks?: readonly string[]
-  /** Set when the call would not get as far as policy. */
+  /** Set if the call would fail before policy decides. */
   readonly error?: CallError
-  /** The decision for every capability and target; absent when the call would not get as far. */
+  /** The decision for every capability and target. Absent if the call would fail before policy decides. */
   readonly decision?: Decision
-  /** Set when it would ask, and somebody has answered before. */
+  /** Set if the decision is `ask` and a remembered answer covers the call. */
   readonly remembered?: { readonly decision: 'allow' | 'deny'; readonly by: string; readonly grant: string }
-  /** Set when a run that has read from outside gets another answer. */
+  /** Set if the decision differs in a tainted run, that is, one that has read content from outside. */
   readonly inTaintedRun?: Pick<Decision, 'effect' | 'rule' | 'source' | 'reason'>
-  /** For people, several lines. */
+  /** The explanation for people, in several lines. */
   readonly text: string
 }
 
-/** What would happen to a call: steps 1 to 5 of the pipeline, without any effect. */
+/** Explains what would happen to a call: runs steps 1 to 5 of the pipeline, without side effects. */
 export async function explainCall(
   ownRuntime: Runtime,
   asked: string | AnyTool,
@@ -100,13 +100,13 @@ async function explainDecided(runtime: Runtime, run: RunState, call: DecidedCall
   return { ...shared, effect: call.effect, ...tightened, text: `${text}\n${tightened.rule}` }
 }
 
-/** The risks that an approver of the call would see. */
+/** Returns the risks that an approver of the call would see. */
 function risksOf(runtime: Runtime, run: RunState, call: DecidedCall): string[] {
   const redactor = runtime.redactor.forDecision({ runsCode: call.capabilities.includes('exec') })
   return callRisks(call, commandViews(runtime, run, call, redactor), redactor)
 }
 
-/** Also what skills would ask for that this run has not loaded. */
+/** Adds the requests of skills that this run has not loaded. */
 function withUnloaded(runtime: Runtime, run: RunState, call: DecidedCall): Decision {
   const { decision } = call
   const others = requestsFor(runtime.sources.requests(undefined), question(runtime, run, call))
@@ -114,7 +114,7 @@ function withUnloaded(runtime: Runtime, run: RunState, call: DecidedCall): Decis
   return more.length === 0 ? decision : { ...decision, requests: [...decision.requests, ...more] }
 }
 
-/** The answer in a run that has read from outside, where it is another one. */
+/** Returns the decision in a tainted run, or `undefined` if it is the same. */
 function decideTainted(runtime: Runtime, asked: PolicyQuestion, { effect }: Decision): Explanation['inTaintedRun'] {
   if (asked.tainted) return undefined
   const other = decide(runtime.policy, { ...asked, tainted: true })
@@ -130,7 +130,7 @@ function describeTainted({ effect, source }: NonNullable<Explanation['inTaintedR
   return `  in a run that has read from outside: ${effect} (${source})`
 }
 
-/** A call that cannot be made is denied, whatever the rules say of it. */
+/** Explains a call that fails before policy decides: it counts as denied, whatever the rules say. */
 function refused(call: Call, { code, message, retryable, fix }: ToolError): Explanation {
   return {
     tool: call.name,

@@ -7,7 +7,7 @@ import { callTool } from './pipeline.ts'
 import { PrincipalHubs } from './principal-hub.ts'
 import { endRun, type HubRuntime, recordChange } from './runtime.ts'
 
-/** What a hub does for its abilities. */
+/** Creates the interface through which features use their hub. */
 export function createFeatureHost(runtime: HubRuntime): FeatureHost {
   const { runs, runsFolder, sources, features, sandbox } = runtime
   const owner = {
@@ -15,7 +15,7 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
     registry: runtime.catalog,
     endRun: (id: string) => endRun(runtime, id),
   }
-  // Their own: those who come in by a door go on in their run, whatever was begun for them.
+  // Separate from the principals of transports: a caller continues in its own run, whatever a feature started for it.
   const principals = new PrincipalHubs(runtime)
   const { startProgram, webFetch, secret, hide, redact, warn, data, clock } = sources.lendHost('abilities')
   return {
@@ -26,7 +26,7 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
       const hub = principals.hubOf(rights.principal)
       const endRun = async (id: string) => {
         await hub.endRun(id)
-        // Every session is a principal of its own, and there may be many.
+        // Every session is a separate principal, and there may be many.
         principals.forget(hub.name)
       }
       return portOf({ ...hub, endRun }, rights)
@@ -39,7 +39,7 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
     recordChange: (change) => recordChange(runtime, change),
     emitChange: (feature, subject) => {
       const body = JSON.stringify({ ability: feature, subject })
-      // A lost event is no failure: everybody who shows the feature also reads it again from time to time.
+      // Losing an event is not a failure: clients that show the feature also poll it from time to time.
       const append = async () => runtime.store.events.append({ topic: 'ability', body, at: clock.now() })
       append().catch(() => {})
     },
@@ -50,7 +50,7 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
   }
 }
 
-/** The owner's hub or that of a principal. */
+/** The hub of the owner or of a principal. */
 interface CallingHub extends Pick<PrincipalHub, 'callDynamic' | 'endRun'> {
   readonly registry: Pick<ToolRegistry, 'listForLLM'>
 }

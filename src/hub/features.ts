@@ -22,7 +22,7 @@ const DEFINITIONS: ReadonlyMap<FeatureName, FeatureDefinition> = new Map(
 
 /** The features of one hub. Each is created when it is first used; a hub whose tools use none loads none. */
 export class Features implements FeatureRegistry {
-  /** What the owner uses; each method creates its feature first. */
+  /** The services for the owner. Each method first creates its feature. */
   readonly services: FeatureServices
   readonly #options: HubOptions
   readonly #hostOf: () => FeatureHost
@@ -51,12 +51,12 @@ export class Features implements FeatureRegistry {
     await Promise.all([...this.#created.values()].map((feature) => feature.endRun?.(run)))
   }
 
-  /** Nothing new begins. */
+  /** Stops features from starting new work. */
   calm(): void {
     for (const feature of this.#created.values()) feature.calm?.()
   }
 
-  /** Closes all of them, also when one fails; then it throws the first failure. */
+  /** Closes every feature, even if one fails, and then throws the first failure. */
   async close(): Promise<void> {
     this.#isClosed = true
     const created = await Promise.allSettled(this.#creating.values())
@@ -72,7 +72,7 @@ export class Features implements FeatureRegistry {
     this.#creating.set(name, creating)
     creating.then(
       (feature) => this.#created.set(name, feature),
-      // The next call tries again: what failed may be there by then.
+      // The next call tries again: what was missing may be available by then.
       () => this.#creating.delete(name),
     )
     return creating

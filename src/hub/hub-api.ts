@@ -13,13 +13,13 @@ import type { Explanation } from './explain.ts'
 import type { Hub } from './hub.ts'
 import type { WireTool } from './pipeline/registry.ts'
 
-/** How a call is explained. */
+/** Options of `explain`. */
 export interface ExplainOptions extends CallOptions {
-  /** Decides by these rules instead of the current ones. */
+  /** Decides by these rules. Default: the current policy. */
   readonly policy?: Policy
 }
 
-/** What a principal may use of a hub. */
+/** A hub as one principal uses it. */
 export interface PrincipalHub
   extends Pick<Hub, 'run' | 'callDynamic' | 'list' | 'cards' | 'artifact' | 'endRun' | 'onToolsChanged'>,
     Pick<Hub, 'openArtifact' | 'ready' | 'connect' | 'registry'> {
@@ -27,55 +27,60 @@ export interface PrincipalHub
   readonly name: string
   /** Calls a tool and yields its events; `call-ended` is last. */
   stream(tool: string, input: unknown, options?: CallOptions): AsyncIterable<CallEvent>
-  /** What policy would decide for a call of this principal, and by which rule. Does nothing. */
+  /** Returns what policy would decide for a call of this principal, and by which rule. Executes nothing. */
   explain(tool: string, input: unknown, options?: CallOptions): Promise<Explanation>
 }
 
 /** The tools of a hub by name: register, get, list, and list for a model. */
 export interface ToolRegistry {
-  /** Takes a tool, or a definition with `parameters` and a `handler` as it is. */
+  /** Registers a tool, or a definition with `parameters` and a `handler`. */
   register(tool: AnyTool | HandlerTool): void
   /** Finds a tool by canonical, wire or dialect name, visible or not. */
   get(name: string): AnyTool | undefined
   /** All tools, visible or not. */
   list(): readonly AnyTool[]
-  /** The visible tools in the form model providers want, in one dialect. Default: that of the profile. */
+  /** Returns the visible tools in the form that model providers expect. Default dialect: that of the profile. */
   listForLLM(options?: { readonly dialect?: string }): WireTool[]
 }
 
-/** What waits for a person, and how to answer. Watching makes somebody reachable. */
+/** The pending approvals and how to answer them. A hub with a watcher has somebody who can answer. */
 export interface Approvals {
-  /** What waits in this process now. */
+  /** Returns the approval requests that are pending in this process. */
   list(): readonly ApprovalRequest[]
-  /** False when the request is unknown or answered already: the first answer wins. */
+  /** Answers a request of this process. Returns `false` if it is unknown or already answered: the first answer wins. */
   reply(id: string, reply: ApprovalReply): boolean
   /**
-   * Answers what waits in any process that shares the store, after changed arguments were checked: false when somebody was
-   * faster, undefined when there is no such request.
+   * Answers a request of any process that shares the store, after checking changed arguments. Returns `false` if the
+   * request was already answered, and `undefined` if there is no such request.
    */
   answer(id: string, reply: ApprovalReply): Promise<boolean | undefined>
   /**
-   * Calls the listener for every new request; while there is one, calls wait instead of failing. Returns a function
-   * that removes it.
+   * Calls the listener for every new request. While a listener is registered, calls wait for an approval instead of
+   * failing. Returns a function that removes the listener.
    */
   watch(listener: (request: ApprovalRequest) => void): () => void
 }
 
-/** What tools ask the person behind the agent, and how to answer. Watching makes somebody reachable. */
+/**
+ * The pending questions of tools to a person and how to answer them. A hub with a watcher has somebody who can answer.
+ */
 export interface Questions {
-  /** What waits in this process now. */
+  /** Returns the questions that are pending in this process. */
   list(): readonly QuestionRequest[]
-  /** Answers a question of any process that shares the store; tells whether it was the first. */
+  /** Answers a question of any process that shares the store. Returns whether this was the first answer. */
   reply(id: string, reply: QuestionReply, whose?: { readonly by?: string; readonly via?: string }): Promise<boolean>
-  /** The same; false when somebody was faster, undefined when there is no such question. */
+  /**
+   * Like `reply`, but returns `false` if the question was already answered and `undefined` if there is no such
+   * question.
+   */
   answer(
     id: string,
     reply: QuestionReply,
     whose?: { readonly by?: string; readonly via?: string },
   ): Promise<boolean | undefined>
   /**
-   * Calls the listener for every new question; while there is one, questions wait instead of failing. Returns a
-   * function that removes it.
+   * Calls the listener for every new question. While a listener is registered, questions wait for an answer instead of
+   * failing. Returns a function that removes the listener.
    */
   watch(listener: (request: QuestionRequest) => void): () => void
 }

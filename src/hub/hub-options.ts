@@ -16,7 +16,7 @@ import {
   type WebOptions,
 } from '../core/index.ts'
 
-/** Every key, so that the compiler says when one is missing here. */
+/** All keys of an options type: the compiler reports one that is missing here. */
 type Keys<T> = Readonly<Record<keyof Required<T>, true>>
 
 const OPTIONS: Keys<HubOptions> = {
@@ -49,7 +49,7 @@ const OPTIONS: Keys<HubOptions> = {
   redact: true,
   clock: true,
 }
-/** Every feature has options of its own name. */
+/** The options of each feature have the name of the feature. */
 function featureKeys(): Keys<FeatureOptions> {
   return Object.fromEntries(FEATURES.map((name) => [name, true])) as Keys<FeatureOptions>
 }
@@ -128,7 +128,9 @@ const SECTIONS = new Map<keyof HubOptions, object>([
   ['web', WEB],
 ])
 
-/** Refuses options that nobody reads: in plain JavaScript a mistyped `polcy` would loosen everything in silence. */
+/**
+ * Throws CONFIG_INVALID for unknown options: in plain JavaScript a mistyped `polcy` would silently remove all rules.
+ */
 export function checkHubOptions(options: HubOptions): void {
   checkKeys(options, OPTIONS, 'createToolHub')
   for (const [section, keys] of SECTIONS) checkKeys(options[section] as object | undefined, keys, section)
@@ -142,22 +144,25 @@ export function checkHubOptions(options: HubOptions): void {
   if (!isList(sources, hasName)) throw invalid('sources takes a list of sources, each with a name.', '')
 }
 
-/** A variable of the environment that is not set is the usual mistake. */
+/** Throws CONFIG_INVALID for a secret without a value, usually from an environment variable that is not set. */
 function checkSecrets(secrets: NonNullable<HubOptions['secrets']>): void {
   for (const [name, secret] of Object.entries(secrets)) {
     if (typeof secret?.value === 'string' && secret.value !== '' && Array.isArray(secret.hosts)) continue
-    throw invalid(`The secret ${name} needs a value and hosts.`, 'Is its variable of the environment set?')
+    throw invalid(`The secret ${name} needs a value and hosts.`, 'Check that its environment variable is set.')
   }
 }
 
 function checkMcpServers(servers: NonNullable<HubOptions['mcpServers']>): void {
   for (const [name, server] of Object.entries(servers)) {
     if (!SERVER_NAME.test(name)) {
-      throw invalid(`${JSON.stringify(name)} is no name for an MCP server.`, 'Letters, digits, _ and -, at most 32.')
+      throw invalid(
+        `Invalid MCP server name ${JSON.stringify(name)}.`,
+        'Use letters, digits, _ and -, at most 32 characters.',
+      )
     }
     const { command, url } = (server ?? {}) as { readonly command?: unknown; readonly url?: unknown }
     if ((typeof command === 'string') === (typeof url === 'string')) {
-      throw invalid(`The MCP server ${name} needs a command or a url, one of the two.`, '')
+      throw invalid(`The MCP server ${name} needs either a command or a url.`, '')
     }
     checkKeys(server, typeof url === 'string' ? HTTP_SERVER : STDIO_SERVER, `mcpServers.${name}`)
   }
@@ -185,12 +190,12 @@ function invalid(message: string, nearest: string): ToolError {
   return new ToolError('CONFIG_INVALID', message, { hint: nearest || hint })
 }
 
-/** What S0's configuration says in the hub's own words. */
+/** The hub options that a configuration in the CoreToolsConfig format stands for. */
 interface CoreToolsOptions extends Required<Pick<HubOptions, 'sandbox' | 'limits'>> {
   readonly userAgent?: string
 }
 
-/** What each key must be; a key that is not here is refused. */
+/** The check for each key of the CoreToolsConfig format. Unknown keys are refused. */
 const CHECKS: Readonly<Record<keyof CoreToolsConfig, (value: unknown) => boolean>> = {
   sandboxRoot: isText,
   maxReadBytes: isAmount,
@@ -203,7 +208,9 @@ const CHECKS: Readonly<Record<keyof CoreToolsConfig, (value: unknown) => boolean
   enableAutoWriteLargeResponses: (value) => typeof value === 'boolean',
 }
 
-/** Translates S0's CoreToolsConfig. */
+/**
+ * Translates a configuration in the CoreToolsConfig format. Throws CONFIG_INVALID for unknown keys and invalid values.
+ */
 export function fromCoreToolsConfig(config: CoreToolsConfig): CoreToolsOptions {
   for (const [key, value] of Object.entries(config)) if (value !== undefined) checkEntry(key, value)
   return {
@@ -226,7 +233,7 @@ function checkEntry(key: string, value: unknown): void {
   const isFine = Object.hasOwn(CHECKS, key) ? CHECKS[key as keyof CoreToolsConfig] : undefined
   if (!isFine) {
     const known = Object.keys(CHECKS)
-    throw new ToolError('CONFIG_INVALID', `core.${key} is not known.`, {
+    throw new ToolError('CONFIG_INVALID', `Unknown key core.${key}.`, {
       hint: `${didYouMean(key, known)} Known: ${known.join(', ')}.`.trim(),
     })
   }
@@ -250,7 +257,7 @@ function isTexts(value: unknown): boolean {
 
 const SECRET_NAME = /TOKEN|SECRET|PASS|AUTH|CREDENTIAL|(^|_)KEY($|_)/i
 
-/** A secret that tools use by name must not come back by value. */
+/** Adds the values of the owner's secrets to what is redacted: tools use them by name and must not reveal them. */
 export function secretsOf({ redact, secrets = {}, sandbox }: HubOptions): NonNullable<HubOptions['redact']> {
   const passed = (sandbox?.commands?.env ?? []).filter((name) => SECRET_NAME.test(name))
   const values = [

@@ -17,7 +17,7 @@ import { type HostPatterns, matchHost, parseHosts } from '../sandbox/network/ind
 import type { RegisteredTool } from './pipeline/registered-tool.ts'
 import type { HubRuntime } from './runtime.ts'
 
-/** The rules of a hub: those that hold now, and what becomes of them with the rules of one principal. */
+/** The current policy of a hub, alone and combined with the rules of a principal. */
 export class PolicyHistory {
   #layers: PolicyLayers
   #policy: Policy
@@ -35,14 +35,14 @@ export class PolicyHistory {
     return this.#policy
   }
 
-  /** Replaces the owner's rules; those that cannot be compiled change nothing. */
+  /** Replaces the owner's rules. Throws if they cannot be compiled; the current rules then stay in force. */
   replace(rules: readonly (Rule | SourcedRule)[]): void {
     const layers = { ...this.#layers, owner: rules.map(sourced) }
     this.#policy = compilePolicy(layers)
     this.#layers = layers
   }
 
-  /** The policy with further rules beside the owner's, also after those are replaced. */
+  /** Returns a getter of the policy with these rules in addition to the owner's; it follows every `replace`. */
   beside(rules: readonly (Rule | SourcedRule)[]): () => Policy {
     if (rules.length === 0) return () => this.#policy
     const own = rules.map(sourced)
@@ -58,7 +58,7 @@ export class PolicyHistory {
   }
 }
 
-/** The effective policy, before it is compiled: what is always denied, what the owner says, what holds otherwise. */
+/** Returns the effective policy before it is compiled: what is always denied, the owner's rules, and the defaults. */
 export function policyLayers({
   policy = [],
   requests = [],
@@ -70,30 +70,32 @@ export function policyLayers({
   return { ...DEFAULT_POLICY, defaults, owner: policy.map(sourced), requests, home: realHome() }
 }
 
-/** Sending is allowed by default because the owner named every host; with `*` nobody did. */
+/**
+ * Sending is allowed by default because the owner has named every host. With `*` no host was named, so sending asks.
+ */
 const ASK_BEFORE_SENDING: SourcedRule = {
   rule: { ask: 'send', reason: 'sandbox.network is open to every host, so no host was chosen to send data to.' },
   source: { file: 'sandbox.network' },
   base: '/',
 }
 
-/** A rule with where it comes from; one that was given in code is known by its place. */
+/** Adds the source of a rule. A rule given in code is identified by its index. */
 function sourced(rule: Rule | SourcedRule, index: number): SourcedRule {
   if ('rule' in rule) return rule
   return { rule, source: { file: `policy[${index}]` }, base: process.cwd() }
 }
 
-/** Targets are real paths, so the home that `~` means must be one too. */
+/** Targets are real paths, so `~` must expand to a real path too. */
 function realHome(): string {
   try {
     return realpathSync(homedir())
   } catch {
-    // A home that does not exist holds nothing to protect; its name still does no harm in a pattern.
+    // A home folder that does not exist holds nothing to protect; its name does no harm in a pattern.
     return homedir()
   }
 }
 
-/** A tool is looked at once: its names never change. */
+/** Caches the visibility of each tool: the names of a tool never change. */
 export function rememberSight(look: (tool: ToolNames) => ToolVisibility): (tool: RegisteredTool) => ToolVisibility {
   const seen = new WeakMap<RegisteredTool, ToolVisibility>()
   return (tool) => {
@@ -107,12 +109,12 @@ export function rememberSight(look: (tool: ToolNames) => ToolVisibility): (tool:
 
 const NOTHING_VISIBLE: PolicyWarning = {
   level: 'error',
-  message: 'No tool is visible: profile, allow and deny together hide them all.',
+  message: 'No tool is visible: tools.profile, tools.allow and tools.deny together hide all of them.',
   source: 'tools',
-  hint: 'Widen tools.allow or tools.profile; tool-hub list --hidden says what hides each tool.',
+  hint: 'Widen tools.allow or tools.profile; tool-hub list --hidden shows what hides each tool.',
 }
 
-/** Doubts about the policy, the lists of tools and the sandbox of a hub. */
+/** Returns warnings about the policy, the tool lists and the sandbox of a hub. */
 export function checkHub(runtime: HubRuntime, layers: PolicyLayers): PolicyWarning[] {
   const { registry, sees, plugins, sources, visibility, sandboxOptions } = runtime
   const tools = registry.list()
@@ -139,12 +141,12 @@ function failureWarning(source: string, { message, fix }: ToolError): PolicyWarn
   return { level: 'error', message, source, hint: fix.hint }
 }
 
-/** Tools of MCP servers that have not arrived are in their group all the same. */
+/** The groups of MCP servers that have not connected yet. */
 function groupsOfArriving(prefixes: readonly string[]): string[] {
   return prefixes.some((prefix) => prefix.startsWith('mcp/')) ? ['group:mcp'] : []
 }
 
-/** Where the owner's rules and the sandbox contradict each other: a rule allows what a guard refuses. */
+/** Returns warnings for rules of the owner that allow what the sandbox refuses. */
 function checkSandbox(sandbox: Sandbox, rules: readonly SourcedRule[]): PolicyWarning[] {
   const hosts = parseHosts(sandbox.network ?? [])
   return [...checkRoots(sandbox), ...rules.flatMap((rule) => checkHosts(hosts, rule))]
@@ -155,9 +157,9 @@ function checkRoots({ root, roots = [] }: Sandbox): PolicyWarning[] {
     .filter((path) => !statSync(path, { throwIfNoEntry: false })?.isDirectory())
     .map((path) => ({
       level: 'error',
-      message: `The sandbox root ${path} is no folder: tools cannot touch any file.`,
+      message: `The sandbox root ${path} is not a folder, so tools cannot use any file.`,
       source: 'sandbox',
-      hint: 'Make the folder, or name another one.',
+      hint: 'Create the folder or set another one.',
     }))
 }
 
@@ -168,14 +170,14 @@ function checkHosts(allowed: HostPatterns, { rule, source }: SourcedRule): Polic
     if (host === undefined || matchHost(host, allowed)) return []
     return {
       level: 'warning' as const,
-      message: `allow network on ${pattern} has no effect: sandbox.network does not name ${host}.`,
+      message: `allow network on ${pattern} has no effect: sandbox.network does not include ${host}.`,
       source: source.line === undefined ? source.file : `${source.file}:${source.line}`,
       hint: `Add ${host} to sandbox.network.`,
     }
   })
 }
 
-/** The host that a pattern names; none when it stands for many. */
+/** Returns the host that a pattern names, or `undefined` if the pattern matches several hosts. */
 function hostOf(pattern: string): string | undefined {
   const host = pattern.replace(/^[a-z*]+:\/\//, '').split(/[/:]/, 1)[0]!
   return /^[a-z0-9.-]+$/i.test(host) ? host.toLowerCase() : undefined

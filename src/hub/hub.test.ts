@@ -136,8 +136,8 @@ describe('check', () => {
       .check()
       .map(({ message }) => message)
       .join('\n')
-    expect(messages).toMatch(/sandbox\.network does not name api\.github\.com/)
-    expect(messages).toMatch(/no folder/)
+    expect(messages).toMatch(/sandbox\.network does not include api\.github\.com/)
+    expect(messages).toMatch(/is not a folder/)
     expect(messages).toMatch(/No tool is visible/)
     expect(
       hubOf({

@@ -161,7 +161,9 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     return this as ToolHub as Hub<T | PluginTools<P>>
   }
 
-  /** Connects a source whose tools may change at any time. Returns a function that disconnects it and removes its tools. */
+  /**
+   * Connects a source whose tools may change at any time. Returns a function that disconnects it and removes its tools.
+   */
   connect(source: ToolSource): () => Promise<void> {
     return this.#runtime.sources.connect(source)
   }
@@ -257,7 +259,10 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     return recordChange(this.#runtime, change)
   }
 
-  /** Records an end for calls that killed processes left open. Returns the number of runs. Reopening a run does the same. */
+  /**
+   * Records an end for calls that killed processes left open. Returns the number of runs. Reopening a run does the
+   * same.
+   */
   async recoverRuns(): Promise<number> {
     const { runs, runsFolder } = this.#runtime
     if (runsFolder === false) return 0

@@ -8,13 +8,13 @@ import {
   ToolError,
 } from '../core/index.ts'
 
-/** What a hub does for a plugin; `withdraw` takes back all that it has registered. */
+/** The interface of the hub for a plugin; `withdraw` removes everything that the plugin has registered. */
 export interface PluginHost extends Omit<PluginApi, 'registerTool'> {
   registerTool(tool: AnyTool | AgentTool | HandlerTool): void
   withdraw(): void
 }
 
-/** A plugin that could not be set up, and the tools that are missing for it. */
+/** A plugin that could not be set up, with the tools that are missing because of it. */
 export interface FailedPlugin {
   readonly name: string
   readonly error: ToolError
@@ -22,15 +22,15 @@ export interface FailedPlugin {
 }
 
 /**
- * Sets plugins up; their tools and hooks come in the order of the plugins. While one is not ready no call passes. One
- * that fails is named and its tools are gone; when it guards something, no call passes from then on.
+ * Sets up plugins; their tools and hooks are added in the order of the plugins. Calls wait until all plugins are ready. The
+ * tools of a plugin that fails are missing; if the plugin is required or has hooks, every call fails from then on.
  */
 export class PluginSetups {
   readonly #failed: FailedPlugin[] = []
   /** Settles when the plugins added so far are set up; `undefined` if all of them are. Only this class sets it. */
   pending: Promise<void> | undefined
 
-  /** Begins a set-up; one that guards and fails at once is thrown too, so that its owner sees it where it happens. */
+  /** Starts to set up a plugin. Throws if a plugin that is required or has hooks fails synchronously. */
   add(plugin: Plugin, host: PluginHost): void {
     const setup = new Setup(plugin, host)
     try {
@@ -49,12 +49,12 @@ export class PluginSetups {
     }
   }
 
-  /** Those that failed alone, for whoever wonders where a tool is. */
+  /** The plugins that failed. */
   get failed(): readonly FailedPlugin[] {
     return this.#failed
   }
 
-  /** Why a tool of a plugin is not there. */
+  /** Returns why a tool of a plugin is missing, or `undefined` if no failed plugin has it. */
   problem(tool: string): ToolError | undefined {
     return this.#failed.find(({ tools }) => tools.has(tool))?.error
   }
@@ -64,7 +64,7 @@ export class PluginSetups {
     const mine: Promise<void> = settingUp.then(
       () => this.#done(mine),
       async (error) => {
-        // What an earlier one failed with is its own; it is told as such.
+        // Rejects if an earlier plugin failed, so that each failure is reported for its own plugin.
         await before
         const failure = this.#fail(setup, error)
         if (setup.guards) throw failure
@@ -72,7 +72,7 @@ export class PluginSetups {
       },
     )
     this.pending = mine
-    // Not lost: every call waits for it and ends with its error.
+    // The error is not lost: every call waits for this promise and fails with it.
     mine.catch(() => {})
   }
 
@@ -90,7 +90,9 @@ export class PluginSetups {
   }
 }
 
-/** The set-up of one plugin: what it has registered so far, and whether it guards. */
+/**
+ * The setup of one plugin: what it has registered, and whether calls depend on it because it is required or has hooks.
+ */
 class Setup {
   readonly plugin: Plugin
   readonly api: PluginApi
@@ -129,8 +131,8 @@ class Setup {
 function failure(plugin: Plugin, cause: unknown, guards: boolean): ToolError {
   return new ToolError('CONFIG_INVALID', `The plugin ${plugin.name} could not be set up: ${messageOf(cause)}`, {
     hint: guards
-      ? 'Repair or remove the plugin; until then no call passes, because it guards something.'
-      : 'Repair or remove the plugin; its tools are not there until then.',
+      ? 'Fix or remove the plugin; until then every call fails, because the plugin is required or has hooks.'
+      : 'Fix or remove the plugin; until then its tools are missing.',
     cause,
   })
 }

@@ -12,7 +12,7 @@ import { newRunId } from './runs.ts'
 import { endRun, type HubRuntime, type Runtime } from './runtime.ts'
 
 interface Known {
-  /** What was said of the principal, to know whether that changed. */
+  /** The serialised principal, to detect changes. */
   readonly said: string
   readonly run: string
   readonly hub: PrincipalHub
@@ -21,10 +21,10 @@ interface Known {
 const MAX_PRINCIPALS = 10_000
 const NAME = /^[^\p{Cc}\p{Cf}\p{Co}\p{Cs}]{1,200}$/u
 
-/** The hubs of principals, one for each name: a principal that comes again continues in the same run. */
+/** The hubs of principals, one for each name: a principal that returns continues in the same run. */
 export class PrincipalHubs {
   readonly #runtime: HubRuntime
-  /** Made for the first one, because it reserves its memory immediately. */
+  /** Created for the first principal, because the cache reserves its memory immediately. */
   #known: LRUCache<string, Known> | undefined
 
   constructor(runtime: HubRuntime) {
@@ -45,7 +45,7 @@ export class PrincipalHubs {
     return hub
   }
 
-  /** Should it come again, it continues in another run. */
+  /** Forgets a principal: if it returns, it starts another run. */
   forget(name: string): void {
     this.#known?.delete(name)
   }
@@ -64,7 +64,7 @@ function createPrincipalHub(hub: HubRuntime, principal: Principal, run: string):
     run,
     callDynamic: (tool, input, options) => callTool(runtime, tool, input, options),
     stream: (tool, input, options) => streamTool(runtime, tool, input, options),
-    // A principal does not choose the rules.
+    // A principal must not choose its own rules.
     explain: (tool, input, options) => explainCall(runtime, tool, input, { ...options, policy: undefined }),
     list: (options) => catalog.list(options),
     cards: (options) => catalog.cards(options),
@@ -82,7 +82,7 @@ function createPrincipalHub(hub: HubRuntime, principal: Principal, run: string):
     connect: (source) => sources.connect(source, tools),
     registry: {
       register: () => {
-        throw new ToolError('POLICY_DENIED', 'Only the owner of the hub registers tools.', {
+        throw new ToolError('POLICY_DENIED', 'Only the owner of the hub can register tools.', {
           hint: 'Connect a source, or a client with its own tools.',
         })
       },
@@ -101,11 +101,13 @@ interface Principality {
   readonly owner: RunOwner
   readonly tools: OwnTools
   readonly run: string
-  /** The run that its budget counts as open; only for the principal itself, not for those it is within. */
+  /**
+   * The run that its budget counts as open; set only for the principal itself, not for the principals that contain it.
+   */
   readonly openRun?: string
 }
 
-/** The runtime of a principal: fewer visible tools, more rules, its own limits and folders. */
+/** Creates the runtime of a principal, with fewer visible tools, more rules, and its own limits and folders. */
 function runtimeOf(hub: HubRuntime, principal: Principal, own: Principality): Runtime {
   const { rules, runs } = hub
   const { owner, tools: registry, run, openRun } = own
@@ -117,7 +119,7 @@ function runtimeOf(hub: HubRuntime, principal: Principal, own: Principality): Ru
     return sight.visible ? look(tool) : sight
   }
   const ownPolicy = rules.beside(policy)
-  // What the owner's own runs began is part of their session, as what is within another one is of that one's.
+  // Work started by the owner's own runs belongs to their session, as a nested principal belongs to the outer one.
   const isWithin = within !== undefined || chargedRuns !== undefined
   const policyNow = isWithin ? joined(ownPolicy, () => outer.policy) : ownPolicy
   const holder = {
@@ -151,7 +153,7 @@ function runtimeOf(hub: HubRuntime, principal: Principal, own: Principality): Ru
   }
 }
 
-/** One policy within another, compiled again when one of them is replaced. */
+/** Returns a getter of two nested policies, which compiles them again when one of them is replaced. */
 function joined(own: () => Policy, outer: () => Policy): () => Policy {
   let made: { readonly own: Policy; readonly outer: Policy; readonly both: Policy } | undefined
   return () => {
@@ -161,7 +163,7 @@ function joined(own: () => Policy, outer: () => Policy): () => Policy {
   }
 }
 
-/** The tools of a hub as one principal has them: everybody's, and those that it brought itself and nobody else sees. */
+/** The tools of one principal: those of the hub, and its own, which no other principal sees. */
 export class OwnTools extends ToolTable {
   readonly #shared: ToolTable
   readonly #own = new Registry({ newestWins: true })
@@ -171,7 +173,7 @@ export class OwnTools extends ToolTable {
     this.#shared = shared
   }
 
-  /** What a source of the principal's brings; never under a name that everybody's tools have. */
+  /** Replaces the tools of a source of the principal. Refuses names of the hub's tools. */
   offer(source: object, tools: readonly AnyTool[]): RefusedTool[] {
     const [free, taken] = split(tools, (tool) => this.#shared.find(tool?.name) === undefined)
     const refused = taken.map(({ name }) => ({ name, why: `The name ${name} is taken by a tool of the hub.` }))
@@ -182,7 +184,7 @@ export class OwnTools extends ToolTable {
     return this.#shared.version + this.#own.version
   }
 
-  /** Should the hub get a tool of the same name later, that one is meant: nobody takes a name away from it. */
+  /** Finds a tool by name. The tools of the hub take precedence, even if they were added later. */
   find(name: string): FoundTool | undefined {
     return this.#shared.find(name) ?? this.#own.find(name)
   }

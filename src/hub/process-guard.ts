@@ -14,27 +14,27 @@ import type { NetworkGuard } from '../sandbox/network/index.ts'
 import type { BackgroundProcess } from '../store/index.ts'
 import { realIfThere } from '../system/index.ts'
 
-/** What the owner says about commands, and what they must not touch. */
+/** The owner's options for commands, and the paths that commands must not use. */
 export interface ProcessSandboxOptions {
   readonly sandbox: Sandbox
   readonly limits: CommandLimits
   readonly clock: Clock
-  /** Folders that no command sees: records, grants. */
+  /** Folders that are hidden from commands: records, grants. */
   readonly hidden: readonly string[]
-  /** Real paths that no command changes, in addition to protected names. */
+  /** Real paths that commands must not change, in addition to protected names. */
   readonly protect: readonly string[]
-  /** Where is noted, while commands run, what was at protected places before. */
+  /** Folder of the ledger that lists what existed at protected paths before a command started. */
   readonly ledgerFolder: string
   readonly network: () => NetworkGuard
   readonly lost: readonly BackgroundProcess[]
 }
 
-/** How strongly this machine fences commands in; needs no root. */
+/** Returns the isolation level of commands on this machine. Does not need a root. */
 export async function sandboxLevel({ commands }: Sandbox): Promise<SandboxLevel> {
   return (await probeSandboxOnce(commands?.level)).level
 }
 
-/** Opens the guard of commands for the given roots. */
+/** Opens the guard that runs commands in the given roots. */
 export function openProcessGuard(
   roots: ReadonlyArray<{ readonly path: string; readonly mode: 'read' | 'write'; readonly untrusted?: boolean }>,
   { sandbox, limits, clock, hidden, protect, ledgerFolder, network, lost }: ProcessSandboxOptions,
@@ -69,19 +69,19 @@ export function openProcessGuard(
     level,
     prepared,
     lost,
-    // It is closed with its command, which may outlive its call.
+    // Each proxy is closed with its command, which may outlive its call.
     proxy: sandbox.network?.length
       ? (judge, owner) => network().openProxy(judge, new AbortController().signal, { owner })
       : undefined,
   })
 }
 
-/** No fence for commands is known on Windows: there they run only where the owner accepts that. */
+/** Throws on Windows, which has no supported sandbox for commands, unless the owner accepts commands without one. */
 export function refuseUnfenced({ required, commands }: Sandbox, platform: string = process.platform): void {
   if (platform !== 'win32' || required === false || commands?.level === 'none') return
   throw new ToolError(
     'SANDBOX_UNAVAILABLE',
-    'Commands are refused on Windows: tool-hub knows no sandbox for them there, so they would see and change everything.',
+    'Commands are refused on Windows: there is no supported sandbox, so they could read and change everything.',
     {
       fix: {
         key: 'sandbox.commands.level',

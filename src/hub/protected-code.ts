@@ -5,8 +5,8 @@ import type { HubOptions } from '../core/index.ts'
 import { codeFiles, nodeModulesOf, ownFile, realIfThere, statsIfThere } from '../system/index.ts'
 
 /**
- * What the hub itself runs or obeys, wherever it lies: tools and commands must not change it, or the next start would
- * run code of theirs outside of any sandbox. Some of it does not exist, so that nobody can put something there.
+ * Returns the paths of all code and configuration that the hub itself loads. Tools and commands must not change them, or the
+ * next start would run their code outside the sandbox. Paths that do not exist are included, so that nobody creates them.
  */
 export function protectedCode({ sandbox = {}, mcpServers = {}, sessions }: HubOptions): string[] {
   const programs = [
@@ -26,7 +26,7 @@ export function protectedCode({ sandbox = {}, mcpServers = {}, sessions }: HubOp
   ]
 }
 
-/** Of the package that runs: its folder, and every folder from which it or Node would take a module. */
+/** Returns the folder of the running package, and every folder from which it or Node would load a module. */
 function packagePlaces(): string[] {
   const root = fileURLToPath(ownFile('..'))
   const folders = [root, realpathSync(root)].map((folder) => folder.replace(/\/$/, ''))
@@ -34,14 +34,14 @@ function packagePlaces(): string[] {
   return [...folders.flatMap(placesOf), ...started.flatMap((file) => [file, realIfThere(file)])]
 }
 
-/** Of a checkout, which is a project to work on, only what runs. */
+/** For a source checkout, which tools may work on, returns only what runs. */
 function placesOf(folder: string): string[] {
   const isInstalled = /\/node_modules\//.test(folder)
   const own = isInstalled ? [folder] : ['dist', 'package.json', 'node_modules'].map((name) => join(folder, name))
   return [...own, ...nodeModulesOf(folder)]
 }
 
-/** Files that Node was told to load first. */
+/** Returns the files that options of Node preload. */
 function optionFiles(): string[] {
   const words = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)]
   return words
@@ -50,7 +50,9 @@ function optionFiles(): string[] {
     .map((word) => resolve(word))
 }
 
-/** A program that the owner named: the program, the files among its arguments, and all that these import. */
+/**
+ * Returns the paths of a program that the owner configured: the program, files among its arguments, and their imports.
+ */
 function programPlaces({ argv, cwd = process.cwd() }: { argv: readonly string[]; cwd?: string }): string[] {
   const [program = '', ...words] = argv
   const folder = resolve(cwd)
@@ -70,7 +72,10 @@ const SHELL = /(^|\/)(ba|da|z|k)?sh$/
 const NODE = /(^|\/)(node|bun|deno|tsx|ts-node)$/
 const PYTHON = /(^|\/)(python[\d.]*|uv)$/
 
-/** The files that a word of a command line can mean: a shell reads a text, and Node finds a module by less than its name. */
+/**
+ * Returns the files that an argument can refer to: a shell runs a script text, and Node resolves incomplete module
+ * names.
+ */
 function namedBy(program: string, word: string, before = ''): string[] {
   if (SHELL.test(program) && /^-\w*c$/.test(before)) return word.split(/[\s;|&"'`$()<>]+/).filter(Boolean)
   const path = word.replace(/^--[\w-]+=/, '')
@@ -79,7 +84,7 @@ function namedBy(program: string, word: string, before = ''): string[] {
 
 const NODE_ENDINGS = ['.js', '.cjs', '.mjs', '.ts', '.json', '/package.json', '/index.js', '/index.mjs', '/index.ts']
 
-/** `-m name` is looked for in the working folder before anywhere else. */
+/** Returns the paths of `-m name`, which Python looks up in the working folder first. */
 function pythonModule(folder: string, words: readonly string[]): string[] {
   const name = words[words.indexOf('-m') + 1]
   if (!words.includes('-m') || !/^\w/.test(name ?? '')) return []
@@ -89,7 +94,7 @@ function pythonModule(folder: string, words: readonly string[]): string[] {
 
 const PACKAGE_RUNNER = /(^|\/)(npx|npm|pnpm|pnpx|yarn|bunx|bun)$/
 
-/** A runner of packages takes one from the project, where there is one, before any other. */
+/** Returns the paths of a local package, which package runners such as npx prefer. */
 function localPackage(folder: string, word: string): string[] {
   const name = /^((?:@[\w.-]+\/)?[\w.-]+)(?:@.*)?$/.exec(word)?.[1]
   if (name === undefined || name.startsWith('-')) return []
@@ -97,7 +102,7 @@ function localPackage(folder: string, word: string): string[] {
   return nodeModulesOf(folder).flatMap((modules) => [join(modules, name), join(modules, '.bin', bare)])
 }
 
-/** Where a program is looked for, up to where it is. */
+/** Returns the paths at which a program is looked up, up to the first that exists. */
 function inPath(program: string): string[] {
   const candidates = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute)
   const at = candidates.findIndex((folder) => statsIfThere(join(folder, program)))

@@ -6,30 +6,30 @@ import { FolderCheck, type HubChanged, readHead } from '../records/log/index.ts'
 import { isLocked, takeLock } from '../system/index.ts'
 import { runsBelow } from './run-index/read-records.ts'
 
-/** How long runs are kept, and how much room they may take; what is not given has no bound. */
+/** How long runs are kept and how much space they may use. Default: no limit. */
 export interface Retention {
-  /** Runs that nothing was recorded in for longer are removed. */
+  /** Runs whose last record is older are removed. */
   readonly keepMs?: number
-  /** The oldest runs are removed until all of them together take no more. */
+  /** The oldest runs are removed until all runs together use no more than this. */
   readonly maxBytes?: number
 }
 
-/** What pruning works with. */
+/** Options of pruning. */
 export interface PruneOptions extends RemoveRunOptions, Retention {
-  /** Never removed: the run that the removals are recorded in. */
+  /** Runs that are never removed, such as the run in which the removals are recorded. */
   readonly except?: readonly string[]
-  /** Closes a run that this process has open; called for runs that are too old. */
+  /** Closes a run that is open in this process; called for runs that are too old. */
   readonly end?: (run: string) => Promise<void>
-  /** Only says what would be removed. */
+  /** Only reports what would be removed. */
   readonly dryRun?: boolean
   readonly signal?: AbortSignal
 }
 
-/** What was removed, and what should have been. */
+/** The runs that were removed, and those that could not be. */
 export interface PruneReport {
   readonly removed: readonly { readonly run: string; readonly bytes: number }[]
   readonly kept: readonly { readonly run: string; readonly why: string }[]
-  /** What the runs that are left take; known if `maxBytes` is given. */
+  /** Size of the remaining runs; present if `maxBytes` is set. */
   readonly bytes?: number
 }
 
@@ -40,8 +40,8 @@ interface Candidate {
 }
 
 /**
- * Removes runs by age and by size, the oldest first. A run that a process has open is kept, and so is one whose record
- * does not verify: it is evidence.
+ * Removes runs by age and size, the oldest first. Keeps runs that are open in a process, and runs whose record does not
+ * verify, because they are evidence.
  */
 export async function pruneRuns(options: PruneOptions): Promise<PruneReport> {
   const { runsFolder, maxBytes = Number.POSITIVE_INFINITY } = options
@@ -66,14 +66,14 @@ export async function pruneRuns(options: PruneOptions): Promise<PruneReport> {
   return { removed, kept, ...(options.maxBytes !== undefined && { bytes }) }
 }
 
-/** Removes one run, whatever its age, under the same conditions; returns why it is kept instead. */
+/** Removes one run, whatever its age. Returns why the run is kept, or `undefined` if it was removed. */
 export async function pruneRun(run: string, options: PruneOptions): Promise<string | undefined> {
   await removeLeftovers(options.runsFolder)
   const check = await FolderCheck.open(options.runsFolder, options.store.heads)
   return remove(run, { options, check, isOld: true })
 }
 
-/** How much room the runs below a folder take on the disk. */
+/** Returns the size of a folder on disk. */
 export async function sizeOfFolder(folder: string, signal?: AbortSignal): Promise<number> {
   signal?.throwIfAborted()
   let bytes = 0
@@ -85,14 +85,14 @@ export async function sizeOfFolder(folder: string, signal?: AbortSignal): Promis
   return bytes
 }
 
-/** Removes one run; returns why it is kept instead. */
+/** Removes one run. Returns why it is kept, or `undefined` if it was removed. */
 async function remove(
   run: string,
   { options, check, isOld }: { readonly options: PruneOptions; readonly check: FolderCheck; readonly isOld: boolean },
 ): Promise<string | undefined> {
   const lock = join(options.runsFolder, run, 'lock')
   if (isOld && !options.dryRun && (await isLocked(lock))) await options.end?.(run)
-  if (await isLocked(lock)) return 'A process has it open.'
+  if (await isLocked(lock)) return 'It is open in a process.'
   try {
     const { state, problems } = await check.verify(run)
     if (state === 'broken') return `Its record does not verify: ${problems[0]?.problem ?? 'it is broken'}.`
@@ -104,7 +104,7 @@ async function remove(
   }
 }
 
-/** Oldest first. Without a bound on the size only runs that are too old are measured. */
+/** Returns the candidates, oldest first. Without a size limit, only runs that are too old are measured. */
 async function measure({ runsFolder, now, keepMs, maxBytes, signal }: PruneOptions): Promise<Candidate[]> {
   const candidates: Candidate[] = []
   for (const { run, changedAt } of (await runsBelow(runsFolder)).reverse()) {
@@ -115,7 +115,7 @@ async function measure({ runsFolder, now, keepMs, maxBytes, signal }: PruneOptio
   return candidates
 }
 
-/** What a process left that was killed while it removed a run. */
+/** Removes what a process left behind that was killed while it removed a run. */
 async function removeLeftovers(runsFolder: string): Promise<void> {
   for (const { name } of await entriesOf(runsFolder))
     if (name.startsWith(REMOVING)) await rm(join(runsFolder, name), { recursive: true, force: true })
@@ -125,7 +125,7 @@ async function entriesOf(folder: string) {
   try {
     return await readdir(folder, { withFileTypes: true })
   } catch (error) {
-    // Removed meanwhile, or closed to us: then it takes no room that removing it would free.
+    // Removed in the meantime, or not accessible: then removing it would free no space.
     if (errnoOf(error) !== undefined) return []
     throw error
   }
@@ -140,22 +140,22 @@ async function sizeOfFile(path: string): Promise<number> {
   }
 }
 
-/** What it takes to remove a run on record. */
+/** Options for removing a run and recording the removal. */
 interface RemoveRunOptions {
   readonly runsFolder: string
   readonly store: Pick<Store, 'heads' | 'calls'>
   readonly by: string
   readonly now: number
-  /** Puts the removal on record in another run. */
+  /** Records the removal in another run. */
   readonly record: (change: Omit<HubChanged, 'type'>) => Promise<void>
 }
 
-/** Folders that are being removed are called this and the id of their run, which is not the id of a run. */
+/** Prefix of folders that are being removed, followed by the run id. Such a name is not a valid run id. */
 const REMOVING = '.removing-'
 
 /**
- * Removes the folder of a run. Its heads stay in the store, and the record of the removal names the last one: anyone who has
- * a copy of the run can prove that it is the one that was removed. CONFLICT if a process has the run open.
+ * Removes the folder of a run. Its heads stay in the store, and the record of the removal contains the last one, so a copy of
+ * the run can be proven to be the one that was removed. Throws CONFLICT if the run is open in a process.
  */
 export async function removeRun(run: string, options: RemoveRunOptions): Promise<void> {
   const { runsFolder, store, by, now, record } = options

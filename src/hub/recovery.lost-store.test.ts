@@ -29,7 +29,7 @@ it('is told by a service that starts on runs without their store, or with an emp
   writeFileSync(join(data, 'store.db'), '', { mode: 0o600 })
   adoptDataFolder(data)
   expect(await isStoreLost(data, runs)).toBe(true)
-  expect(await start()).toEqual([expect.stringContaining('put a backup in its place')])
+  expect(await start()).toEqual([expect.stringContaining('restore a backup before any call')])
   expect(await start()).toEqual([])
 })
 

@@ -7,7 +7,7 @@ import { assertOwnDataFolder, isLocked, statsIfThere } from '../system/index.ts'
 import { runsBelow } from './run-index/read-records.ts'
 import type { Runs } from './runs.ts'
 
-/** What keys are restored from, and to. */
+/** Options of `restoreKeys`. */
 export interface RestoreKeysOptions {
   readonly keys: KeyStore
   readonly calls: Pick<CallIndex, 'position'>
@@ -24,13 +24,12 @@ interface RecordedKey {
 }
 
 const OWNER = 'records'
-/** So many are synced together. */
+/** The number of keys that are synced together. */
 const MAX_AT_ONCE = 500
 
 /**
- * Puts idempotency keys into the store that only the records know: the store was lost, rolled back to a backup, or its
- * log is gone. How far the store knows a run is in its index, which was written after the keys of the calls in it.
- * Returns the number of keys found.
+ * Restores idempotency keys from the run records, after the store or its log was lost or replaced by a backup. Reads each
+ * record from its position in the index, which is written after the keys of the calls. Returns the number of restored keys.
  */
 export async function restoreKeys({ keys, calls, runsFolder, now, onProblem }: RestoreKeysOptions): Promise<number> {
   let found = 0
@@ -50,7 +49,10 @@ export async function restoreKeys({ keys, calls, runsFolder, now, onProblem }: R
   return found
 }
 
-/** The keys of calls that may have had an effect: their start is on record before it. */
+/**
+ * Returns the keys of calls that may have had side effects: the start of such a call is recorded before the side
+ * effect.
+ */
 async function keysIn(folder: string, run: string, position: number): Promise<RecordedKey[]> {
   const found: RecordedKey[] = []
   for await (const lines of eventLines(folder, position)) {
@@ -72,31 +74,31 @@ async function put(keys: KeyStore, { name, argsHash, startedAt }: RecordedKey, n
   await keys.finish(name, { owner: OWNER, expiresAt: startedAt + KEY_TTL_MS })
 }
 
-/** Whether there are runs and no store, or an empty one: then what outlived earlier processes is gone. */
+/** Returns whether there are runs but no store, or an empty one: the stored state of earlier processes is then lost. */
 export async function isStoreLost(data: string, runsFolder: string): Promise<boolean> {
   assertOwnDataFolder(data)
   const stats = statsIfThere(join(data, 'store.db'))
   return (stats === undefined || stats.size === 0) && (await runsBelow(runsFolder)).length > 0
 }
 
-/** What that means, and what to do. */
+/** Returns the message that explains a lost store and what to do. */
 export function storeIsLost(data: string, runsFolder: string): string {
   return (
     `There are runs in ${shortPath(runsFolder)}, but ${shortPath(join(data, 'store.db'))} is missing or empty. If there was a store, ` +
-    'its tokens, grants, approvals, idempotency keys and schedules are gone: put a backup in its place before anything is called, or accept a new store with tool-hub store adopt.'
+    'its tokens, grants, approvals, idempotency keys and schedules are gone: restore a backup before any call, or accept a new store with tool-hub store adopt.'
   )
 }
 
 /**
- * Ends what processes that were killed have left open: opening such a run tells which of its calls were interrupted, and
- * closing it leaves its head. Gives back how many there were. A run that another process writes is left alone.
+ * Recovers runs that killed processes left open: opening such a run records which calls were interrupted, and closing it
+ * stores its head. Returns the number of recovered runs. Skips runs that another process has open.
  */
 export async function recoverRuns(runs: Runs, folder: string): Promise<number> {
   let recovered = 0
   for (const { run, bytes } of await runsBelow(folder)) {
     const path = join(folder, run)
     const head = await readHead(path)
-    // Shorter than its head says, it was changed by somebody: it stays as it is, for whoever verifies it.
+    // A record that is shorter than its head says was tampered with: it is left unchanged for verification.
     const isLeftOpen = head === undefined || (head !== 'broken' && head.bytes < bytes)
     if (!isLeftOpen || runs.isOpen(run) || (await isLocked(join(path, 'lock')))) continue
     try {
@@ -104,7 +106,7 @@ export async function recoverRuns(runs: Runs, folder: string): Promise<number> {
       await runs.closeIdle(run)
       recovered++
     } catch {
-      // Somebody else took it meanwhile, or it cannot be opened: whoever uses it, or verifies it, is told why.
+      // Another process opened the run, or it cannot be opened: using or verifying it reports why.
     }
   }
   return recovered

@@ -26,13 +26,13 @@ import { namesResult, RESULTS_ALIAS, withResults, workspaceUser } from './worksp
 
 const loadOpenProcessGuard = lazyModule(() => import('./process-guard.ts'))
 
-/** How many bytes a call gets that does not say how many it wants, and the most that it may want. */
+/** The default and the maximum number of bytes that a call may request. */
 export interface SizeLimit {
   readonly usual: number
   readonly most: number
 }
 
-/** What the guards need to know of the owner's options. */
+/** The owner's options that the guards need. */
 export interface RunSandboxOptions {
   readonly sandbox: Sandbox
   readonly readBytes: SizeLimit
@@ -43,21 +43,21 @@ export interface RunSandboxOptions {
   readonly userAgent: string
   readonly secrets: ReadonlyMap<string, Secret>
   readonly clock: Clock
-  /** Where half-written files are listed while they are written. */
+  /** Folder that lists files while they are being written. */
   readonly draftsFolder: string
-  /** Where each run has its workspace, unless the owner says. */
+  /** Folder with the workspace of each run, unless the owner sets another one. */
   readonly runsFolder: string | false
-  /** Folders that no tool sees: records, grants. */
+  /** Folders that are hidden from tools: records, grants. */
   readonly hidden: readonly string[]
-  /** Paths that no tool and no command changes, because the hub runs or obeys what is there. */
+  /** Paths that tools and commands must not change, because the hub loads code or configuration from them. */
   readonly protect: () => readonly string[]
-  /** Where is noted, while commands run, what was at protected places before. */
+  /** Folder of the ledger that lists what existed at protected paths before a command started. */
   readonly ledgerFolder: string
-  /** Background commands that went away with an earlier hub. */
+  /** Background commands that were lost when an earlier hub ended. */
   readonly lost: () => readonly BackgroundProcess[]
 }
 
-/** The guards of one hub, opened when they are first needed: a hub of pure tools never touches the machine. */
+/** The guards of one hub, opened on first use: a hub with only pure tools never accesses the machine. */
 export class RunSandbox {
   readonly #options: RunSandboxOptions
   #network: NetworkGuard | undefined
@@ -74,8 +74,8 @@ export class RunSandbox {
   }
 
   /**
-   * One guard for all runs when the owner named a root, with the folder of results of the run that asks; otherwise each run
-   * has its own workspace.
+   * Returns the files guard that all runs share if the owner has set a root, extended by the deliverables folder of the run.
+   * Returns `undefined` otherwise: each run then has its own workspace.
    */
   sharedFiles(deliverables?: string): FilesGuard | undefined {
     const { root } = this.#options.sandbox
@@ -86,23 +86,23 @@ export class RunSandbox {
     return withResults({ shared: this.#files, root, deliverables, open })
   }
 
-  /** The workspace of a run that has none in its records. */
+  /** Returns the workspace of a run outside its records, or `undefined` if it is in the records. */
   workspaceOf(run: string): string | undefined {
     const { workspaces } = this.#options.sandbox
     return workspaces === undefined ? undefined : join(resolve(workspaces), run, 'workspace')
   }
 
-  /** Most hubs never run a command, and what does is large: it is loaded when the first one comes. */
+  /** Loads the process guard, which is large, when the first command needs it. */
   async loadProcessGuard(): Promise<void> {
     this.#processModule ??= await loadOpenProcessGuard()
   }
 
-  /** How strongly commands are fenced in, also where there is no root for one to run in; `loadProcessGuard` comes before. */
+  /** Returns the isolation level of commands, even without a root. Call `loadProcessGuard` first. */
   sandboxLevel(): Promise<SandboxLevel> {
     return this.#processModule!.sandboxLevel(this.#options.sandbox)
   }
 
-  /** One guard of commands for all runs when the owner named a root; `loadProcessGuard` comes before. */
+  /** Returns the process guard that all runs share if the owner has set a root. Call `loadProcessGuard` first. */
   sharedProcesses(): ProcessGuard | undefined {
     const { root } = this.#options.sandbox
     if (root !== undefined) this.#processes ??= this.openProcesses(root)
@@ -120,12 +120,12 @@ export class RunSandbox {
     })
   }
 
-  /** The artifacts of one run, to be read. */
+  /** Opens the artifacts of one run for reading. */
   openArtifacts(folder: string): FilesGuard {
     return createFilesGuard({ roots: [{ path: folder, mode: 'read' }], ...limitsOf(this.#options.readBytes) })
   }
 
-  /** `results` is the folder of finished results of a run. */
+  /** Opens a files guard. `results` is the deliverables folder of a run. */
   openFiles(root: string | undefined, results?: Omit<RootOptions, 'mode'>): FilesGuard {
     const { readBytes, draftsFolder, sandbox } = this.#options
     const isPrivate = root !== undefined && sandbox.root === undefined
@@ -142,7 +142,7 @@ export class RunSandbox {
     })
   }
 
-  /** By their own names and by where these lead. */
+  /** Returns the protected paths and their real paths. */
   #protected(): readonly string[] {
     this.#protect ??= [...new Set(this.#options.protect().flatMap((path) => [path, realPath(path)]))]
     return this.#protect
@@ -152,7 +152,7 @@ export class RunSandbox {
     const { sandbox } = this.#options
     const roots = [...(root === undefined ? [] : [{ path: root, mode: 'write' as const }]), ...(sandbox.roots ?? [])]
     if (roots.length > 0) return roots
-    throw new ToolError('SANDBOX_UNAVAILABLE', 'There is no sandbox root, so no file can be touched.', {
+    throw new ToolError('SANDBOX_UNAVAILABLE', 'There is no sandbox root, so tools cannot use any file.', {
       fix: { key: 'sandbox.root', hint: 'Set sandbox.root to the folder tools may use.' },
     })
   }
@@ -165,7 +165,7 @@ export class RunSandbox {
     ]
   }
 
-  /** Judges paths of a workspace that does not exist yet, as if it were there and empty. */
+  /** Returns a guard that resolves paths of a workspace that does not exist yet as if it existed and were empty. */
   standIn(workspace: string | undefined, deliverables = ''): FilesGuard {
     if (workspace === undefined) return this.openFiles(undefined)
     const { folder, results, files } = this.#emptyWorkspace()
@@ -173,7 +173,7 @@ export class RunSandbox {
     return { ...files, resolve: (path, access) => inRun(files.resolve(path, access)) }
   }
 
-  /** The same where the owner named a root: judges what would be the results of a run. */
+  /** Like `standIn`, for the deliverables of a run if the owner has set a root. */
   standInShared(deliverables = ''): FilesGuard | undefined {
     const { root } = this.#options.sandbox
     const shared = this.sharedFiles()
@@ -189,7 +189,7 @@ export class RunSandbox {
     }
   }
 
-  /** The same for commands: judges where they would run. */
+  /** Like `standIn`, for commands. */
   standInProcesses(workspace: string | undefined): ProcessGuard {
     if (workspace === undefined) return this.openProcesses(undefined)
     const standIn = this.#emptyWorkspace()
@@ -237,14 +237,14 @@ export class RunSandbox {
     }
   }
 
-  /** What the network guard knows that a service needs too. */
+  /** Returns the functions of the network guard that services use too. */
   webFetchGuard(): WebFetchGuard {
     const { sandbox, userAgent, clock } = this.#options
     const { privateRanges = [], blockedRanges = [] } = sandbox
     return { privateRanges, blockedRanges, userAgent, clock }
   }
 
-  /** A way to hosts that the owner named for one program, beside those that tools reach. */
+  /** Opens a proxy to the hosts that the owner allows for one program, in addition to those of tools. */
   async #openProgramProxy(hosts: readonly string[], settings?: ProxySettings): Promise<OpenedProxy> {
     const guard = createNetworkGuard({ ...this.#networkOptions(), allowedHosts: hosts })
     const anyOfThem = { permits: () => {}, onConnection: () => {} }
@@ -253,7 +253,7 @@ export class RunSandbox {
     return proxy
   }
 
-  /** What starting a program that sources talk to needs to know. */
+  /** Returns the settings for starting the program of a source. */
   programMachine(): ProgramSettings {
     const { sandbox, commands: limits, clock, hidden, ledgerFolder } = this.#options
     return {
@@ -279,7 +279,7 @@ export class RunSandbox {
   }
 }
 
-/** A link in the place of the folder would lead tools elsewhere. */
+/** Returns the root for deliverables, unless the folder was replaced by a link, which would lead tools elsewhere. */
 function resultRoots(results: Omit<RootOptions, 'mode'> | undefined): RootOptions[] {
   const isFolder = results && lstatSync(results.path, { throwIfNoEntry: false })?.isDirectory()
   return isFolder ? [{ ...results, mode: 'write' }] : []

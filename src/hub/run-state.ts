@@ -23,33 +23,33 @@ import type { RunSandbox } from './run-sandbox.ts'
 import type { RunState } from './runtime.ts'
 import { makeWorkspace, RESULTS_ALIAS } from './workspace.ts'
 
-/** Whose a run is, and what it may touch. */
+/** The owner of a run, and the sandbox that the run uses. */
 export interface RunOwner {
   readonly principal: string
-  /** Its own folders, where it has some. */
+  /** The sandbox of a principal with its own folders. Default: that of the hub. */
   readonly sandbox?: RunSandbox
 }
 
-/** What the runs of one hub have in common. */
+/** Options that all runs of a hub share. */
 export interface RunsOptions {
   /** Folder of the records, `false` for none. */
   readonly folder: string | false
   readonly durability: Durability
   readonly clock: Clock
   readonly sandbox: RunSandbox
-  /** Where the heads of their records are kept, if anywhere. */
+  /** The store for the heads of the records. Default: none. */
   readonly heads?: HeadStore
-  /** Hears of every line of their records. */
+  /** Called for every line that is appended to a record. */
   readonly onAppend?: (line: RecordedLine) => void
 }
 
 const RESPONSE_BYTES = 8_000_000
 const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1_000_000 }
 
-/** A run that is open: its records, its cache and its guards, which are opened when they are first used. */
+/** An open run with its records, cache and guards, which are opened on first use. */
 export class OpenRun implements RunState {
   readonly id: string
-  /** Whose it is; the hub's own owner's without. */
+  /** Name of the principal that owns the run; `undefined` for the owner of the hub. */
   readonly principal: string | undefined
   readonly records: RunRecords | undefined
   readonly cache: RunCache
@@ -62,7 +62,7 @@ export class OpenRun implements RunState {
   isReleased = false
   readonly #marks: RunMarks | undefined
   #isTainted: boolean
-  /** The first that did, in this process. */
+  /** The id of the first call that tainted the run in this process. */
   #taintedBy: string | undefined
   #isTaintedByMany = false
   readonly #taintListeners = new Set<() => void>()
@@ -104,7 +104,7 @@ export class OpenRun implements RunState {
     return this.#isTainted
   }
 
-  /** Once tainted, always: a mark in the run's folder tells the next process. */
+  /** Taints the run permanently: a mark in its folder keeps the taint for later processes. */
   taint(callId: string): void {
     this.#taintedBy ??= callId
     if (callId !== this.#taintedBy) this.#isTaintedByMany = true
@@ -127,12 +127,15 @@ export class OpenRun implements RunState {
     return this.#isTainted && (this.#isTaintedByMany || this.#taintedBy !== callId)
   }
 
-  /** A run that cannot say whose it is must not be used: it is released, and nobody's as before. */
+  /**
+   * Marks the owner of the run. If that fails, releases the run and throws, because a run without its mark must not be
+   * used.
+   */
   #setOwner(principal: string): void {
     try {
       this.#marks?.setOwner(principal)
     } catch (error) {
-      // It has had no call; what is wrong with the disk is told by the mark.
+      // The run has had no call, and the error of the mark already reports the problem with the disk.
       void this.records?.close().catch(() => {})
       throw diskError(`Run ${this.id} cannot be marked as that of ${principal}`, this.records!.folder, error)
     }
@@ -168,7 +171,7 @@ export class OpenRun implements RunState {
     this.records?.release()
   }
 
-  /** Commands end first: how is on record, too. */
+  /** Ends the commands first, so that their ends are recorded too. */
   async close(): Promise<void> {
     await this.#commands?.endRun(this.id)
     await this.#processes?.close()
@@ -178,7 +181,7 @@ export class OpenRun implements RunState {
   }
 }
 
-/** A run that is only talked about: nothing is written, and its workspace is empty. What it has read before counts. */
+/** A run for questions such as `explain`: nothing is written and its workspace is empty. An existing taint counts. */
 export class Rehearsal implements RunState {
   readonly id: string
   readonly records = undefined
@@ -220,7 +223,7 @@ export class Rehearsal implements RunState {
   }
 }
 
-/** Throws NOT_FOUND for the run of somebody else, as for a run that does not exist. */
+/** Throws NOT_FOUND if the run belongs to another principal, as for a run that does not exist. */
 export function assertOwner(id: string, known: string | undefined, principal: string): void {
   if (known === principal) return
   throw new ToolError('NOT_FOUND', `There is no run ${JSON.stringify(id)} of ${principal}.`, {
@@ -228,27 +231,30 @@ export function assertOwner(id: string, known: string | undefined, principal: st
   })
 }
 
-/** What is not the id of a run is refused when its records are opened. */
+/** Returns the owner of a run on disk. An invalid run id is refused later, when its records are opened. */
 function ownerOnDisk(folder: string, id: string): RunMarkedBy | undefined {
   return isRunId(id) ? runOwner(folder, id) : { principal: undefined }
 }
 
-/** The disk refuses the record: calls with effects say so one by one, the owner is warned once. */
+/** Warns the owner once that records cannot be written. Each call with side effects reports it too. */
 function warn({ message }: ToolError): void {
   process.emitWarning(message, { type: 'ToolHubWarning', code: 'RECORDS_UNAVAILABLE' })
 }
 
 const TAINT_MARK = 'tainted'
 const OWNER_MARK = 'principal'
-/** What opening the run tells better, if it is wrong at all. */
+/** Errors that are ignored here: opening the run reports them if they matter. */
 const NOT_THERE = new Set(['ENOENT', 'ENOTDIR'])
 
-/** Whose a run on disk is: that of a principal, or of the hub's owner if there is none. */
+/** The owner of a run on disk: a principal, or the owner of the hub if `principal` is `undefined`. */
 interface RunMarkedBy {
   readonly principal: string | undefined
 }
 
-/** Returns `undefined` if the run has not begun: it belongs to the first who uses it. */
+/**
+ * Returns the owner of a run, or `undefined` if the run has not started: it will belong to the first principal that
+ * uses it.
+ */
 export function runOwner(folder: string, id: string): RunMarkedBy | undefined {
   const run = join(folder, id)
   try {
@@ -260,12 +266,12 @@ export function runOwner(folder: string, id: string): RunMarkedBy | undefined {
   return ownerInRecord(run)
 }
 
-/** Whether a run has read content from outside, as far as its folder tells. */
+/** Returns whether the folder of a run has the mark of a tainted run. */
 export function isMarkedTainted(folder: string): boolean {
   return fs.existsSync(join(folder, TAINT_MARK))
 }
 
-/** What an open run leaves in its folder for the next process: whose it is, and that it is tainted. */
+/** The marks in the folder of a run for later processes: its owner and its taint. */
 export class RunMarks {
   readonly #folder: string
   readonly #unsynced = new Set<string>()
@@ -291,7 +297,7 @@ export class RunMarks {
     this.#isTainted = true
   }
 
-  /** Resolves when the marks survive a loss of power; undefined when they do already. */
+  /** Resolves when the marks are durable. Returns `undefined` if they already are. */
   synced(): Promise<void> | undefined {
     if (this.#unsynced.size === 0) return this.#syncing
     this.#syncing ??= this.#sync().finally(() => {
@@ -301,7 +307,7 @@ export class RunMarks {
   }
 
   #write(name: string, content: string): void {
-    // Over an empty one, too: a loss of power, or a full disk, may have left it.
+    // Also replaces an empty mark, which a loss of power or a full disk may have left.
     fs.writeFileSync(join(this.#folder, name), content, { mode: 0o600 })
     this.#unsynced.add(name)
   }
@@ -320,7 +326,7 @@ export class RunMarks {
   }
 }
 
-/** A process that ended before it could mark its run has left at most the lines: the first call says whose it is. */
+/** Reads the owner from the first recorded call, for a process that ended before it could mark its run. */
 function ownerInRecord(run: string): RunMarkedBy | undefined {
   let descriptor: number
   try {

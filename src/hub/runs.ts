@@ -7,15 +7,15 @@ import { assertOwner, OpenRun, Rehearsal, type RunOwner, type RunsOptions, runOw
 import type { RunState } from './runtime.ts'
 
 /**
- * The open runs of a hub. When there are too many, the one that was idle for longest is closed; its next call opens it
- * again, with its record and its taint, and an empty cache.
+ * The open runs of a hub. If there are too many, the one that has been idle longest is closed; its next call opens it again,
+ * with its record, its taint and an empty cache.
  */
 export class Runs {
   readonly #options: RunsOptions
-  /** The one used last is last. */
+  /** In order of last use. */
   readonly #open = new Map<string, OpenRun>()
   readonly #closing = new Map<string, Promise<void>>()
-  /** Those of principals with folders of their own. */
+  /** The sandboxes of principals with their own folders. */
   readonly #otherSandboxes = new Set<RunSandbox>()
   readonly #idle: IdleRuns
   #takesMore = true
@@ -26,13 +26,13 @@ export class Runs {
   }
 
   /**
-   * The state of a run, opened when it is not: folder, lock, recovery. A promise only while it is being closed. Without
-   * `owner` it is the hub's own owner who asks, and may open every run.
+   * Returns an open run; opens it first if necessary (folder, lock, recovery). Returns a promise only while the run is being
+   * closed. Without `owner`, the caller is the owner of the hub, who may open every run.
    */
   open(id: string, owner?: RunOwner): RunState | Promise<RunState> {
     const present = this.#open.get(id)
     if (present && !(present.isReleased && present.records?.isGone)) return this.#use(present, owner)
-    // Somebody has removed its folder while nobody used it: it begins anew.
+    // The folder was removed while the run was idle: the run starts again.
     if (present) void this.close(id).catch(() => {})
     if (!this.#takesMore) throw new ToolError('ABORTED', 'The hub is closed and takes no more calls.')
     const closing = this.#closing.get(id)
@@ -45,14 +45,14 @@ export class Runs {
     return run
   }
 
-  /** For questions such as `explain`: the run when it is open, else one that leaves no trace. */
+  /** Returns a run for questions such as `explain`: the open run, or one that writes nothing. */
   rehearsal(id: string, owner?: RunOwner): RunState {
     const present = this.#open.get(id)
     if (present && (owner === undefined || present.principal === owner.principal)) return present
     return new Rehearsal(id, owner?.sandbox ? { ...this.#options, sandbox: owner.sandbox } : this.#options)
   }
 
-  /** What a run keeps under a reference; looking does not open it. FILE_TOO_LARGE, and nothing read, over `maxBytes`. */
+  /** Reads an artifact without opening the run. Throws FILE_TOO_LARGE before reading if it exceeds `maxBytes`. */
   async readArtifact(
     id: string,
     ref: string,
@@ -61,17 +61,19 @@ export class Runs {
     const folder = this.#folderFor(id, owner)
     const { bytes } = await findArtifactOf(folder, id, ref)
     if (bytes <= maxBytes) return readArtifactOf(folder, id, ref)
-    throw new ToolError('FILE_TOO_LARGE', `${ref} has ${bytes} bytes, at most ${maxBytes} are taken here.`, {
-      hint: 'Use less of it, or say where the whole is to be found.',
+    throw new ToolError('FILE_TOO_LARGE', `${ref} has ${bytes} bytes; the limit here is ${maxBytes}.`, {
+      hint: 'Use a shorter extract, or refer to the artifact instead.',
     })
   }
 
-  /** The same, to be read piece by piece. */
+  /** Opens an artifact for reading in chunks. */
   async findArtifact(id: string, ref: string, owner?: RunOwner): Promise<ArtifactReader> {
     return findArtifactOf(this.#folderFor(id, owner), id, ref)
   }
 
-  /** Throws NOT_FOUND if the run is somebody else's. One that was never begun may be ended, and leaves no trace. */
+  /**
+   * Throws NOT_FOUND if the run belongs to another principal. A run that never started may be ended without a trace.
+   */
   assertMayEnd(id: string, { principal }: RunOwner): void {
     const { folder } = this.#options
     const present = this.#open.get(id)
@@ -83,7 +85,7 @@ export class Runs {
     return this.#open.has(id)
   }
 
-  /** Closes a run, unless a call came to it meanwhile. */
+  /** Closes a run, unless it has calls in progress. */
   async closeIdle(id: string): Promise<void> {
     if (this.#open.get(id)?.inFlight === 0) await this.close(id)
   }
@@ -108,7 +110,7 @@ export class Runs {
     await Promise.all([this.#options.sandbox, ...this.#otherSandboxes].map((sandbox) => sandbox.close()))
   }
 
-  /** Where the records are, for one who may look at this run. */
+  /** Returns the records folder if `owner` may read this run. Throws NOT_FOUND otherwise. */
   #folderFor(id: string, owner: RunOwner | undefined): string {
     const { folder } = this.#options
     if (folder === false) throw new ToolError('NOT_FOUND', 'This hub keeps no records, so it has no artifacts.')
@@ -130,42 +132,44 @@ export class Runs {
   #closeIdle(): void {
     for (const [id, run] of this.#open) {
       if (run.inFlight > 0) continue
-      // Nobody waits for an idle run; a failure to close it is found by the recovery at its next opening.
+      // Nobody waits for this; if closing fails, recovery handles it when the run is next opened.
       void this.close(id).catch(() => {})
       return
     }
   }
 }
 
-/** A new run id: sorts by time, says when. */
+/** Returns a new run id, which contains the time and sorts by it. */
 export function newRunId(clock: Clock, kind = 'run'): string {
   const stamp = new Date(clock.now()).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
   return `${kind}-${stamp}-${randomBytes(4).toString('hex')}`
 }
 
-/** A run that is open, whose records hold descriptors unless they are released. */
+/** An open run, whose records hold file descriptors until they are released. */
 export interface ReleasableRun {
   readonly inFlight: number
-  /** Used since the last check. */
+  /** Whether the run was used since the last check. */
   isActive: boolean
   isReleased: boolean
   /** Closes the descriptors of its records; the next event opens them again. */
   release(): void
 }
 
-/** A run is released after one to two of these without a call. */
+/** A run is released after one to two of these intervals without a call. */
 const CHECK_MS = 30_000
-/** So many runs may always be open, with their records. */
+/** The number of runs that may always be open with their records. */
 const MIN_HELD = 16
-/** The records of all runs together take at most a quarter of the descriptors, their workspaces and deliverables an eighth. */
+/**
+ * File descriptors per run. Records use at most a quarter of all descriptors, workspaces and deliverables an eighth.
+ */
 const FILES_OF_RECORDS = 3
 const FOLDERS_OF_RUN = 2
 const MAX_OPEN = 256
 
-/** Releases the records of runs that are not in use: after about a minute, or sooner when too many are open. */
+/** Releases the records of idle runs after about a minute, or sooner if too many are open. */
 export class IdleRuns {
   readonly #clock: Clock
-  /** The one used last is last. */
+  /** In order of last use. */
   readonly #runs: () => Iterable<ReleasableRun>
   readonly #descriptors: () => number
   #limits: { readonly held: number; readonly open: number } | undefined
@@ -177,12 +181,12 @@ export class IdleRuns {
     this.#descriptors = descriptors
   }
 
-  /** Whether a hub that has so many runs open should close one before it opens another. */
+  /** Returns whether a hub with this many open runs should close one before it opens another. */
   isFull(open: number): boolean {
     return open >= MIN_HELD && open >= this.#max.open
   }
 
-  /** A run has been opened. */
+  /** Called when a run has been opened. */
   add(run: ReleasableRun): void {
     run.isActive = true
     run.isReleased = false
@@ -190,7 +194,7 @@ export class IdleRuns {
     this.#cancel ??= this.#checkLater()
   }
 
-  /** A call comes to a run that is open. */
+  /** Called when a call uses an open run. */
   use(run: ReleasableRun): void {
     run.isActive = true
     if (run.isReleased) this.add(run)
@@ -210,7 +214,7 @@ export class IdleRuns {
     for (const run of idle.slice(0, tooMany)) run.release()
   }
 
-  /** Looked at when there are many runs only: most hubs have one. */
+  /** Computed only if there are many runs: most hubs have one. */
   get #max() {
     const descriptors = this.#limits ? 0 : this.#descriptors()
     this.#limits ??= {

@@ -38,35 +38,35 @@ import type { RunSandbox } from './run-sandbox.ts'
 import type { Runs } from './runs.ts'
 import type { Sources } from './sources.ts'
 
-/** What one run holds while it is open. */
+/** The state of an open run. */
 export interface RunState {
   readonly id: string
   readonly records: RunRecords | undefined
   readonly cache: RunCache
   readonly starts: StartQueue
   readonly sandbox: SandboxHandles
-  /** The files it has read whole, by their hash. */
+  /** The files that the run has read completely, by hash. */
   readonly seen: SeenFiles
-  /** Answers from the network that are still good. */
+  /** Cached network responses that are still fresh. */
   readonly responses: ResponseCache
-  /** The run has read content from outside. */
+  /** Whether the run has read content from outside. */
   readonly tainted: boolean
   taint(callId: string): void
   /** Calls the listener when the run becomes tainted. Returns a function that removes it. */
   onTaint(listener: () => void): () => void
-  /** Resolves when its owner and its taint survive a loss of power; undefined when they do already. */
+  /** Resolves when the marks for owner and taint are durable. Returns `undefined` if they already are. */
   marked(): Promise<void> | undefined
-  /** Some other call than this one has read it. */
+  /** Returns whether a call other than this one has tainted the run. */
   taintedBeside(callId: string): boolean
-  /** Calls under way; an idle run may be closed. */
+  /** The number of calls in progress. A run without any may be closed. */
   inFlight: number
 }
 
-/** The features of a hub, each made when the first call needs it. */
+/** The features of a hub, each created when the first call needs it. */
 export interface FeatureRegistry {
-  /** Makes those that a tool with these capabilities uses. Returns `undefined` if all of them exist. */
+  /** Creates the features that a tool with these capabilities uses. Returns `undefined` if all of them exist. */
   prepare(capabilities: ReadonlySet<Capability>): Promise<void> | undefined
-  /** What one call may use of a feature that was prepared. */
+  /** Returns the handle of a call for a feature that was prepared. */
   handle(name: FeatureName, call: FeatureCall): unknown
 }
 
@@ -80,13 +80,13 @@ export interface Limiters {
   readonly idempotency: Idempotency<ToolResult>
 }
 
-/** What only calls that run commands need. */
+/** The services that only calls with commands need. */
 export interface CommandRuntime {
-  /** Loads what runs commands, and reports those that were lost with an earlier hub; once. */
+  /** Loads the process guard and reports commands that were lost with an earlier hub. Runs once. */
   readonly ready: () => Promise<void>
   /** The second parser of command lines; `undefined` if it cannot be loaded. */
   readonly secondParser: () => Promise<AskSecondParser | undefined>
-  /** Background commands, for the next hub in case this one is killed. */
+  /** The list of background commands, which the next hub reads if this one is killed. */
   readonly processes: BackgroundProcesses
   /** Carries taint from files to runs, and from runs to files, through commands. */
   readonly taint: CommandTaint
@@ -100,7 +100,7 @@ export interface Runtime {
   readonly rights: Principal | undefined
   /** What a principal may do now; `undefined` if it no longer exists, such as a token that was revoked. */
   readonly principalNow: (known: Principal) => Promise<Principal | undefined>
-  /** Run and caller of calls that name none. */
+  /** The default run and caller of calls. */
   readonly run: string
   readonly caller: string
 
@@ -124,44 +124,44 @@ export interface Runtime {
 
   /** Opens a run, or returns the open one. Throws NOT_FOUND if it is the run of somebody else. */
   openRun(id: string): RunState | Promise<RunState>
-  /** A run that is only asked about: nothing is written. */
+  /** Returns a run for questions such as `explain`, which writes nothing. */
   rehearsal(id: string): RunState
-  /** Reads what a run keeps under a reference. */
+  /** Reads an artifact of a run by its reference. */
   readonly readArtifact: (run: string, ref: string, options?: ReadArtifact) => Promise<Uint8Array>
   readonly commands: CommandRuntime
-  /** Files with content from outside, of all runs. */
+  /** The labels of files with content from outside, shared by all runs. */
   readonly untrusted: UntrustedFiles
 
-  /** What outlives the process. */
+  /** The persistent store. */
   readonly store: Store
   readonly clock: Clock
   readonly redactor: Redactor
   readonly metrics: Metrics
-  /** Calls that have begun and not ended. */
+  /** The calls in progress. */
   readonly underWay: Set<Call>
-  /** Emits an event to everyone who watches the hub. */
+  /** Emits an event to all listeners of the hub. */
   publish(event: CallEvent): void
   nextCallId(): string
 }
 
-/** The runtime of the owner, with what only the hub itself uses. */
+/** The runtime of the owner, with everything that only the hub itself uses. */
 export interface HubRuntime extends Runtime {
   readonly registry: Registry
   readonly features: Features
   readonly runs: Runs
-  /** Where the records of all runs are; `false` if none are kept. */
+  /** Folder of the records of all runs; `false` if the hub keeps none. */
   readonly runsFolder: string | false
   readonly rules: PolicyHistory
   readonly visibility: Visibility
   readonly sandboxOptions: Sandbox
   readonly sandbox: RunSandbox
-  /** The sandbox of a principal that has folders of its own. */
+  /** Returns the sandbox for a principal with its own folders. */
   readonly sandboxFor: (roots: NonNullable<Sandbox['roots']>) => RunSandbox
   readonly listeners: Set<(event: CallEvent) => void>
   readonly recordListeners: Set<(line: RecordedLine) => void>
 }
 
-/** The numbers that hold for every call, if its tool or rule does not say less. */
+/** The settings of every call. Its tool or rule may set lower limits. */
 export interface Settings {
   readonly timeoutMs: number
   readonly graceMs: number
@@ -170,16 +170,16 @@ export interface Settings {
   readonly inputBytes: number
   readonly inputDepth: number
   readonly inputEntries: number
-  /** Where there is no sandbox for commands, each of them asks. */
+  /** Whether commands need approval if there is no sandbox for them. */
   readonly isSandboxRequired: boolean
-  /** Calls that name a request and no run have a run of their own: each request has a folder of its own. */
+  /** Whether calls with a request id but no run get a separate run, so that each request has its own folder. */
   readonly isolatesRequests: boolean
   readonly durability: Durability
-  /** How many bytes of replaced content a run keeps for undo. */
+  /** The most bytes of replaced content that a run keeps for undo. */
   readonly undoBytes: number
 }
 
-/** Ends a run when its calls have ended: flushes and unlocks its records, forgets what was counted for it. */
+/** Ends a run when its calls have ended: flushes and unlocks its records and discards its counters. */
 export async function endRun(
   { underWay, features, runs, limits, sources, grants }: HubRuntime,
   run: string,
@@ -194,7 +194,7 @@ export async function endRun(
   grants.endSession(`run:${run}`)
 }
 
-/** Records in the hub's own run that somebody changed how it works. Resolves when the record is on disk. */
+/** Records a configuration change in the hub's own run. Resolves when the record is on disk. */
 export async function recordChange(runtime: Runtime, change: Omit<HubChanged, 'type'>): Promise<void> {
   const { records } = await runtime.openRun(runtime.run)
   records?.append(runtime.redactor.value({ type: 'hub-changed', ...change }))

@@ -9,16 +9,16 @@ import { ownFile, prepareDataFolder } from '../system/index.ts'
 const loadTreeSitter = lazyModule(() => import('web-tree-sitter'))
 const loadParser = lazyModule(createParser)
 
-/** More than this is not parsed: some texts take time that grows with the square of their length. */
+/** Longer texts are not parsed, because the time for some of them grows with the square of their length. */
 const MAX_LENGTH = 65_536
-/** How long it may look at one text; past it the text counts as one that cannot be parsed. */
+/** The time limit for one text. A text that takes longer counts as one that cannot be parsed. */
 const MAX_MS = 250
 
 let failure: unknown
 
 /**
- * Loads the second parser of command lines, once. Returns `undefined` if it cannot be loaded: then every command is
- * asked. Fails with OUT_OF_RESOURCES if it cannot be loaded at the moment.
+ * Loads the second parser of command lines, once. Returns `undefined` if it cannot be loaded: every command then needs
+ * approval. Rejects with OUT_OF_RESOURCES if loading may succeed later.
  */
 export async function loadSecondParser(): Promise<AskSecondParser | undefined> {
   try {
@@ -30,7 +30,7 @@ export async function loadSecondParser(): Promise<AskSecondParser | undefined> {
   }
 }
 
-/** Why the second parser could not be loaded. */
+/** Returns why the second parser could not be loaded. */
 export function secondParserFailure(): unknown {
   return failure
 }
@@ -46,7 +46,7 @@ async function createParser(): Promise<AskSecondParser> {
     const giveUpAt = performance.now() + MAX_MS
     const tree = parser.parse(text, null, { progressCallback: () => performance.now() > giveUpAt })
     if (tree === null) {
-      // What it has begun would be taken up by the next text.
+      // Otherwise the parser would resume this text when it parses the next one.
       parser.reset()
       return { hasError: true, names: [] }
     }
@@ -62,7 +62,7 @@ async function createParser(): Promise<AskSecondParser> {
   }
 }
 
-/** The built package has the grammar itself, the source tree in the package it comes from. */
+/** Reads the grammar: the built package contains it; in the source tree it is in the package that provides it. */
 async function readGrammar(): Promise<Uint8Array> {
   try {
     return await readFile(ownFile('hub/tree-sitter-bash.wasm'))
@@ -74,14 +74,14 @@ async function readGrammar(): Promise<Uint8Array> {
 
 const loadPlaceKeeper = lazyModule(() => import('../sandbox/protected/index.ts'))
 
-/** Where is noted, while commands run, what was at protected places before. */
+/** Returns the folder of the ledger that lists what existed at protected paths before a command started. */
 export function ledgerFolderOf(data: string): string {
   return join(data, 'commands')
 }
 
 /**
- * Takes away what commands have made at protected places whose hub was killed before it could. To be done before anything
- * that lies in a folder of tools is believed: a config, a plugin, a hook.
+ * Renames files that commands created at protected paths if their hub was killed before it could do so. Must run before any
+ * config, plugin or hook is loaded from a folder that tools can write.
  */
 export async function recoverCommands(data: string): Promise<void> {
   const folder = ledgerFolderOf(data)
@@ -89,9 +89,10 @@ export async function recoverCommands(data: string): Promise<void> {
   prepareDataFolder(data)
   const { recoverPlaces } = await loadPlaceKeeper()
   await recoverPlaces(folder, ({ path, movedTo, problem }) => {
-    const outcome = problem === undefined ? `It is ${movedTo} now` : `It could not be renamed (${problem}): look at it`
+    const outcome =
+      problem === undefined ? `It was renamed to ${movedTo}` : `It could not be renamed (${problem}), so check it`
     process.emitWarning(
-      `A command whose hub was killed made ${path}, which is protected. ${outcome}.`,
+      `A command whose hub was killed created ${path}, which is protected. ${outcome}.`,
       'ToolHubWarning',
     )
   })

@@ -16,7 +16,7 @@ import { loadWebFetch, type WebFetchGuard } from '../sandbox/network/index.ts'
 import type { RefusedTool, Registry } from './pipeline/registry.ts'
 import type { RunState } from './runtime.ts'
 
-/** What sources may use of a hub. */
+/** The services of a hub that sources use. */
 export interface SourcesOptions {
   readonly registry: Registry
   readonly redactor: Redactor
@@ -34,7 +34,7 @@ interface Expected {
   readonly problem: (() => ToolError | undefined) | undefined
 }
 
-/** The sources that are connected to a hub, each with what it brought. One that fails takes nothing else down. */
+/** The sources that are connected to a hub, each with its tools. A source that fails does not affect the others. */
 export class Sources {
   readonly #options: SourcesOptions
   readonly #connected = new Map<ToolSource, Promise<void>>()
@@ -49,12 +49,15 @@ export class Sources {
     this.#options = options
   }
 
-  /** Starts a source, whose tools go to everybody unless `to` says to whom. Gives back how to disconnect it, which takes its tools away. */
+  /**
+   * Starts a source, whose tools are registered in `to`. Default: the registry of the hub. Returns a function that
+   * disconnects the source and removes its tools.
+   */
   connect(source: ToolSource, to: Pick<Registry, 'offer'> = this.#options.registry): () => Promise<void> {
     if (this.#connected.has(source)) throw twice(source)
     this.#closers.set(source, new Set())
     this.#offersTo.set(source, to)
-    // Connected before it starts: it may offer tools at once.
+    // Registered before it starts, because it may offer tools immediately.
     this.#connected.set(source, Promise.resolve())
     const started = this.#start(source).finally(() => this.#starting.delete(started))
     this.#starting.add(started)
@@ -62,7 +65,7 @@ export class Sources {
     return () => this.#disconnect(source)
   }
 
-  /** What the hub does for sources, for a part of its own that offers no tools; until the sources are closed. */
+  /** Returns the source host for a component of the hub that offers no tools. It works until the sources are closed. */
   lendHost(name: string): SourceHost {
     const borrower: ToolSource = { name, start() {} }
     this.#closers.set(borrower, new Set())
@@ -70,13 +73,18 @@ export class Sources {
     return this.#hostOf(borrower)
   }
 
-  /** Settles when every source has started, and with `all` also when what they expect has arrived or failed. */
+  /**
+   * Settles when every source has started; with `all`, also when everything that they still expect is available or has
+   * failed.
+   */
   async ready({ all = false }: { readonly all?: boolean } = {}): Promise<void> {
     await Promise.all(this.#connected.values())
     if (all) await Promise.allSettled([...this.#expected.values()].flatMap(arrivals))
   }
 
-  /** What keeps every call from passing: a source that is required and still starts, or has failed. */
+  /**
+   * Returns a promise that every call waits for: rejected if a required source failed, pending while one is starting.
+   */
   blocking(): Promise<void> | undefined {
     const required = [...this.#connected].filter(([source]) => source.required)
     if (required.length === 0) return undefined
@@ -86,33 +94,33 @@ export class Sources {
     return starting.length === 0 ? undefined : Promise.all(starting).then(() => this.blocking())
   }
 
-  /** Those that could not be started, for whoever wonders where their tools are. */
+  /** The sources that could not be started. */
   get failed(): readonly { readonly name: string; readonly error: ToolError }[] {
     return [...this.#failed].map(([{ name }, error]) => ({ name, error }))
   }
 
-  /** How the names begin that sources bring, whether or not they have arrived. */
+  /** Returns the name prefixes of all sources, including those that have not started yet. */
   prefixes(): readonly string[] {
     return [...this.#expected.values()].flatMap((expected) => [...expected.keys()])
   }
 
-  /** Something that may bring a tool of this name, or nothing. */
+  /** Returns a promise of the source that may provide this tool, or `undefined` if there is none. */
   arriving(name: string): Promise<unknown> | undefined {
     if (this.#starting.size > 0) return Promise.all(this.#starting).then(() => this.#arrivalOf(name))
     return this.#arrivalOf(name)
   }
 
-  /** Why a tool that a source should have brought is not there. */
+  /** Returns why a tool that a source should have provided is missing. */
   problem(name: string): ToolError | undefined {
     return this.#find(name)?.problem?.()
   }
 
-  /** What skills that a run has loaded ask for; with `undefined`, what all would ask for once they are. */
+  /** Returns the requests of the skills that a run has loaded; with `undefined`, those of all skills. */
   requests(run: string | undefined): readonly SkillRequest[] {
     return this.#requests.get(run) ?? NONE
   }
 
-  /** Nobody asks for a run that is over. */
+  /** Discards the loaded skills of a run that has ended. */
   endRun(run: string): void {
     this.#requests.delete(run)
   }
@@ -156,7 +164,7 @@ export class Sources {
     return expected && Promise.allSettled([expected.arriving()])
   }
 
-  /** The one that says most about the name. */
+  /** Returns the expectation with the most specific match of the name. */
   #find(name: string): Expected | undefined {
     let best: Expected | undefined
     for (const expected of this.#expected.values()) {
@@ -176,7 +184,7 @@ export class Sources {
       offer: (tools) => (isConnected() ? this.#offer(source, tools) : []),
       expect: (prefix, given, problem) => {
         const arriving = typeof given === 'function' ? given : () => given
-        // Whoever waits for it is told; nobody else has to.
+        // The callers that wait for it handle the failure.
         arriving().catch(() => {})
         const expected = this.#expected.get(source) ?? new Map()
         this.#expected.set(source, expected.set(prefix, { prefix, arriving, problem }))
@@ -219,7 +227,7 @@ function arrivals(expected: ReadonlyMap<string, Expected>): Promise<unknown>[] {
   return [...expected.values()].map(({ arriving }) => arriving())
 }
 
-/** Names and reasons come from strangers: what they say must not drive a terminal. */
+/** Escapes the message, because names and reasons come from outside and must not contain terminal sequences. */
 function warn(message: string): void {
   process.emitWarning(escapeText(message), 'ToolHubWarning')
 }
@@ -227,17 +235,17 @@ function warn(message: string): void {
 function notStarted({ name, required }: ToolSource, cause: unknown): ToolError {
   return new ToolError('CONFIG_INVALID', `The source ${name} could not be started: ${messageOf(cause)}`, {
     hint: required
-      ? 'Repair or remove it; until then no call passes, because it is required.'
-      : 'Repair or remove it; its tools are not there until then.',
+      ? 'Fix or remove the source; until then every call fails, because the source is required.'
+      : 'Fix or remove the source; until then its tools are missing.',
     cause,
   })
 }
 
 function twice(source: ToolSource): ToolError {
-  return new ToolError('CONFIG_INVALID', `The source ${source.name} is connected already.`)
+  return new ToolError('CONFIG_INVALID', `The source ${source.name} is already connected.`)
 }
 
-/** A source whose code is loaded when it starts: a hub that has none of its kind never pays for it. */
+/** Returns a source whose code is loaded when it starts, so that hubs without such a source do not load it. */
 export function lazySource(name: string, load: () => Promise<ToolSource>): ToolSource {
   let source: ToolSource | undefined
   let isClosed = false
@@ -256,7 +264,10 @@ export function lazySource(name: string, load: () => Promise<ToolSource>): ToolS
   }
 }
 
-/** A source in place of built-in tools that the owner has turned off: it brings none, and tells whoever calls one why. */
+/**
+ * Returns a source that replaces built-in tools that the owner has turned off. It offers no tools, and calls fail with
+ * `why`.
+ */
 export function turnedOffSource(name: string, tools: readonly AnyTool[], why: () => ToolError): ToolSource {
   return {
     name,

@@ -6,20 +6,23 @@ import { canEnter, NOBODY_USER } from '../sandbox/exec/index.ts'
 import type { FilesGuard } from '../sandbox/files/index.ts'
 
 /**
- * Makes the workspace of a run, `<workspaces>/<run>/workspace` or the one beside its records. A hub that is root leaves an
- * unused one to a user without rights, who then runs its commands; that user can enter the folders above it, but not list
- * them.
+ * Creates the workspace of a run, `<workspaces>/<run>/workspace` or the one next to its records. A hub that runs as root
+ * gives an unused workspace to an unprivileged user, who then runs its commands; that user can enter the folders above it,
+ * but not list them.
  */
 export function makeWorkspace(folder: string): void {
   const run = dirname(folder)
   const user = workspaceUser(dirname(run))
   mkdirSync(run, { recursive: true, mode: user ? 0o711 : 0o700 })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // The folder above is root's own, so nobody can have put another in its place.
+  // The folder above belongs to root, so nobody can have replaced this one.
   if (user && canEnter(run, user) && isUnused(folder)) chownSync(folder, user.uid, user.gid)
 }
 
-/** Who runs the commands of such workspaces; undefined for the user of the hub, also where nobody else gets there. */
+/**
+ * Returns the user for commands in such workspaces, or `undefined` for the user of the hub, also if no other user can
+ * enter.
+ */
 export function workspaceUser(workspaces: string): typeof NOBODY_USER | undefined {
   if (process.platform !== 'linux' || process.geteuid?.() !== 0) return undefined
   return canEnter(existing(workspaces), NOBODY_USER) ? NOBODY_USER : undefined
@@ -34,24 +37,24 @@ function existing(folder: string): string {
   return existsSync(folder) ? folder : existing(dirname(folder))
 }
 
-/** What a run needs to reach its results where all runs share a root. */
+/** Options for a run that shares a root with other runs and has its own deliverables. */
 interface ResultFilesOptions {
-  /** The guard of the shared root. */
+  /** The files guard of the shared root. */
   readonly shared: FilesGuard
   /** The shared root, to which relative paths are relative. */
   readonly root: string
   /** The folder `deliverables` of the run. */
   readonly deliverables: string
-  /** Opens a guard that has the shared root and the folder. */
+  /** Opens a guard for the shared root and the deliverables. */
   readonly open: () => FilesGuard
 }
 
-/** How tools name the results of a run that has its own workspace, beside which they lie. */
+/** The relative path of the deliverables for a run with its own workspace: the folder next to the workspace. */
 export const RESULTS_ALIAS = '../deliverables'
 
 /**
- * The files of a run that works on a root which it shares with others: those of the root, and from the first path in
- * `deliverables` on those of this folder, too. Most runs never name one and open nothing of their own.
+ * Returns the files guard of a run that shares a root with others. The first path in `deliverables` opens a guard that also
+ * includes that folder; most runs never use one and open nothing of their own.
  */
 export function withResults({ shared, root, deliverables, open }: ResultFilesOptions): FilesGuard {
   let own: FilesGuard | undefined
@@ -73,9 +76,9 @@ export function withResults({ shared, root, deliverables, open }: ResultFilesOpt
   }
 }
 
-/** Whether a path, by its text, leads into the folder of results. */
+/** Returns whether the text of a path leads into the deliverables folder. */
 export function namesResult(path: string, root: string, deliverables: string): boolean {
-  // Resolving costs as much as the rest of a small call.
+  // Compares text first, because resolving costs as much as the rest of a small call.
   if (!path.includes('deliverables')) return false
   const named = resolve(root, path)
   return isWithin(deliverables, named) || isWithin(realFolder(deliverables), named)
@@ -85,12 +88,12 @@ function realFolder(path: string): string {
   try {
     return realpathSync.native(path)
   } catch {
-    // Not there: then nothing leads to it.
+    // The folder does not exist, so no path leads into it.
     return path
   }
 }
 
-/** `../deliverables` is a folder of somebody else here; where the results belong is said instead. */
+/** Throws for `../deliverables`, which is outside the shared root, and names the correct folder. */
 function namePlace(error: unknown, path: string, deliverables: string): unknown {
   if (!ToolError.is(error) || error.code !== 'PATH_OUTSIDE_SANDBOX' || !isWithin(RESULTS_ALIAS, path)) return error
   const hint = `${error.fix.hint} Results of this run belong below ${deliverables}.`

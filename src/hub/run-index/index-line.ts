@@ -4,7 +4,10 @@ import type { CallEnded, CallInterrupted, CallStarted, EventBody, RecordedLine }
 const MAX_TEXT_CHARS = 500
 const MAX_TARGETS = 20
 
-/** What a line says of a call in lists; nothing for lines that are about none. `started` is what its start had said. */
+/**
+ * Returns the index entry of the call that a record line is about, or `undefined` for other lines. `started` is the
+ * entry of its start.
+ */
 export function indexLine(
   line: Pick<RecordedLine, 'run' | 'seq' | 'time' | 'event'>,
   started?: IndexedCall,
@@ -15,7 +18,7 @@ export function indexLine(
   return event.type === 'call-ended' ? endOf(line, event, started) : interruptedAt(line, event, started)
 }
 
-/** Whether the start of the call has to be known to say all of it: an end repeats the facts only when there was no start. */
+/** Returns whether the entry needs the start of the call: an end repeats the facts only if no start was recorded. */
 export function needsStart(event: EventBody): event is CallEnded | CallInterrupted {
   if (event.type === 'call-interrupted') return true
   return event.type === 'call-ended' && event.caller === undefined
@@ -36,14 +39,14 @@ function startOf({ run, seq, time }: Line, event: CallStarted): IndexedCall {
 function endOf({ run, seq, time }: Line, event: CallEnded, started: IndexedCall | undefined): IndexedCall {
   const durationMs = typeof event.durationMs === 'number' ? event.durationMs : 0
   const status = text(event.status) ?? 'error'
-  // The line of a start may come late, after an approval; the time that a call took is counted from its real start.
+  // The start may be recorded late, after an approval; the duration counts from the real start.
   const startedAt = Math.round(milliseconds(time) - durationMs)
   const place = started
     ? { run, seq: started.seq, status, startedAt: Math.min(started.startedAt, startedAt) }
     : { run, seq, status, startedAt }
   const call = whole(event, place, started ?? factsOf(event))
   const waitedMs = typeof event.waitedMs === 'number' ? event.waitedMs : 0
-  // People have their own time: a tool is not slow because somebody was at lunch.
+  // Waiting for people does not count as duration.
   call.durationMs = Math.max(0, durationMs - waitedMs)
   call.error = text(event.error?.code)
   call.summary = text(event.summary)
@@ -63,7 +66,7 @@ type Facts = Pick<
 >
 type Growing = { -readonly [K in keyof IndexedCall]: IndexedCall[K] }
 
-/** All fields in one order, absent ones undefined: one shape of object for all calls is quickest. */
+/** Sets all fields in one order, absent ones to `undefined`: one object shape for all calls is fastest. */
 function whole(
   { callId, tool }: AboutCall,
   { run, seq, status, startedAt }: Pick<IndexedCall, 'run' | 'seq' | 'status' | 'startedAt'>,
@@ -107,7 +110,7 @@ function factsOf(event: CallStarted | CallEnded): Facts {
   }
 }
 
-/** Lines come from files too, which others may have written to: only texts, and none without bound, get into the index. */
+/** Record files may have been modified by others, so only strings of bounded length get into the index. */
 function text(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   return value.length <= MAX_TEXT_CHARS ? value : `${value.slice(0, MAX_TEXT_CHARS)}…`
@@ -116,7 +119,7 @@ function text(value: unknown): string | undefined {
 let lastTime = ''
 let lastMilliseconds = 0
 
-/** Many calls end in one millisecond, and reading a time costs as much as the rest. */
+/** Caches the last parsed time: many calls end in the same millisecond, and parsing costs as much as the rest. */
 function milliseconds(time: string): number {
   if (time === lastTime) return lastMilliseconds
   const at = Date.parse(time)
@@ -125,23 +128,25 @@ function milliseconds(time: string): number {
   return lastMilliseconds
 }
 
-/** The arguments that say what a call asks for, the most telling first. */
-const TELLING =
+/** The arguments that describe what a call requests, the most descriptive first. */
+const DESCRIPTIVE =
   'command url path query pattern question task expression ref name key title text content message prompt'.split(' ')
 const MAX_CHARS = 300
 const MAX_NAMED_TARGETS = 3
 
 /**
- * What a call asks for, in a line: its command, address, path or query, else what it touches, else its first argument.
- * `args` are those of the record, without secrets; they are missing where they are large.
+ * Describes what a call requests in one line: its command, URL, path or query, else its targets, else its first argument.
+ * `args` are the redacted arguments of the record, or `undefined` if they were too large to record.
  */
 export function requestLine(args: unknown, targets: readonly string[] = []): string | undefined {
   const given = typeof args === 'object' && args !== null ? Object.entries(args) : []
   const texts = new Map(given.flatMap(([name, value]) => (isTelling(value) ? [[name, asText(value)] as const] : [])))
   const [from, to] = [texts.get('from'), texts.get('to')]
   if (from !== undefined && to !== undefined) return asLine(`${from} → ${to}`)
-  const told = [texts.get('argv'), ...TELLING.map((name) => texts.get(name))].find((text) => text !== undefined)
-  const first = told ?? (touched(targets) || texts.values().next().value)
+  const described = [texts.get('argv'), ...DESCRIPTIVE.map((name) => texts.get(name))].find(
+    (text) => text !== undefined,
+  )
+  const first = described ?? (touched(targets) || texts.values().next().value)
   return first === undefined ? undefined : asLine(first)
 }
 
@@ -154,7 +159,7 @@ function asText(value: string | readonly string[]): string {
   return typeof value === 'string' ? value : value.join(' ')
 }
 
-/** `read:fs /a` and `write:fs /a` are one file. */
+/** Lists targets without their capabilities: `read:fs /a` and `write:fs /a` are one file. */
 function touched(targets: readonly string[]): string {
   const names = [...new Set(targets.map((target) => target.slice(target.indexOf(' ') + 1)))]
   const more = names.length - MAX_NAMED_TARGETS

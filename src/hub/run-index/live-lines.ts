@@ -2,7 +2,7 @@ import type { IndexedCall } from '../../core/index.ts'
 import type { RecordedLine } from '../../records/log/index.ts'
 import { indexLine, needsStart } from './index-line.ts'
 
-/** A call as a line told it, and where that line ends in the record. */
+/** The index entry of a call, and where its line ends in the record. */
 interface QueuedCall {
   readonly seq: number
   readonly bytes: number
@@ -10,33 +10,33 @@ interface QueuedCall {
   readonly call: IndexedCall
 }
 
-/** A run that this process writes, and what was heard of it that the index does not have yet. */
+/** A run that this process writes, with the lines that are not in the index yet. */
 export interface LiveRun {
   readonly run: string
-  /** Of the last line that was heard. */
+  /** Sequence number of the last line. */
   seq: number
   bytes: number
   at: string
-  /** How far of that is in the index. */
+  /** The position up to which the record is in the index. */
   indexedBytes: number
   calls: QueuedCall[]
-  /** Lines up to this one were not heard, or were given up: the record has to be read to here first. */
+  /** Lines up to this sequence number were missed or dropped, so the record has to be read up to here first. */
   missingTo: number
   isClosed: boolean
 }
 
-/** Calls that are under way at once in practice; the start of any other one is looked up in the index. */
+/** The most concurrent calls whose start is kept in memory; the start of other calls is read from the record. */
 const MAX_OPEN_CALLS = 50_000
-/** About 10 MB. */
+/** The most calls that wait for the index, about 10 MB. */
 const MAX_QUEUED = 20_000
 
-/** The lines of this process' runs as they are appended, kept small until the index takes them. */
+/** The record lines that this process appends, in compact form, until they are written to the index. */
 export class LiveLines {
   readonly #runs = new Map<string, LiveRun>()
   readonly #open = new Map<string, IndexedCall>()
   #queued = 0
 
-  /** How many calls wait for the index. */
+  /** The number of calls that are not in the index yet. */
   get queued(): number {
     return this.#queued
   }
@@ -45,13 +45,16 @@ export class LiveLines {
     return this.#runs.has(run)
   }
 
-  /** The runs of which the index lacks something. */
+  /** Returns the runs that are not completely in the index. */
   behind(): LiveRun[] {
     return [...this.#runs.values()].filter(({ bytes, indexedBytes }) => indexedBytes < bytes)
   }
 
-  /** Takes up a line; gives back what it says of a call. This is in the way of every call: about half a microsecond. */
-  hear(line: RecordedLine): IndexedCall | undefined {
+  /**
+   * Adds a line. Returns the entry of its call, if it is about one. Runs in every call, so it must take under a
+   * microsecond.
+   */
+  add(line: RecordedLine): IndexedCall | undefined {
     const { event } = line
     const run = this.#runOf(line)
     if (line.seq !== run.seq + 1) run.missingTo = line.seq - 1
@@ -64,13 +67,13 @@ export class LiveLines {
     if (!call) return undefined
     if (event.type === 'call-started') this.#remember(call)
     else if (started) this.#open.delete(call.callId)
-    // Whoever reads the record finds its start.
+    // The start will be found when the record is read.
     if (started === undefined && needsStart(event)) run.missingTo = line.seq
     else this.#queue(run, { seq: line.seq, bytes: line.bytes, at: line.time, call })
     return call
   }
 
-  /** The index has a run up to here. */
+  /** Notes that the index has a run up to this position. */
   settle(run: LiveRun, { bytes, seq }: { readonly bytes: number; readonly seq: number }): void {
     const left = run.calls.filter((queued) => queued.seq > seq)
     this.#queued -= run.calls.length - left.length
@@ -80,7 +83,7 @@ export class LiveLines {
     if (run.isClosed && run.indexedBytes >= run.bytes) this.#runs.delete(run.run)
   }
 
-  /** Gives up what waits: the records have it, and are read when the index works again. */
+  /** Drops all waiting lines. They are read from the records when the index works again. */
   drop(): void {
     for (const run of this.#runs.values()) {
       run.calls = []
@@ -89,7 +92,7 @@ export class LiveLines {
     this.#queued = 0
   }
 
-  /** The index was emptied: everything is to be read again. */
+  /** Called when the index was cleared, so that everything is read again. */
   forget(): void {
     for (const run of this.#runs.values()) run.indexedBytes = 0
     this.drop()

@@ -14,7 +14,7 @@ import {
 } from '../../records/log/index.ts'
 import { indexLine, needsStart } from './index-line.ts'
 
-/** How far a record is in the index now. `seq` is 0 when there was nothing to read. */
+/** The position up to which a record is in the index. `seq` is 0 if there was nothing to read. */
 export interface IndexedRecord {
   readonly seq: number
   readonly bytes: number
@@ -22,14 +22,14 @@ export interface IndexedRecord {
 }
 
 interface How {
-  /** Whatever the index has of it already. */
+  /** Reads from the start, whatever the index already contains. */
   readonly isFromStart: boolean
   readonly onCall: (call: IndexedCall) => void
-  /** Between two pieces; false leaves the rest for later. */
+  /** Called between two chunks. Returns `false` to leave the rest for later. */
   readonly pause: () => Promise<boolean>
 }
 
-/** Reads on in a run's record from where the index is. `misplaced` when it is not the record that was read before. */
+/** Reads a record from the indexed position on. Returns `misplaced` if it is not the record that was indexed before. */
 export async function indexRecord(
   index: CallIndex,
   folder: string,
@@ -65,12 +65,15 @@ export async function indexRecord(
   return isMisplaced ? 'misplaced' : read
 }
 
-/** A call that starts and ends in one batch is written once. */
+/** Returns the last entry of each call, so that a call that starts and ends in one batch is written once. */
 export function latestOf(calls: readonly IndexedCall[]): IndexedCall[] {
   return [...new Map(calls.map((call) => [call.callId, call])).values()]
 }
 
-/** A record that cannot be read, or is removed meanwhile, ends there: the others are read all the same. */
+/**
+ * Ends the iteration without an error if the record cannot be read or is removed, so that the other records are still
+ * read.
+ */
 async function* readable<T>(pieces: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* pieces
@@ -79,14 +82,14 @@ async function* readable<T>(pieces: AsyncIterable<T>): AsyncGenerator<T> {
   }
 }
 
-/** A piece of a run's record. */
+/** A chunk of a run's record. */
 interface RecordPiece {
   /** Starts and ends of calls, in order. */
   readonly events: readonly RecordEvent[]
-  /** Of the last line, whatever it is about. */
+  /** Sequence number of the last line of any type. */
   readonly seq: number
   readonly at: number
-  /** Where the piece ends in the file. */
+  /** Where the chunk ends in the file. */
   readonly bytes: number
 }
 
@@ -95,11 +98,11 @@ const HEAD = /^\{"seq":(\d{1,15}),"time":"([^"\\]{1,40})"/
 const HEAD_BYTES = 128
 
 /**
- * What a run's record says of calls from a position on, piece by piece. Where no line begins there, nothing comes but
- * `onMisplaced`: it is not the record that was read before.
+ * Yields the call events of a record from a position on, in chunks. If no line starts at the position, calls `onMisplaced`
+ * and yields nothing, because it is not the record that was read before.
  */
 async function* readRecord(folder: string, position: number, onMisplaced: () => void): AsyncGenerator<RecordPiece> {
-  // One byte before: the end of the line that was read last is an empty line then.
+  // Starts one byte earlier, so that the end of the last line that was read appears as an empty line.
   let isPlaced = position === 0
   for await (const lines of eventLines(folder, Math.max(0, position - 1))) {
     if (!isPlaced && lines.length > 0) {
@@ -136,7 +139,7 @@ interface FoundRun {
   readonly changedAt: number
 }
 
-/** The runs below a folder, the one that was written to last first; told by the size of their records, which are not read. */
+/** Returns the runs in a folder with the sizes of their records, last written first. Does not read the records. */
 export async function runsBelow(folder: string): Promise<FoundRun[]> {
   const found: FoundRun[] = []
   for (const run of await namesIn(folder)) {
@@ -146,13 +149,13 @@ export async function runsBelow(folder: string): Promise<FoundRun[]> {
   return found.sort((a, b) => b.changedAt - a.changedAt || (a.run < b.run ? 1 : -1))
 }
 
-/** Size of a run's record; nothing when it has none. */
+/** Returns a run with the size of its record, or `undefined` if it has none. */
 export async function look(folder: string, run: string): Promise<FoundRun | undefined> {
   try {
     const stats = await stat(join(folder, run, 'events.jsonl'))
     return stats.isFile() ? { run, bytes: stats.size, changedAt: stats.mtimeMs } : undefined
   } catch (error) {
-    // Removed meanwhile, or no run at all. What cannot be looked at is not in any list; verifying it tells why.
+    // Removed in the meantime, or not a run. A run that cannot be accessed is not listed; verifying it reports why.
     if (errnoOf(error) !== undefined) return undefined
     throw error
   }
@@ -168,7 +171,7 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** A call with the arguments that are on record, to be judged again. */
+/** A call with its recorded arguments, to be decided again. */
 export interface RecordedCall {
   readonly callId: string
   readonly seq: number
@@ -177,7 +180,7 @@ export interface RecordedCall {
   readonly args: unknown
   readonly argsHash?: string
   readonly callerKind?: CallOptions['callerKind']
-  /** As it was decided then. */
+  /** The decision at the time. */
   readonly effect?: string
   readonly rule?: string
 }
@@ -187,8 +190,8 @@ const FACTS_BYTES = 320
 const MARK = '[redacted:'
 
 /**
- * The calls of a run whose arguments are on record, in order; only those with these ids, where some are given. Arguments
- * that were too large for the record, or that hid a secret, are not what was judged: `args` is undefined then.
+ * Yields the calls of a run in order; with `wanted`, only those with these ids. `args` is `undefined` if the arguments were
+ * too large for the record or contained a secret, because the record then differs from what policy decided on.
  */
 export async function* recordedCalls(folder: string, wanted?: ReadonlySet<string>): AsyncGenerator<RecordedCall> {
   for await (const lines of eventLines(folder)) {
@@ -196,7 +199,7 @@ export async function* recordedCalls(folder: string, wanted?: ReadonlySet<string
       const callId = FACTS.exec(line.bytes.toString('latin1', 0, FACTS_BYTES))?.[1]
       if (callId === undefined || (wanted && !wanted.has(callId))) continue
       const event = parseEvent(line) as (CallStarted | CallEnded) & { readonly seq: number }
-      // An end repeats the facts only when there was no start.
+      // An end repeats the facts only if no start was recorded.
       if (typeof event?.caller !== 'string' || typeof event.tool !== 'string') continue
       yield callOf(event, line.bytes.includes(MARK))
     }

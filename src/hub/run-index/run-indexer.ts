@@ -5,36 +5,36 @@ import type { Hub } from '../hub.ts'
 import { LiveLines, type LiveRun } from './live-lines.ts'
 import { indexRecord, latestOf, look, runsBelow } from './read-records.ts'
 
-/** What an indexer works with. */
+/** Options of a `RunIndexer`. */
 export interface RunIndexerOptions {
   readonly calls: CallIndex
   readonly runsFolder: string
   readonly clock?: Clock
 }
 
-/** How much of the records was new to the index. */
+/** How many runs and calls were new to the index. */
 export interface CatchUpReport {
   readonly runs: number
   readonly calls: number
 }
 
 const SOON_MS = 50
-/** One write of the index stays short: everything else waits for it. */
+/** The most calls per write of the index, which blocks everything else. */
 const CALLS_A_WRITE = 200
-/** Calls come first: while nobody looks at the index, it works for one part of its time and rests for so many. */
+/** The ratio of idle time to work while nobody reads the index, so that calls have priority. */
 const RESTS = 19
 const MAX_REST_MS = 1_000
 const RESTS_OF_READING = 9
-/** Whoever looks at the index waits for what is behind, but not longer. */
+/** The longest time that a reader of the index waits for it to catch up. */
 const MAX_FLUSH_MS = 2_000
 const LOOK_AROUND_MS = 2_000
 const MAX_WAIT_MS = 30_000
-/** Work in the background, then a pause. */
+/** How long background work runs before it pauses. */
 const WORK_MS = 20
 
 /**
- * Keeps the index over run records up to date: with the lines of this process as they are appended, with those of others
- * by reading their records. Only what a record's file has is indexed, so that after a crash the index is at most behind.
+ * Keeps the index of run records up to date, from the lines that this process appends and from the records of other
+ * processes. Only lines that are in the record file are indexed, so after a crash the index can only lag behind.
  */
 export class RunIndexer {
   readonly #calls: CallIndex
@@ -43,7 +43,7 @@ export class RunIndexer {
   readonly #live = new LiveLines()
   readonly #listeners = new Set<(call: IndexedCall) => void>()
   readonly #commit = new GroupCommit(() => this.#write())
-  /** Sizes of the records that are in the index, as far as whole lines go. */
+  /** Sizes of the indexed records, up to their last complete line. */
   readonly #sizes = new Map<string, number>()
   readonly #closing = new AbortController()
   #cancelWrite: (() => void) | undefined
@@ -51,7 +51,7 @@ export class RunIndexer {
   #stopHearing: (() => void) | undefined
   #catching: Promise<CatchUpReport> | undefined
   #waitMs = SOON_MS
-  /** Those who wait for it. */
+  /** The number of readers that wait for `flush`. */
   #hurried = 0
   #stopResting = () => {}
   #hasLookedAround = false
@@ -62,23 +62,26 @@ export class RunIndexer {
     this.#clock = clock
   }
 
-  /** Follows the calls of a hub, and looks now and then for what other processes have recorded. */
+  /** Follows the calls of a hub, and checks periodically for records of other processes. */
   follow(hub: Pick<Hub, 'onRecord'>): void {
     this.#stopHearing = hub.onRecord((line) => {
-      const call = this.#live.hear(line)
-      if (call) this.#tell(call)
+      const call = this.#live.add(line)
+      if (call) this.#notify(call)
       this.#cancelWrite ??= this.#schedule(this.#waitMs)
     })
     this.#lookAround(0)
   }
 
-  /** Hears of calls as they start and end, before the index has them. Returns how to stop. */
+  /**
+   * Calls the listener when calls start and end, before they are in the index. Returns a function that removes the
+   * listener.
+   */
   onCall(listener: (call: IndexedCall) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Resolves when what was recorded before is in the index; when that cannot be in time, the index is left behind for now. */
+  /** Resolves when everything recorded so far is in the index, or after 2 s, when the index may still lag behind. */
   async flush(): Promise<void> {
     if (this.#live.behind().length === 0) return
     this.#hurried++
@@ -87,13 +90,13 @@ export class RunIndexer {
     const late = new Promise<void>((resolve) => {
       cancel = this.#clock.after(MAX_FLUSH_MS, resolve)
     })
-    // A failure is told by whoever reads the index, and by the health of the service: this one goes on when the store does.
+    // Reading the index and the health check report a failing store; indexing continues when the store works again.
     await Promise.race([this.#commit.wait().catch(() => {}), late])
     cancel()
     this.#hurried--
   }
 
-  /** Reads what the index lacks of all records. Whoever asks while it is done waits for the same one. */
+  /** Reads everything that is missing in the index from all records. Concurrent callers share one run of it. */
   catchUp(how: { readonly isGentle?: boolean; readonly isFromStart?: boolean } = {}): Promise<CatchUpReport> {
     this.#catching ??= this.#catchUp(how).finally(() => {
       this.#catching = undefined
@@ -101,11 +104,11 @@ export class RunIndexer {
     return this.#catching
   }
 
-  /** Builds the index anew. */
+  /** Clears the index and builds it again. */
   async reindex(): Promise<CatchUpReport> {
     await this.#catching?.catch(() => {})
     await this.#clear()
-    // From the start, whatever the index says by then: another process may go on writing its newest lines meanwhile.
+    // From the start, whatever the index contains by then: another process may write its newest lines in the meantime.
     return this.catchUp({ isFromStart: true })
   }
 
@@ -118,7 +121,7 @@ export class RunIndexer {
     this.#cancelWrite?.()
   }
 
-  #tell(call: IndexedCall): void {
+  #notify(call: IndexedCall): void {
     for (const listener of this.#listeners) listener(call)
   }
 
@@ -127,7 +130,7 @@ export class RunIndexer {
       ms,
       () => {
         this.#cancelWrite = undefined
-        // Told and tried again by `#write` itself.
+        // `#write` itself handles the failure and tries again.
         this.#commit.wait().catch(() => {})
       },
       { background: true },
@@ -151,10 +154,10 @@ export class RunIndexer {
     }
   }
 
-  /** What was heard and is in the file by now. */
+  /** Writes the lines of a run that are in its file by now. */
   async #writeLive(run: LiveRun): Promise<void> {
     const { seq, bytes, at } = run
-    // Somebody may have emptied the index to build it anew: what was in it before is to be read again.
+    // If another process has cleared the index to rebuild it, everything is read again.
     if ((await this.#calls.position(run.run)) < run.indexedBytes) {
       run.missingTo = seq
       return this.#readLive(run)
@@ -202,12 +205,12 @@ export class RunIndexer {
     })
   }
 
-  /** A run of which not every line was heard. */
+  /** Indexes a run of which some lines were missed, by reading its record. */
   async #readLive(run: LiveRun): Promise<void> {
     const { bytes, seq } = run
     const read = await this.#read(run.run, { isGentle: this.#hurried === 0 })
     if (read === 'misplaced') return this.#clear()
-    // Somebody else may have read it: then the index has all of it, whatever the last line was.
+    // If another process has indexed it, the index is complete, whatever the last line was.
     if (read.bytes >= bytes) this.#live.settle(run, { bytes: read.bytes, seq: Math.max(read.seq, seq) })
     else if (read.seq > 0) this.#live.settle(run, read)
   }
@@ -218,7 +221,7 @@ export class RunIndexer {
         await this.catchUp({ isGentle: true })
         this.#hasLookedAround = true
       } catch {
-        // A store or a disk that fails is told by whoever asks it; here it is only tried again.
+        // Other operations report a failing store or disk; here the work is only tried again.
       }
       if (!this.#closing.signal.aborted) this.#lookAround(LOOK_AROUND_MS)
     }
@@ -229,9 +232,9 @@ export class RunIndexer {
     const report = { runs: 0, calls: 0 }
     const pause = pauses(isGentle, this.#closing.signal)
     for (const { run, bytes } of await runsBelow(this.#folder)) {
-      // What this process writes is written by `#write`.
+      // `#write` indexes the runs of this process.
       if (this.#live.has(run) || this.#sizes.get(run) === bytes) continue
-      const read = await this.#read(run, { isTold: !this.#hasLookedAround, isGentle, isFromStart })
+      const read = await this.#read(run, { isQuiet: !this.#hasLookedAround, isGentle, isFromStart })
       if (read === 'misplaced') {
         if (isSecond) continue
         await this.#clear()
@@ -245,11 +248,11 @@ export class RunIndexer {
     return report
   }
 
-  /** Reads on in a record from where the index is. */
-  #read(run: string, { isTold = true, isGentle = false, isFromStart = false }) {
+  /** Reads a record from the indexed position on. `isQuiet` notifies no listeners. */
+  #read(run: string, { isQuiet = true, isGentle = false, isFromStart = false }) {
     return indexRecord(this.#calls, this.#folder, run, {
       isFromStart,
-      onCall: isTold ? () => {} : (call) => this.#tell(call),
+      onCall: isQuiet ? () => {} : (call) => this.#notify(call),
       pause: pauses(isGentle, this.#closing.signal),
     })
   }
@@ -261,7 +264,10 @@ export class RunIndexer {
   }
 }
 
-/** Lets others have their turn; whoever is gentle rests most of the time. False when it is time to stop. */
+/**
+ * Returns a function that yields to other work, with long pauses if `isGentle`. It resolves to `false` when it is time
+ * to stop.
+ */
 function pauses(isGentle: boolean, signal: AbortSignal): () => Promise<boolean> {
   let since = performance.now()
   return async () => {

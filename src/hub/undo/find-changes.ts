@@ -3,24 +3,24 @@ import { isRunId, ToolError } from '../../core/index.ts'
 import { listRuns, type RunInfo } from '../../records/log/index.ts'
 import { type RecordedChange, type RunHistory, readChangeHistory } from '../../records/undo/index.ts'
 
-/** The tool that takes changes back; only the owner calls it, by `hub.undo`. */
+/** The tool that undoes changes; only the owner calls it, through `hub.undo`. */
 export const UNDO_TOOL = 'core/fs.undo'
 
-/** Which changes are to be taken back; those of the last call that changed files and was not undone, unless said. */
-export interface UndoWish {
+/** The changes to undo. Default: those of the last call that changed files and was not undone. */
+export interface UndoSelection {
   /** Only the changes of this call. */
   readonly call?: string
-  /** All changes of this run, or where `call` is looked for. */
+  /** All changes of this run; with `call`, the run in which the call is looked up. */
   readonly run?: string
 }
 
-/** The changes that are meant, oldest first and all of one run; none when there are none. */
-export async function findChanges(root: string, { call, run }: UndoWish): Promise<readonly RecordedChange[]> {
+/** Returns the selected changes of one run, oldest first. Throws NOT_FOUND if the call or run does not exist. */
+export async function findChanges(root: string, { call, run }: UndoSelection): Promise<readonly RecordedChange[]> {
   if (call !== undefined) return findCall(root, call, run)
   return run !== undefined ? changesOf(root, run) : findLast(root)
 }
 
-/** What is known of undos since a time: an undo is on record in a run that ended after the change. */
+/** Reads which changes were undone since a time: an undo is recorded in a run that ended after the change. */
 export async function readMarks(root: string, since: string): Promise<UndoneMarks> {
   const marks = new UndoneMarks()
   for (const { id, ended } of latestFirst(await listRuns(root))) {
@@ -36,12 +36,18 @@ async function findCall(root: string, callId: string, run: string | undefined): 
     const found = (await changesOf(root, id)).filter((change) => change.callId === callId)
     if (found.length > 0) return found
   }
-  throw new ToolError('NOT_FOUND', `No call ${JSON.stringify(callId.slice(0, 64))} that changed files is on record.`, {
-    hint: 'tool-hub runs show --json lists the calls of a run with their changes.',
-  })
+  throw new ToolError(
+    'NOT_FOUND',
+    `There is no record of a call ${JSON.stringify(callId.slice(0, 64))} that changed files.`,
+    {
+      hint: 'tool-hub runs show --json lists the calls of a run with their changes.',
+    },
+  )
 }
 
-/** Undos themselves are undone only when they are named: two in a row would do nothing. */
+/**
+ * Returns the last change that is not an undo. An undo is undone only by its id; otherwise two undos would cancel out.
+ */
 async function findLast(root: string): Promise<readonly RecordedChange[]> {
   const all: RecordedChange[] = []
   const marks = new UndoneMarks()
@@ -56,7 +62,7 @@ async function findLast(root: string): Promise<readonly RecordedChange[]> {
   return last ? all.filter(({ run, callId }) => run === last.run && callId === last.callId) : []
 }
 
-/** Of two in the same millisecond the first counts: runs come latest first. */
+/** Returns the later change. For the same millisecond it is the first, because runs are read latest first. */
 function later(a: RecordedChange | undefined, b: RecordedChange): RecordedChange {
   if (!a || a.time < b.time) return b
   return a.time === b.time && a.run === b.run && a.seq < b.seq ? b : a
@@ -72,19 +78,22 @@ async function changesOf(root: string, run: string): Promise<readonly RecordedCh
   throw new ToolError('NOT_FOUND', `${shown} is not the id of a run.`, { hint: 'List the runs with tool-hub runs.' })
 }
 
-/** Which changes were taken back, by undos that were not taken back themselves. */
+/** The changes that were undone, by undos that were not undone themselves. */
 export class UndoneMarks {
-  /** Who took a change back. */
+  /** The undos of each change. */
   readonly #by = new Map<string, string[]>()
   readonly #changesOf = new Map<string, string[]>()
 
-  /** Takes up the record of a run. */
+  /** Adds the history of a run. */
   add({ changes, undone }: RunHistory): void {
     for (const change of changes) append(this.#changesOf, change.callId, keyOf(change))
     for (const { by, ...change } of undone) append(this.#by, keyOf(change), by)
   }
 
-  /** `except` are calls that are about to be undone: what they took back is no longer so. */
+  /**
+   * Returns whether a change is undone. `except` are undos that are about to be undone themselves, so they do not
+   * count.
+   */
   isUndone(change: Pick<RecordedChange, 'run' | 'seq'>, except: ReadonlySet<string> = new Set()): boolean {
     return this.#isUndone(keyOf(change), except)
   }
@@ -93,9 +102,9 @@ export class UndoneMarks {
     return (this.#by.get(key) ?? []).some((by) => !except.has(by) && this.#holds(by, except))
   }
 
-  /** An undo of which a part was undone counts as undone: then only the files tell how things are. */
+  /** Returns whether an undo still applies. A partly undone undo does not: only the files show the current state. */
   #holds(by: string, except: ReadonlySet<string>): boolean {
-    // No undo undoes itself, but a record can have been tampered with.
+    // An undo never undoes itself, but a record may have been tampered with.
     const above = new Set(except).add(by)
     return !(this.#changesOf.get(by) ?? []).some((key) => this.#isUndone(key, above))
   }

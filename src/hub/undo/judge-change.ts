@@ -2,47 +2,49 @@ import type { FileState, KeptChange } from '../../core/index.ts'
 import type { FoundEntry } from '../../sandbox/files/index.ts'
 import type { Rest } from './restorer.ts'
 
-/** What takes a change back. `replaces` is the content that must still be there; without it, anything may be. */
+/**
+ * A step that undoes a change. `replaces` is the content that must still exist; without it, any content is replaced.
+ */
 export type Step =
   | { readonly do: 'put-file'; readonly path: string; readonly state: FileState; readonly replaces?: string }
   | { readonly do: 'put-folder'; readonly path: string; readonly mode: number }
   | { readonly do: 'put-tree'; readonly path: string; readonly tree: string; readonly digest: string }
-  /** What is missing of a tree that was removed in part. */
+  /** Restores what is missing of a tree that was partly removed. */
   | { readonly do: 'fill-tree'; readonly path: string; readonly tree: string; readonly digest: string }
   | { readonly do: 'remove-file'; readonly path: string; readonly replaces?: string }
   | { readonly do: 'remove-folder'; readonly path: string; readonly isRecursive: boolean }
   | { readonly do: 'move'; readonly path: string; readonly to: string }
 
-/** Whether a change can be taken back, and how. */
+/** Whether a change can be undone, and how. */
 export type Verdict =
   | { readonly action: 'undo'; readonly step: Step }
   | { readonly action: 'already' }
   | { readonly action: 'not undoable'; readonly reason: string }
-  /** `forced` is what the owner can have done all the same. */
+  /** `forced` is the step that the owner can apply with `force`. */
   | { readonly action: 'refused'; readonly reason: string; readonly forced?: Step }
 
-/** What there is at the paths of a change. */
+/** The current entries at the paths of a change. */
 export interface Sight {
-  /** At its path. */
+  /** The entry at the path of the change. */
   readonly now: FoundEntry
-  /** Where a move led to. */
+  /** The entry at the destination of a move. */
   readonly moved?: FoundEntry
-  /** How much there is at its path of the tree that it removed. */
+  /** How much of the removed tree exists at the path. */
   readonly rest?: Rest
-  /** Later changes below it were taken back just now, so its digest tells nothing. */
+  /** Whether later changes below the path were undone just now, so that the digest no longer matches. */
   readonly isTouched: boolean
 }
 
 const ALREADY: Verdict = { action: 'already' }
 
-/** Decides on one change by what is there now: as the change left it, as it was before, or something else. */
+/** Decides how to undo a change from the current state: as the change left it, as it was before, or something else. */
 export function judgeChange(change: KeptChange, sight: Sight): Verdict {
   const verdict = judge(change, sight)
   if (verdict.action === 'already' || change.notUndoable === undefined) return verdict
   return { action: 'not undoable', reason: change.notUndoable }
 }
 
-/** Whether everything is as it was before the change: it never happened, or was taken back. */
+/** Returns whether everything is as it was before the change, which then never happened or was undone. */
 export function isBefore(change: KeptChange, { now, moved, rest }: Sight): boolean {
   switch (change.op) {
     case 'create':
@@ -110,7 +112,7 @@ function judgeFolder(path: string, now: FoundEntry): Verdict {
 }
 
 function judgeTree({ path, digest }: KeptChange & { op: 'create-tree' }, { now, isTouched }: Sight): Verdict {
-  // A part that was put back of a tree may be a file or a link.
+  // The restored piece of a tree may be a file or a link.
   if (now.type === 'absent' || now.type === 'other') return refused(`is now ${NAMES[now.type]}`)
   const step: Step = { do: 'remove-folder', path, isRecursive: true }
   return isTouched || now.digest === digest ? undo(step) : refused('was changed since', step)
@@ -137,7 +139,7 @@ const NAMES = {
   file: 'a file',
   folder: 'a folder',
   link: 'a link',
-  other: 'no regular file',
+  other: 'not a regular file',
 } as const satisfies Record<FoundEntry['type'], string>
 
 function whenAbsent(now: FoundEntry, step: Step): Verdict {

@@ -4,17 +4,17 @@ import { isWithin } from '../../lib/index.ts'
 import type { FoundEntry } from '../../sandbox/files/index.ts'
 import type { Step } from './judge-change.ts'
 
-/** What looks at files and takes changes back; a rehearsal does neither for real. */
+/** Inspects files and undoes changes; a rehearsal only simulates the changes. */
 export interface Restorer {
-  /** What is there now, after all steps so far; with its digest when that is asked for. */
+  /** Returns the entry at a path after all steps so far; with `digest`, including its digest. */
   look(path: string, options?: { readonly digest?: boolean }): Promise<FoundEntry>
-  /** How much of a removed tree is there now. */
+  /** Returns how much of a removed tree exists now. */
   compare(removed: { readonly path: string; readonly tree: string; readonly digest: string }): Promise<Rest>
-  /** Takes a change back; `isForced` when what is there now may be anything. */
+  /** Applies a step that undoes a change; with `isForced`, whatever the current content is. */
   apply(step: Step, options: { readonly isForced: boolean }): Promise<void>
 }
 
-/** How much of a kept tree is at a path: all, a part and nothing that differs, or something else. */
+/** How much of a kept tree exists at a path: all of it, a subset without differences, or something else. */
 export type Rest = 'whole' | 'part' | 'other'
 
 type Look = (path: string) => Promise<FoundEntry>
@@ -25,7 +25,7 @@ interface Tree {
   readonly look: Look
 }
 
-/** Compares what is at a path with a tree that was kept, by content; stops at the first difference. */
+/** Compares a path with a kept tree by content. Stops at the first difference. */
 export async function compareTree(now: Tree, kept: Tree): Promise<Rest> {
   const [present, was] = [await now.look(now.path), await kept.look(kept.path)]
   if (was.type === 'absent') return 'other'
@@ -54,26 +54,26 @@ function below({ path, look }: Tree, name: string): Tree {
   return { path: `${path}/${name}`, look }
 }
 
-/** What a rehearsed step would have left at a path. */
+/** The entry that a rehearsed step would have left at a path. */
 type Left =
   | { readonly type: 'found'; readonly found: FoundEntry }
-  /** What is at `from`, as it was before this step. */
+  /** The entry at `from`, as it was before this step. */
   | { readonly type: 'from'; readonly from: string; readonly look: LookWith }
 
 type LookWith = (path: string, options?: { readonly digest?: boolean }) => Promise<FoundEntry>
 
-/** What a rehearsal looks at and never changes. */
+/** The files that a rehearsal reads and never changes. */
 interface Originals {
   readonly look: LookWith
-  /** Looks into what runs have kept. */
+  /** Inspects content that runs have kept. */
   readonly lookKept: LookWith
-  /** Where a kept tree lies; fails when it is not what it was. */
+  /** Returns the path of a kept tree. Rejects if the tree was changed. */
   readonly keptTree: (removed: { readonly tree: string; readonly digest: string }) => Promise<string>
-  /** Fails when a kept content is not what it was. */
+  /** Rejects if kept content was changed. */
   readonly checkKept: (state: FileState) => Promise<void>
 }
 
-/** Undoes nothing, and sees everything as if it had. */
+/** Returns a restorer that changes nothing and shows everything as if it had. */
 export function rehearse({ look: lookOriginal, lookKept, keptTree, checkKept }: Originals): Restorer {
   const steps: { readonly path: string; readonly left: Left }[] = []
   const lookAsOf =

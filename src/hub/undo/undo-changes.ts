@@ -4,7 +4,7 @@ import type { RecordedChange } from '../../records/undo/index.ts'
 import { isBefore, judgeChange, type Sight, type Step, type Verdict } from './judge-change.ts'
 import type { Rest, Restorer } from './restorer.ts'
 
-/** What became of one change. */
+/** The outcome for one change. */
 export interface UndoneChange {
   /** Absolute path of the file or folder. */
   readonly path: string
@@ -16,27 +16,27 @@ export interface UndoneChange {
   readonly call: string
   /** Why it was refused or cannot be undone; absent otherwise. */
   readonly reason?: string
-  /** What taking it back by force would change, as a unified diff. */
+  /** What undoing the change with `force` would change, as a unified diff. */
   readonly diff?: string
 }
 
-/** A change and where it is on record. */
+/** A change with its position in the records. */
 export type TakenChange = Pick<RecordedChange, 'run' | 'seq' | 'callId' | 'change'>
 
-/** How changes are taken back. */
+/** Options of `undoChanges`. */
 export interface UndoRun {
   readonly restorer: Restorer
-  /** Also where something was changed since. */
+  /** Also undoes changes to files that were changed since. */
   readonly force: boolean
   readonly signal: AbortSignal
-  /** An earlier undo has taken it back. */
+  /** Returns whether an earlier undo has undone the change. */
   readonly isUndone: (change: TakenChange) => boolean
   /**
-   * Told before the next change is looked at: whoever goes on after a crash knows how far this one came. False for a
-   * change that nobody can take back; a refused one is not told, since it may be taken back later.
+   * Called before the next change is processed, so that an undo after a crash can continue from there. `isUndone` is `false`
+   * for a change that cannot be undone. Not called for a refused change, which may be undone later.
    */
   readonly onJudged: (change: TakenChange, isUndone: boolean) => void
-  /** What a forced step would change, where that can be shown. */
+  /** Returns what a forced step would change, or `undefined` if that cannot be shown. */
   readonly diff: (step: Step) => Promise<string | undefined>
 }
 
@@ -50,7 +50,7 @@ const DONE = {
   move: 'moved back',
 } as const satisfies Record<Step['do'], UndoneChange['action']>
 
-/** Takes changes back, newest first; each is judged by what is there when its turn has come. */
+/** Undoes changes, newest first. Each is decided from the state of the files at that moment. */
 export async function undoChanges(changes: readonly TakenChange[], run: UndoRun): Promise<UndoneChange[]> {
   const newestFirst = changes.toReversed()
   const report: UndoneChange[] = []
@@ -65,7 +65,7 @@ export async function undoChanges(changes: readonly TakenChange[], run: UndoRun)
   return report
 }
 
-/** A change among all that are taken back, newest first. */
+/** The position of a change among all that are undone, newest first. */
 interface Neighbours {
   readonly all: readonly TakenChange[]
   readonly index: number
@@ -95,8 +95,8 @@ async function refusal({ reason, forced }: Verdict & { action: 'refused' }, run:
 }
 
 /**
- * An undo that was stopped in the middle, or a person, may have taken back several changes already: a state that an
- * older change began with is none that somebody else made.
+ * Decides on a change. An interrupted undo, or a person, may already have undone several changes, so a state that an older
+ * change started from is not a conflict.
  */
 async function judgeNow(change: KeptChange, { all, index }: Neighbours, restorer: Restorer): Promise<Verdict> {
   const isTouched = 'digest' in change && all.slice(0, index).some((newer) => isInside(newer.change, change))
@@ -117,14 +117,14 @@ async function see(change: KeptChange, restorer: Restorer): Promise<Sight> {
   return { now, moved: await restorer.look(change.to, options), isTouched: false }
 }
 
-/** A folder that was kept on another disk is removed name by name; that can have ended half way. */
+/** A folder that was kept on another disk is removed entry by entry, which may have been interrupted. */
 async function restOf(change: KeptChange, { now }: Sight, restorer: Restorer): Promise<Rest | undefined> {
   if (change.op !== 'remove-tree' || change.tree === undefined || now.type !== 'folder') return undefined
   const { path, tree, digest } = change
   return now.digest === digest ? 'whole' : restorer.compare({ path, tree, digest })
 }
 
-/** Whether a change was made in what another one had made or moved. */
+/** Returns whether a change is inside a path that another change created or moved. */
 function isInside(inner: KeptChange, outer: KeptChange): boolean {
   const top = outer.op === 'move' ? outer.to : outer.path
   return pathsOf(inner).some((path) => isWithin(top, path))

@@ -12,10 +12,10 @@ import { compareTree, type Restorer, rehearse } from './restorer.ts'
 import { type UndoneChange, undoChanges } from './undo-changes.ts'
 
 const TIMEOUT_MS = 600_000
-/** The events of the undo tell of every change. */
+/** The most evidence items of an undo. Its events contain every change. */
 const MAX_EVIDENCE = 100
 
-/** What the tool needs of its hub. */
+/** Options of the undo tool. */
 interface UndoToolOptions {
   /** Folder of all runs. */
   readonly root: string
@@ -23,18 +23,21 @@ interface UndoToolOptions {
   readonly recordsOf: (run: string) => Promise<RunRecords | undefined>
 }
 
-/** Makes the tool that takes back what a call or a run changed. It is not among the tools of a hub: no agent finds it. */
+/**
+ * Creates the tool that undoes the file changes of a call or a run. It is not registered in the hub, so no agent finds
+ * it.
+ */
 export function createUndoTool({ root, recordsOf }: UndoToolOptions) {
   return defineTool({
     name: UNDO_TOOL,
     title: 'Undo changes to files',
-    description: 'Take back what a call or a run changed in files. For the owner only.',
+    description: 'Undo the file changes of a call or a run. For the owner only.',
     input: z.strictObject({
-      run: z.string().describe('The run whose changes are taken back.'),
-      call: z.string().optional().describe('Only those of this call.'),
-      paths: z.array(z.string()).describe('What will be touched.'),
-      force: z.boolean().describe('Also where something was changed since.'),
-      dryRun: z.boolean().describe('Only say what would happen.'),
+      run: z.string().describe('The run whose changes are undone.'),
+      call: z.string().optional().describe('Undo only the changes of this call.'),
+      paths: z.array(z.string()).describe('The paths that will be changed.'),
+      force: z.boolean().describe('Also undo changes to files that were changed since.'),
+      dryRun: z.boolean().describe('Only report what would happen.'),
     }),
     capabilities: ['read:fs', 'write:fs'],
     targets: ({ paths }) => ({ 'write:fs': paths }),
@@ -78,7 +81,7 @@ const loadDiff = lazyModule(() => import('diff'))
 const MAX_BYTES = 1_000_000
 const MAX_LINES = 60
 
-/** What a forced step would change, as the first lines of a unified diff; undefined for what is no text or too large. */
+/** Returns the first lines of a unified diff of a forced step, or `undefined` if the file is not text or too large. */
 async function diffStep(files: ReadFiles, folder: string, step: Step): Promise<string | undefined> {
   if (step.do !== 'put-file' && step.do !== 'remove-file') return undefined
   try {
@@ -86,13 +89,13 @@ async function diffStep(files: ReadFiles, folder: string, step: Step): Promise<s
     const before = step.do === 'put-file' ? await keptText(folder, step.state) : ''
     if (now === undefined || before === undefined) return undefined
     const { createTwoFilesPatch } = await loadDiff()
-    // An edit of everything would take minutes to compare, and nobody reads it.
+    // Comparing completely different texts would take minutes for a diff that nobody reads.
     const patch = createTwoFilesPatch('now', 'after undo --force', now, before, undefined, undefined, {
       timeout: 1_000,
     })
     return patch && cut(patch)
   } catch {
-    // Only a help for the reader: a secret is not shown, and what cannot be read is told by the refusal itself.
+    // The diff only helps the reader. Secrets are not shown, and the refusal itself reports a file that cannot be read.
     return undefined
   }
 }
@@ -115,7 +118,7 @@ function asText(content: Uint8Array): string | undefined {
 }
 
 function cut(patch: string): string {
-  // The first line is a rule of equal signs.
+  // The first line consists of equal signs.
   const lines = patch.replace(/\n$/, '').split('\n').slice(1)
   if (lines.length <= MAX_LINES) return lines.join('\n')
   return [...lines.slice(0, MAX_LINES), `… ${lines.length - MAX_LINES} more lines`].join('\n')
@@ -124,7 +127,7 @@ function cut(patch: string): string {
 /** The files handle of the owner's own calls. */
 type OwnerFiles = ReadFiles & WriteFiles & RestoreFiles
 
-/** Takes changes back through the files guard, with what a run, or the undo of one, has kept. */
+/** Returns a restorer that uses the files guard and the content that the run, or an undo of it, has kept. */
 function restoreFiles(files: OwnerFiles, root: string, run: string): Restorer {
   return {
     look: (path, options) => files.look(path, options),
@@ -168,7 +171,7 @@ async function apply(files: OwnerFiles, { root, run }: Kept, step: Step, isForce
   }
 }
 
-/** Puts back what is missing of a tree, from a copy that was kept; what is there is left alone. */
+/** Restores what is missing of a tree from a kept copy. Existing entries are left unchanged. */
 async function fillTree(files: RestoreFiles, path: string, kept: string): Promise<void> {
   const now = await files.look(path)
   if (now.type === 'absent') {
@@ -179,7 +182,7 @@ async function fillTree(files: RestoreFiles, path: string, kept: string): Promis
   for (const name of was.names) await fillTree(files, `${path}/${name}`, `${kept}/${name}`)
 }
 
-/** What is at a path in a tree that a run kept; only for rehearsals, which have not put the tree back. */
+/** Inspects a path in a kept tree. Only for rehearsals, which have not restored the tree. */
 async function lookKept(path: string, options: { readonly digest?: boolean } = {}): Promise<FoundEntry> {
   try {
     const stats = await lstat(path)
@@ -194,8 +197,8 @@ async function lookKept(path: string, options: { readonly digest?: boolean } = {
 }
 
 /**
- * Where a kept tree lies. A tree is kept by moving it, so after an undo, and the undo of that, it is where the last
- * removal put it; its digest stays the same.
+ * Finds a kept tree. A tree is kept by moving it, so after an undo and the undo of that, it is where the last removal moved
+ * it; its digest stays the same.
  */
 async function findTree(
   root: string,
@@ -215,7 +218,7 @@ async function findTree(
   return own
 }
 
-/** False when it is gone, which a later undo explains; one that was changed is not put back. */
+/** Returns `false` if the tree is gone, because a later undo moved it. Throws CONFLICT if it was changed. */
 async function isKept(path: string, digest: string): Promise<boolean> {
   const present = await digestOf(path)
   if (present === undefined || present === digest) return present !== undefined

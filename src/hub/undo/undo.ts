@@ -6,42 +6,42 @@ import { Registry } from '../pipeline/registry.ts'
 import { callTool } from '../pipeline.ts'
 import type { HubRuntime, Runtime } from '../runtime.ts'
 import { namesResult } from '../workspace.ts'
-import { findChanges, type UndoWish } from './find-changes.ts'
+import { findChanges, type UndoSelection } from './find-changes.ts'
 import type { UndoneChange } from './undo-changes.ts'
 import { createUndoTool } from './undo-tool.ts'
 
-/** What is to be undone, and how. */
-export interface UndoOptions extends UndoWish {
-  /** Says what would happen and changes nothing. */
+/** Options of `hub.undo`. */
+export interface UndoOptions extends UndoSelection {
+  /** Only reports what would happen. Default: false. */
   readonly dryRun?: boolean
-  /** Also where something was changed since; what is there then can be had back by undoing the undo. */
+  /** Also undoes changes to files that were changed since; undoing the undo restores those files. Default: false. */
   readonly force?: boolean
-  /** Who undoes; recorded. */
+  /** The caller that is recorded for the undo. */
   readonly caller?: string
   /** Stops the undo between two changes when it aborts. */
   readonly signal?: AbortSignal
 }
 
-/** What an undo did. */
+/** The result of an undo. */
 export interface UndoReport {
-  /** Every change is taken back: none was refused, for none there was nothing to take it back with. */
+  /** Whether every change is undone: none was refused or impossible to undo. */
   readonly ok: boolean
-  /** Nothing was changed; the report says what would be. */
+  /** Whether this was a dry run, which changes nothing. */
   readonly dryRun: boolean
-  /** The run and the id of the undo itself, by which it can be undone; none when there was nothing to do. */
+  /** The run of the undo itself; absent if there was nothing to do. */
   readonly run?: string
-  /** Id of the undo itself, which is a call like any other; absent when there was nothing to do. */
+  /** The call id of the undo itself, by which it can be undone; absent if there was nothing to do. */
   readonly callId?: string
-  /** The calls whose changes these are. */
+  /** The calls that made the changes. */
   readonly calls: readonly { readonly run: string; readonly callId: string; readonly tool: string }[]
-  /** Newest first. */
+  /** The outcome for each change, newest first. */
   readonly changes: readonly UndoneChange[]
 }
 
-/** More are judged when they are used. */
+/** The most paths that are passed to policy in advance; others are checked when they are used. */
 const MAX_TARGETS = 1_000
 
-/** Takes back what a call or a run changed in files: a call like any other, with a record and a journal of its own. */
+/** Undoes the file changes of a call or a run. The undo is a call like any other, with its own record and journal. */
 export async function undo(runtime: HubRuntime, options: UndoOptions): Promise<UndoReport> {
   const { runsFolder: root, run: defaultRun, sandboxOptions } = runtime
   if (root === false) throw new ToolError('NOT_FOUND', 'This hub keeps no records, so nothing can be undone.')
@@ -50,7 +50,7 @@ export async function undo(runtime: HubRuntime, options: UndoOptions): Promise<U
   const found = await findChanges(root, { call, run })
   const first = found[0]
   if (!first) return { ok: true, dryRun, calls: [], changes: [] }
-  // With a workspace for each run, only the run itself has its files; its results nobody else ever has.
+  // With a workspace for each run, only the run itself can access its files, and always only the run its deliverables.
   const isOwn = sandboxOptions.root === undefined || found.some((change) => isResult(change, root))
   const into = isOwn ? first.run : defaultRun
   const state = await runtime.openRun(into)
@@ -71,7 +71,7 @@ export async function undo(runtime: HubRuntime, options: UndoOptions): Promise<U
   }
 }
 
-/** A runtime with the undo tool alone, which is visible whatever the owner shows to agents. */
+/** Returns a runtime with only the undo tool, which is visible whatever the owner shows to agents. */
 function forOwner(runtime: Runtime, tool: ReturnType<typeof createUndoTool>): Runtime {
   const registry = new Registry()
   registry.register(tool, 'owner')
@@ -83,7 +83,7 @@ function callsOf(changes: readonly RecordedChange[]): UndoReport['calls'] {
   return [...calls.values()]
 }
 
-/** What the undo may touch, for policy. What the guard would not let through is refused when its turn comes. */
+/** Returns the targets of the undo for policy. Paths that the guard does not permit are refused when they are used. */
 function targetsOf(changes: readonly RecordedChange[], files: FilesGuard): string[] {
   const paths = changes.flatMap(({ change }) => (change.op === 'move' ? [change.path, change.to] : [change.path]))
   return [...new Set(paths)].filter((path) => isAdmitted(path, files)).slice(0, MAX_TARGETS)
