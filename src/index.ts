@@ -1,123 +1,38 @@
-export type { FormGovernance } from './adapters/index.ts'
-export {
-  type AgentToolOptions,
-  type AiSdkGovernance,
-  type AuditEvent,
-  type CodingToolOptions,
-  createApplyPatchTool,
-  createEditTool,
-  createExecTool,
-  createExecutor,
-  createProcessTool,
-  createReadTool,
-  createWriteTool,
-  type ExecutorCall,
-  type ExecutorConfig,
-  type ForeignAiSdkTool as AiSdkTool,
-  fromAiSdk,
-  fromLangChain,
-  fromMcpTool,
-  fromOpenAi,
-  type LangChainTool,
-  type McpHandlerExtra,
-  type McpToolDefinition,
-  type McpToolResult,
-  type OpenAiFunction,
-  type OpenAiHandlerOptions,
-  type Provider,
-  type ProviderSchema,
-  schemaFor,
-  type ToolCompleted,
-  type ToolDefinition,
-  type ToolEvent,
-  type ToolExecutor,
-  type ToolFailed,
-  type ToolResultEvent,
-  type ToolStarted,
-  toAgentTools,
-  toAuditEvent,
-  toClientToolDefinitions,
-  toToolDefinitions,
-  toToolEvents,
-  toToolResultEvent,
-} from './adapters/index.ts'
-export type { Grant } from './approvals/index.ts'
-/** @deprecated Renamed to `ApprovalView`; removed in the next version. */
+// biome-ignore-all assist/source/organizeImports: grouped by subject
+
+// The hub: creating one, calling tools, events, undo.
+export { createToolHub } from './create-tool-hub.ts'
+export { VERSION } from './lib/index.ts'
 export type {
-  ApprovalReply,
-  ApprovalRequest,
-  ApprovalView,
-  ApprovalView as AskView,
-  Artifact,
+  Explanation,
+  Hub,
+  PrincipalHub,
+  RefusedTool,
+  ToolCard,
+  ToolListing,
+  ToolRegistry,
+  UndoneChange,
+  UndoOptions,
+  UndoReport,
+} from './hub/index.ts'
+export type {
   BudgetLimits,
-  CallError,
   CallEvent,
   CallOptions,
-  ClientAnswer,
-  ClientCall,
-  ClientToolDefinition,
   Clock,
-  CommandLimits,
-  CommandLine,
-  CommandOutput,
-  CommandRequest,
-  CommandSandbox,
-  CommandState,
-  Commands,
-  CommandTarget,
-  Constraints,
-  Content,
-  ContentBlock,
   CoreToolsConfig,
   Durability,
-  Evidence,
-  Failure,
-  FetchOptions,
-  GuardedFetch,
-  GuardedResponse,
-  HttpMcpServer,
   HubOptions,
-  Label,
   Limits,
-  McpOAuth,
-  McpServer,
   Principal,
-  ProgramEnd,
-  ProgramFence,
-  ProgramRequest,
-  QuestionReply,
-  QuestionRequest,
   Rate,
-  ReadablePage,
-  ReadFiles,
   RecentCall,
-  RefusedClientTool,
-  ResultMeta,
-  Rule,
-  RuleCondition as When,
-  RuleSource,
-  RunningCommand,
-  RunningProgram,
-  Sandbox,
-  SandboxLevel,
   Secret,
-  SkillRequest,
-  SourcedRule,
-  SourceHost,
-  StdioMcpServer,
-  Store,
-  Success,
-  ToolResult,
-  ToolSource,
-  Visibility,
-  WebFetch,
-  WebFetchOptions,
-  WebOptions,
-  WriteFiles,
 } from './core/index.ts'
+
+// Defining tools and plugins: definitions, contexts, hooks.
 export {
   type AgentTool,
-  type AgentToolResult,
   type AnyTool,
   type BaseContext,
   CAPABILITIES,
@@ -128,17 +43,11 @@ export {
   type Dialect,
   definePlugin,
   defineTool,
-  type Effect,
-  ERRORS,
-  type ErrorCode,
-  type Fix,
   fromAgentTool,
   fromHandlerTool,
-  type HandlerOutput,
   type HandlerTool,
   HOOK_NAMES,
   type Hooks,
-  jsonResult,
   type Known,
   type Plugin,
   type PluginApi,
@@ -147,17 +56,95 @@ export {
   type Targets,
   type TextChange,
   type Tool,
-  ToolError,
-  type ToolErrorOptions,
   type ToolInput,
   type ToolKind,
   type ToolOutput,
+} from './core/index.ts'
+export type {
+  CommandTarget,
+  Constraints,
+  FetchOptions,
+  GuardedFetch,
+  GuardedResponse,
+  ReadFiles,
+  WriteFiles,
+} from './core/index.ts'
+
+// Results, content and errors.
+export {
+  type AgentToolResult,
+  ERRORS,
+  type ErrorCode,
+  type Fix,
+  type HandlerOutput,
+  jsonResult,
+  ToolError,
+  type ToolErrorOptions,
   toAgentToolResult,
   toCoreResult,
   toExecutorResult,
   toSummaryResult,
 } from './core/index.ts'
-export { createToolHub } from './create-tool-hub.ts'
+export type {
+  Artifact,
+  CallError,
+  Content,
+  ContentBlock,
+  Evidence,
+  Failure,
+  Label,
+  ResultMeta,
+  Success,
+  ToolResult,
+} from './core/index.ts'
+export { MAX_TOOL_OUTPUT_LENGTH, truncateOutput } from './limits/index.ts'
+
+// Policy, approvals and questions.
+export {
+  expandToolGroups,
+  isToolAllowedByPolicy,
+  normaliseName as normalizeToolName,
+  TOOL_GROUPS,
+} from './policy/index.ts'
+export type { Effect } from './core/index.ts'
+export type {
+  ApprovalReply,
+  ApprovalRequest,
+  ApprovalView,
+  QuestionReply,
+  QuestionRequest,
+  Rule,
+  RuleCondition as When,
+  RuleSource,
+  SkillRequest,
+  SourcedRule,
+  Visibility,
+} from './core/index.ts'
+/** @deprecated Renamed to `ApprovalView`; removed in the next version. */
+export type { ApprovalView as AskView } from './core/index.ts'
+export type { Grant } from './approvals/index.ts'
+export type { Approvals, Questions } from './hub/index.ts'
+
+// The sandbox: commands, programs and their isolation.
+export type { SandboxDescription } from './sandbox/exec/index.ts'
+export type {
+  CommandLimits,
+  CommandLine,
+  CommandOutput,
+  CommandRequest,
+  CommandSandbox,
+  CommandState,
+  Commands,
+  ProgramEnd,
+  ProgramFence,
+  ProgramRequest,
+  RunningCommand,
+  RunningProgram,
+  Sandbox,
+  SandboxLevel,
+} from './core/index.ts'
+
+// Features: memory, messages, sessions, web.
 export type {
   EmbedTexts,
   MemoryCandidate,
@@ -206,41 +193,81 @@ export type {
   SessionWork,
   UrlRunner,
 } from './features/sessions/index.ts'
-export type {
-  Approvals,
-  Explanation,
-  Hub,
-  PrincipalHub,
-  Questions,
-  RefusedTool,
-  ToolCard,
-  ToolListing,
-  ToolRegistry,
-  UndoneChange,
-  UndoOptions,
-  UndoReport,
-} from './hub/index.ts'
-export { VERSION } from './lib/index.ts'
-export { MAX_TOOL_OUTPUT_LENGTH, truncateOutput } from './limits/index.ts'
+export type { SearchProvider } from './tools/index.ts'
+export { createWebSearch } from './tools/index.ts'
+export type { ReadablePage, WebFetch, WebFetchOptions, WebOptions } from './core/index.ts'
+
+// Adapters: other formats of tools, calls and events.
+export type { FormGovernance } from './adapters/index.ts'
 export {
-  expandToolGroups,
-  isToolAllowedByPolicy,
-  normaliseName as normalizeToolName,
-  TOOL_GROUPS,
-} from './policy/index.ts'
-export type { SandboxDescription } from './sandbox/exec/index.ts'
-export {
-  ClientConnection,
-  type ClientConnectionOptions as ClientOptions,
-  connectClient,
-} from './sources/client-tools/index.ts'
+  type AgentToolOptions,
+  type AiSdkGovernance,
+  type AuditEvent,
+  type CodingToolOptions,
+  createApplyPatchTool,
+  createEditTool,
+  createExecTool,
+  createExecutor,
+  createProcessTool,
+  createReadTool,
+  createWriteTool,
+  type ExecutorCall,
+  type ExecutorConfig,
+  type ForeignAiSdkTool as AiSdkTool,
+  fromAiSdk,
+  fromLangChain,
+  fromMcpTool,
+  fromOpenAi,
+  type LangChainTool,
+  type McpHandlerExtra,
+  type McpToolDefinition,
+  type McpToolResult,
+  type OpenAiFunction,
+  type OpenAiHandlerOptions,
+  type Provider,
+  type ProviderSchema,
+  schemaFor,
+  type ToolCompleted,
+  type ToolDefinition,
+  type ToolEvent,
+  type ToolExecutor,
+  type ToolFailed,
+  type ToolResultEvent,
+  type ToolStarted,
+  toAgentTools,
+  toAuditEvent,
+  toClientToolDefinitions,
+  toToolDefinitions,
+  toToolEvents,
+  toToolResultEvent,
+} from './adapters/index.ts'
+
+// Sources of tools: plugins in folders, MCP servers, clients.
+export { type FolderOptions, fromFolder, type IsolateOptions, isolatePlugin } from './sources/plugins/index.ts'
 export {
   createMcpSource,
   type McpServerStatus,
   type McpSource,
   type McpSourceOptions,
 } from './sources/mcp/index.ts'
-export { type FolderOptions, fromFolder, type IsolateOptions, isolatePlugin } from './sources/plugins/index.ts'
+export {
+  ClientConnection,
+  type ClientConnectionOptions as ClientOptions,
+  connectClient,
+} from './sources/client-tools/index.ts'
+export type {
+  ClientAnswer,
+  ClientCall,
+  ClientToolDefinition,
+  HttpMcpServer,
+  McpOAuth,
+  McpServer,
+  RefusedClientTool,
+  SourceHost,
+  StdioMcpServer,
+  ToolSource,
+} from './core/index.ts'
+
+// The store.
 export { createMemoryStore, openStore } from './store/index.ts'
-export type { SearchProvider } from './tools/index.ts'
-export { createWebSearch } from './tools/index.ts'
+export type { Store } from './core/index.ts'
