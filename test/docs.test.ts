@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { HOOK_NAMES } from '../src/core/tool.ts'
 import { ERRORS } from '../src/core/errors.ts'
+import { HOOK_NAMES } from '../src/core/tool.ts'
 import { PROFILES } from '../src/policy/visibility.ts'
 import { PAGES } from './support/markdown-blocks.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/core/tool.ts'
 import { ToolError } from '../src/core/errors.ts'
+import { defineTool } from '../src/core/tool.ts'
 import { fakeClock } from '../src/testing/fake-clock.ts'
 import { testHub } from '../src/testing/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'

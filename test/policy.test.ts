@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type Capability, defineTool } from '../src/core/tool.ts'
 import type { HubOptions } from '../src/core/options.ts'
+import { type Capability, defineTool } from '../src/core/tool.ts'
 import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
 
 let hub: TestHub | undefined

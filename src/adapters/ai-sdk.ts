@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type CallOptions, type ContentBlock, type Failure, type ToolResult, textOfBlock } from '../core/index.ts'
-import type { CallbackRunner, SessionWork } from '../features/sessions/index.ts'
 import type { StandardSchema } from '../core/schema/index.ts'
+import type { CallbackRunner, SessionWork } from '../features/sessions/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
 import {
   approveOwnCall,

@@ -74,3 +74,10 @@ function exhaustedResource(thrown: unknown): string | undefined {
   }
   return undefined
 }
+
+/** Throws if a call was stopped: the reason of the pipeline, or ABORTED if there is none. */
+export function throwIfAborted(signal: AbortSignal): void {
+  if (!signal.aborted) return
+  if (ToolError.is(signal.reason)) throw signal.reason
+  throw new ToolError('ABORTED', 'The call was stopped.', { cause: signal.reason })
+}

@@ -38,7 +38,7 @@ export {
   type ToolErrorOptions,
 } from './errors.ts'
 export type { ApprovalReply, ApprovalRequest, ApprovalView, CallEvent, QuestionRequest, RecentCall } from './events.ts'
-export { callerGone, isCallerGone, resourceError, toolFailure } from './failures.ts'
+export { callerGone, isCallerGone, resourceError, throwIfAborted, toolFailure } from './failures.ts'
 export type {
   CallPort,
   DialWish,

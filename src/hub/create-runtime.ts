@@ -187,10 +187,7 @@ function createLimiters(limits: Limits, store: Store, clock: Clock): Limiters {
   }
 }
 
-/**
- * Returns the same sandbox for the same folders. It stays open until the hub closes; all sessions of a principal share
- * it.
- */
+/** Returns the same sandbox for the same folders. It stays open until the hub closes; all sessions of a principal share it. */
 function rememberSandboxes(open: HubRuntime['sandboxFor']): HubRuntime['sandboxFor'] {
   const known = new Map<string, RunSandbox>()
   return (roots) => {
@@ -207,10 +204,7 @@ function asFolders(roots: NonNullable<Sandbox['roots']>): Pick<Sandbox, 'root' |
   return first?.mode === 'write' ? { root: first.path, roots: others } : { root: undefined, roots }
 }
 
-/**
- * Background commands end with their hub. If a hub was killed, the next one warns once about each command that was
- * lost.
- */
+/** Background commands end with their hub. If a hub was killed, the next one warns once about each command that was lost. */
 async function reportLost(processes: BackgroundProcesses): Promise<void> {
   const lost = await processes.takeLost()
   if (lost.length === 0) return
@@ -250,9 +244,7 @@ function callIds(): () => string {
   return () => `${prefix}-${++count}`
 }
 
-/**
- * Returns the current rights of a principal, or `undefined` if it, or a principal that contains it, no longer exists.
- */
+/** Returns the current rights of a principal, or `undefined` if it, or a principal that contains it, no longer exists. */
 async function principalNow(known: Principal, { principals }: HubOptions): Promise<Principal | undefined> {
   if (!known.within) return principals ? principals(known) : known
   const within = await principalNow(known.within, { principals })

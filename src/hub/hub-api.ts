@@ -61,18 +61,13 @@ export interface Approvals {
   watch(listener: (request: ApprovalRequest) => void): () => void
 }
 
-/**
- * The pending questions of tools to a person and how to answer them. A hub with a watcher has somebody who can answer.
- */
+/** The pending questions of tools to a person and how to answer them. A hub with a watcher has somebody who can answer. */
 export interface Questions {
   /** Returns the questions that are pending in this process. */
   list(): readonly QuestionRequest[]
   /** Answers a question of any process that shares the store. Returns whether this was the first answer. */
   reply(id: string, reply: QuestionReply, whose?: { readonly by?: string; readonly via?: string }): Promise<boolean>
-  /**
-   * Like `reply`, but returns `false` if the question was already answered and `undefined` if there is no such
-   * question.
-   */
+  /** Like `reply`, but returns `false` if the question was already answered and `undefined` if there is no such question. */
   answer(
     id: string,
     reply: QuestionReply,

@@ -128,9 +128,7 @@ const SECTIONS = new Map<keyof HubOptions, object>([
   ['web', WEB],
 ])
 
-/**
- * Throws CONFIG_INVALID for unknown options: in plain JavaScript a mistyped `polcy` would silently remove all rules.
- */
+/** Throws CONFIG_INVALID for unknown options: in plain JavaScript a mistyped `polcy` would silently remove all rules. */
 export function checkHubOptions(options: HubOptions): void {
   checkKeys(options, OPTIONS, 'createToolHub')
   for (const [section, keys] of SECTIONS) checkKeys(options[section] as object | undefined, keys, section)
@@ -208,9 +206,7 @@ const CHECKS: Readonly<Record<keyof CoreToolsConfig, (value: unknown) => boolean
   enableAutoWriteLargeResponses: (value) => typeof value === 'boolean',
 }
 
-/**
- * Translates a configuration in the CoreToolsConfig format. Throws CONFIG_INVALID for unknown keys and invalid values.
- */
+/** Translates a configuration in the CoreToolsConfig format. Throws CONFIG_INVALID for unknown keys and invalid values. */
 export function fromCoreToolsConfig(config: CoreToolsConfig): CoreToolsOptions {
   for (const [key, value] of Object.entries(config)) if (value !== undefined) checkEntry(key, value)
   return {

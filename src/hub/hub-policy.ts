@@ -70,9 +70,7 @@ export function policyLayers({
   return { ...DEFAULT_POLICY, defaults, owner: policy.map(sourced), requests, home: realHome() }
 }
 
-/**
- * Sending is allowed by default because the owner has named every host. With `*` no host was named, so sending asks.
- */
+/** Sending is allowed by default because the owner has named every host. With `*` no host was named, so sending asks. */
 const ASK_BEFORE_SENDING: SourcedRule = {
   rule: { ask: 'send', reason: 'sandbox.network is open to every host, so no host was chosen to send data to.' },
   source: { file: 'sandbox.network' },

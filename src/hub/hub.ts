@@ -62,9 +62,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   readonly approvals: Approvals
   /** The pending questions of tools to a person and how to answer them. */
   readonly questions: Questions
-  /**
-   * The remembered approvals: `list()` returns those in force, `revoke(id)` returns whether the grant existed.
-   */
+  /** The remembered approvals: `list()` returns those in force, `revoke(id)` returns whether the grant existed. */
   readonly grants: { list(): Promise<readonly Grant[]>; revoke(id: string): Promise<boolean> }
   readonly #runtime: HubRuntime
   readonly #principals: PrincipalHubs
@@ -161,9 +159,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     return this as ToolHub as Hub<T | PluginTools<P>>
   }
 
-  /**
-   * Connects a source whose tools may change at any time. Returns a function that disconnects it and removes its tools.
-   */
+  /** Connects a source whose tools may change at any time. Returns a function that disconnects it and removes its tools. */
   connect(source: ToolSource): () => Promise<void> {
     return this.#runtime.sources.connect(source)
   }
@@ -259,10 +255,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     return recordChange(this.#runtime, change)
   }
 
-  /**
-   * Records an end for calls that killed processes left open. Returns the number of runs. Reopening a run does the
-   * same.
-   */
+  /** Records an end for calls that killed processes left open. Returns the number of runs. Reopening a run does the same. */
   async recoverRuns(): Promise<number> {
     const { runs, runsFolder } = this.#runtime
     if (runsFolder === false) return 0

@@ -199,9 +199,7 @@ function marksOf({ untrusted }: Runtime, run: RunState): Promise<unknown> | unde
   return marking.length > 0 ? Promise.all(marking) : undefined
 }
 
-/**
- * If the owner has set a folder for workspaces, each request has a separate run; otherwise calls share the hub's run.
- */
+/** If the owner has set a folder for workspaces, each request has a separate run; otherwise calls share the hub's run. */
 function runOf({ run, principal, settings }: Runtime, requestId: string | undefined): string {
   if (typeof requestId !== 'string' || !settings.isolatesRequests) return run
   // A request id must not select the run of another principal.
@@ -209,9 +207,7 @@ function runOf({ run, principal, settings }: Runtime, requestId: string | undefi
   return isRunId(own) ? own : `request-${sha256(own).slice(0, 32)}`
 }
 
-/**
- * Stops the call when the caller's signal or the parent's signal aborts. Returns a function that removes the listeners.
- */
+/** Stops the call when the caller's signal or the parent's signal aborts. Returns a function that removes the listeners. */
 function listen(call: Call): (() => void) | undefined {
   const { signal: own } = call.options
   if (!own && !call.parent) return undefined

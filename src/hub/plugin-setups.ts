@@ -90,9 +90,7 @@ export class PluginSetups {
   }
 }
 
-/**
- * The setup of one plugin: what it has registered, and whether calls depend on it because it is required or has hooks.
- */
+/** The setup of one plugin: what it has registered, and whether calls depend on it because it is required or has hooks. */
 class Setup {
   readonly plugin: Plugin
   readonly api: PluginApi

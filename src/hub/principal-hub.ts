@@ -101,9 +101,7 @@ interface Principality {
   readonly owner: RunOwner
   readonly tools: OwnTools
   readonly run: string
-  /**
-   * The run that its budget counts as open; set only for the principal itself, not for the principals that contain it.
-   */
+  /** The run that its budget counts as open; set only for the principal itself, not for the principals that contain it. */
   readonly openRun?: string
 }
 

@@ -50,9 +50,7 @@ function optionFiles(): string[] {
     .map((word) => resolve(word))
 }
 
-/**
- * Returns the paths of a program that the owner configured: the program, files among its arguments, and their imports.
- */
+/** Returns the paths of a program that the owner configured: the program, files among its arguments, and their imports. */
 function programPlaces({ argv, cwd = process.cwd() }: { argv: readonly string[]; cwd?: string }): string[] {
   const [program = '', ...words] = argv
   const folder = resolve(cwd)
@@ -72,10 +70,7 @@ const SHELL = /(^|\/)(ba|da|z|k)?sh$/
 const NODE = /(^|\/)(node|bun|deno|tsx|ts-node)$/
 const PYTHON = /(^|\/)(python[\d.]*|uv)$/
 
-/**
- * Returns the files that an argument can refer to: a shell runs a script text, and Node resolves incomplete module
- * names.
- */
+/** Returns the files that an argument can refer to: a shell runs a script text, and Node resolves incomplete module names. */
 function namedBy(program: string, word: string, before = ''): string[] {
   if (SHELL.test(program) && /^-\w*c$/.test(before)) return word.split(/[\s;|&"'`$()<>]+/).filter(Boolean)
   const path = word.replace(/^--[\w-]+=/, '')

@@ -49,10 +49,7 @@ export async function restoreKeys({ keys, calls, runsFolder, now, onProblem }: R
   return found
 }
 
-/**
- * Returns the keys of calls that may have had side effects: the start of such a call is recorded before the side
- * effect.
- */
+/** Returns the keys of calls that may have had side effects: the start of such a call is recorded before the side effect. */
 async function keysIn(folder: string, run: string, position: number): Promise<RecordedKey[]> {
   const found: RecordedKey[] = []
   for await (const lines of eventLines(folder, position)) {

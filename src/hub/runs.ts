@@ -71,9 +71,7 @@ export class Runs {
     return findArtifactOf(this.#folderFor(id, owner), id, ref)
   }
 
-  /**
-   * Throws NOT_FOUND if the run belongs to another principal. A run that never started may be ended without a trace.
-   */
+  /** Throws NOT_FOUND if the run belongs to another principal. A run that never started may be ended without a trace. */
   assertMayEnd(id: string, { principal }: RunOwner): void {
     const { folder } = this.#options
     const present = this.#open.get(id)
@@ -159,9 +157,7 @@ export interface ReleasableRun {
 const CHECK_MS = 30_000
 /** The number of runs that may always be open with their records. */
 const MIN_HELD = 16
-/**
- * File descriptors per run. Records use at most a quarter of all descriptors, workspaces and deliverables an eighth.
- */
+/** File descriptors per run. Records use at most a quarter of all descriptors, workspaces and deliverables an eighth. */
 const FILES_OF_RECORDS = 3
 const FOLDERS_OF_RUN = 2
 const MAX_OPEN = 256

@@ -82,9 +82,7 @@ export class Sources {
     if (all) await Promise.allSettled([...this.#expected.values()].flatMap(arrivals))
   }
 
-  /**
-   * Returns a promise that every call waits for: rejected if a required source failed, pending while one is starting.
-   */
+  /** Returns a promise that every call waits for: rejected if a required source failed, pending while one is starting. */
   blocking(): Promise<void> | undefined {
     const required = [...this.#connected].filter(([source]) => source.required)
     if (required.length === 0) return undefined

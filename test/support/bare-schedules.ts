@@ -1,7 +1,7 @@
 import type { FeatureCall, FeatureHost } from '../../src/core/feature.ts'
 import type { Principal } from '../../src/core/principal.ts'
-import type { NewSchedule, SchedulesOptions } from '../../src/features/schedules/types.ts'
 import { createSchedules } from '../../src/features/schedules/create-schedules.ts'
+import type { NewSchedule, SchedulesOptions } from '../../src/features/schedules/types.ts'
 import { createMemoryStore } from '../../src/store/in-process.ts'
 import { fakeClock } from '../../src/testing/fake-clock.ts'
 

@@ -1,5 +1,4 @@
-import { type Feature, type FeatureHost, ToolError } from '../../core/index.ts'
-import { throwIfAborted } from '../../sandbox/index.ts'
+import { type Feature, type FeatureHost, ToolError, throwIfAborted } from '../../core/index.ts'
 import { browserHandle } from './browser-handle.ts'
 import { BrowserPool, browserSettings } from './browser-pool.ts'
 import { evaluateInPage } from './page/evaluate-in-page.ts'

@@ -1,5 +1,4 @@
-import { type FeatureCall, messageOf, ToolError } from '../../core/index.ts'
-import { throwIfAborted } from '../../sandbox/index.ts'
+import { type FeatureCall, messageOf, ToolError, throwIfAborted } from '../../core/index.ts'
 import type { BrowserPool } from './browser-pool.ts'
 import type { Tab } from './page/tab.ts'
 import type { ActionLimits } from './page/take-snapshot.ts'

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../core/store.ts'
+import type { Awaitable } from '../../core/index.ts'
 
 /** The kinds of content of a canvas. */
 export const CANVAS_KINDS = ['html', 'markdown', 'mermaid', 'vega-lite', 'form'] as const

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../core/store.ts'
+import type { Awaitable } from '../../core/index.ts'
 import type { OverlapPolicy, ScheduleRunStatus } from './types.ts'
 
 /** Schedules and their runs. Every change gives a schedule a new version, so that each time fires once. */

@@ -1,4 +1,4 @@
-import type { Principal } from '../../core/principal.ts'
+import type { Principal } from '../../core/index.ts'
 
 /** What to do about times that passed while no process ran schedules: nothing, one run for all of them, or one for each. */
 export const MISSED_POLICIES = ['skip', 'once', 'all'] as const

@@ -169,9 +169,7 @@ function commandPattern(runtime: Runtime, run: RunState, call: DecidedCall): Gra
   return on && { on, shown: on.join(', ') }
 }
 
-/**
- * The pattern for all tools of an MCP server. A tool whose definition changes is in doubt and still needs an approval.
- */
+/** The pattern for all tools of an MCP server. A tool whose definition changes is in doubt and still needs an approval. */
 function serverPattern({ name, targets }: Call): GrantPattern | undefined {
   const [, server] = /^mcp\/([\w-]+)\./.exec(name) ?? []
   const isOfServer = targets.length > 0 && targets.every(({ value }) => value.startsWith(`mcp:${server}/`))

@@ -319,10 +319,7 @@ export function untilStopped<T>(call: Call, work: Promise<T>): Promise<T> {
   })
 }
 
-/**
- * Waits for what a call needs before its tool runs. Rejects if the call is stopped, or with TIMEOUT after the tool
- * timeout.
- */
+/** Waits for what a call needs before its tool runs. Rejects if the call is stopped, or with TIMEOUT after the tool timeout. */
 export function withinTimeout<T>(
   { clock, settings }: Runtime,
   call: Call,

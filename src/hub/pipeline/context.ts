@@ -132,9 +132,7 @@ class CallContext implements BaseContext {
     return this.#callNested(this.#runtime, tool, input, this.#call)
   }
 
-  /**
-   * Throws if the call has ended: a tool that kept its context has no rights left. Handles check the signal themselves.
-   */
+  /** Throws if the call has ended: a tool that kept its context has no rights left. Handles check the signal themselves. */
   #assertOpen(): void {
     if (this.#call.ended) throw this.#call.over()
   }
@@ -202,10 +200,7 @@ function isEvidence(evidence: Evidence): boolean {
   return typeof type === 'string' && typeof ref === 'string' && typeof summary === 'string'
 }
 
-/**
- * Stores redacted data as an artifact of the run and lists it in the result of the call. Throws if there are no
- * records.
- */
+/** Stores redacted data as an artifact of the run and lists it in the result of the call. Throws if there are no records. */
 export async function keepArtifact(
   { redactor }: Runtime,
   { records }: RunState,

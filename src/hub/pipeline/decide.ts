@@ -79,9 +79,7 @@ function unreadThatDenies({ unread, decision }: DecidedCall): string | undefined
 /** The state of a run that decisions depend on. */
 type Taint = Pick<RunState, 'tainted'>
 
-/**
- * Checks a target at the moment of use. Throws POLICY_DENIED unless it was decided before or is allowed without asking.
- */
+/** Checks a target at the moment of use. Throws POLICY_DENIED unless it was decided before or is allowed without asking. */
 export function holdToDecision(
   runtime: Runtime,
   run: Taint,

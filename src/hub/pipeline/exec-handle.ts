@@ -84,9 +84,7 @@ function noticeSetAside(call: Call, { path, movedTo, problem }: SetAside): void 
   else call.notices.push(text)
 }
 
-/**
- * Every connection of a command, even one that is refused, is decided and recorded like a request of the call itself.
- */
+/** Every connection of a command, even one that is refused, is decided and recorded like a request of the call itself. */
 function networkOf(runtime: Runtime, run: RunState, call: DecidedCall): CommandNetwork {
   let refusals = 0
   return {
@@ -159,10 +157,7 @@ export class CommandTaint {
     }
   }
 
-  /**
-   * Called before a command starts. Resolves when its labels are durable, to a function to call when the command has
-   * ended.
-   */
+  /** Called before a command starts. Resolves when its labels are durable, to a function to call when the command has ended. */
   async enter(run: RunState, call: Call, reach: CommandReach): Promise<() => void> {
     const command: Tracked = { run, call, reach, startedAt: undefined, writing: undefined }
     const stopListening = run.onTaint(() => this.#label(command))

@@ -109,9 +109,7 @@ async function attemptAgain(call: FoundCall, execution: Execution, limit: TimeLi
   }
 }
 
-/**
- * Waits for the tool, its time limit or an abort. A stopped tool has the grace period to end, and is then abandoned.
- */
+/** Waits for the tool, its time limit or an abort. A stopped tool has the grace period to end, and is then abandoned. */
 function settleWithin(
   work: PromiseLike<unknown>,
   call: FoundCall,
@@ -210,10 +208,7 @@ function pause(ms: number, call: Call, { clock, outOfTime }: Execution, limit: T
   })
 }
 
-/**
- * An unexpected error of a built-in tool is a defect of the hub. The message of any other tool's error reaches the
- * model.
- */
+/** An unexpected error of a built-in tool is a defect of the hub. The message of any other tool's error reaches the model. */
 function failureOf(call: FoundCall, thrown: unknown): unknown {
   return call.tool.origin === 'builtin' ? thrown : toolFailure(call.name, thrown)
 }

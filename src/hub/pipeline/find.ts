@@ -6,10 +6,7 @@ const MAX_NAME_CHARS = 128
 /** The maximum depth of nested calls. */
 const MAX_CALL_DEPTH = 32
 
-/**
- * Waits for a source that may still provide the tool. Returns `undefined` if the tool exists or no source can provide
- * it.
- */
+/** Waits for a source that may still provide the tool. Returns `undefined` if the tool exists or no source can provide it. */
 export function toolArrival({ registry, sources }: Runtime, asked: string | AnyTool): Promise<unknown> | undefined {
   return typeof asked === 'string' && !registry.find(asked) ? sources.arriving(asked) : undefined
 }

@@ -16,10 +16,7 @@ import { beginChange, recordIntent, refuseEffects } from './record.ts'
 /** The capability that each use of a file needs. Overwriting a file destroys its content. */
 const CAPABILITY_OF = { read: 'read:fs', write: 'write:fs', overwrite: 'danger:destructive' } as const
 
-/**
- * Creates the files handle of a call: limited to the declared capabilities and the decision, recorded before any
- * change.
- */
+/** Creates the files handle of a call: limited to the declared capabilities and the decision, recorded before any change. */
 export function filesHandle(runtime: Runtime, run: RunState, call: DecidedCall): Partial<ReadFiles & WriteFiles> {
   const { capabilities } = call.tool
   // The journal keeps everything that the owner's own call replaces or removes, so nothing is destroyed.
@@ -79,9 +76,7 @@ function journalOf(runtime: Runtime, run: RunState, call: DecidedCall): Journal 
   }
 }
 
-/**
- * Labels what an untrusted call writes as content from outside, for later runs too, and moves labels with their files.
- */
+/** Labels what an untrusted call writes as content from outside, for later runs too, and moves labels with their files. */
 function noteOrigin({ untrusted }: Runtime, call: DecidedCall, change: Change): void {
   // A label on a folder would cover every file that is created there later.
   if (change.op === 'make-folder' || change.op === 'remove-folder') return

@@ -51,10 +51,7 @@ function reserve({ limits }: Runtime, call: DecidedCall): Awaitable<void> {
   })
 }
 
-/**
- * Starts step 8: takes a concurrency slot and checks the circuit breaker. Returns a promise only if the call has to
- * wait.
- */
+/** Starts step 8: takes a concurrency slot and checks the circuit breaker. Returns a promise only if the call has to wait. */
 export function claimPlace({ limits }: Runtime, call: DecidedCall): Awaitable<void> {
   // A nested call uses the slot of its parent; waiting for another slot could mean waiting for its own parent.
   const entering = call.parent ? undefined : limits.concurrency.enter(call.name, () => call.signal)

@@ -16,10 +16,7 @@ import { keyOf, releaseLimits } from './limits.ts'
 import type { Settled } from './settle.ts'
 import { targetLines } from './targets.ts'
 
-/**
- * Called when a tool without side effects returns a promise. If it settles soon, only its end is recorded, with all
- * facts.
- */
+/** Called when a tool without side effects returns a promise. If it settles soon, only its end is recorded, with all facts. */
 export function recordPending(runtime: Runtime, run: RunState, call: Call): void {
   if (run.records && !call.started) run.starts.add(call, (open) => recordStart(runtime, run, open))
 }

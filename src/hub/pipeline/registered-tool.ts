@@ -18,9 +18,7 @@ import { groupsOf } from '../../policy/index.ts'
 
 const FEATURE_CAPABILITIES: ReadonlySet<Capability> = new Set(Object.values(CAPABILITY_OF_FEATURE))
 
-/**
- * Where a tool comes from; a later origin replaces an earlier one of the same name. Agents never see tools of `owner`.
- */
+/** Where a tool comes from; a later origin replaces an earlier one of the same name. Agents never see tools of `owner`. */
 export type Origin = 'builtin' | 'plugin' | 'caller' | 'owner'
 
 /** A tool with everything that is derived from it at registration. */
@@ -59,9 +57,7 @@ export interface RegisteredDialect {
   readonly input: CompiledSchema | undefined
 }
 
-/**
- * Checks a tool and derives what calls need. Later changes to the tool object have no effect. Throws CONFIG_INVALID.
- */
+/** Checks a tool and derives what calls need. Later changes to the tool object have no effect. Throws CONFIG_INVALID. */
 export function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
   assertToolName(tool?.name)
   if (typeof tool.execute !== 'function') throw invalid(tool, 'has no execute function.')
@@ -150,9 +146,7 @@ function ruleNames(names: readonly string[], capabilities: ReadonlySet<string>):
   return names.filter((name) => !capabilities.has(name))
 }
 
-/**
- * Destroying files is a file change, which the sandbox guards; it does not guard anything else that a tool destroys.
- */
+/** Destroying files is a file change, which the sandbox guards; it does not guard anything else that a tool destroys. */
 function isGuarded(capability: Capability, all: ReadonlySet<Capability>): boolean {
   return GUARDED.has(capability) || (capability === 'danger:destructive' && all.has('write:fs'))
 }

@@ -98,9 +98,7 @@ export interface RefusedTool {
 
 const RANK: Record<Origin, number> = { builtin: 0, plugin: 1, caller: 2, owner: 3 }
 
-/**
- * All tools of a hub by all their names. Tools of plugins replace built-in ones, and those of the caller replace both.
- */
+/** All tools of a hub by all their names. Tools of plugins replace built-in ones, and those of the caller replace both. */
 export class Registry extends ToolTable {
   #tools = new Map<string, RegisteredTool>()
   #byName = new Map<string, FoundTool>()
@@ -121,9 +119,7 @@ export class Registry extends ToolTable {
     return this.#version
   }
 
-  /**
-   * Adds a tool, or replaces one of a lower origin. Throws if a name is taken. A tool with a source is removed with it.
-   */
+  /** Adds a tool, or replaces one of a lower origin. Throws if a name is taken. A tool with a source is removed with it. */
   register(tool: AnyTool, origin: Origin = 'caller', source?: object): void {
     const entry = registerable(tool, origin)
     this.#place(entry)

@@ -96,9 +96,7 @@ export function fail(runtime: Runtime, call: Call, thrown: unknown): Settled<Fai
   return { result, bytes: 0, text }
 }
 
-/**
- * Returns the hint. If only the owner can apply it, says so, because a model might be able to edit the config itself.
- */
+/** Returns the hint. If only the owner can apply it, says so, because a model might be able to edit the config itself. */
 function adviceOf(code: ErrorCode, { key, hint }: Fix): string {
   const isOwners = key === 'policy' && ERRORS[code].blame === 'owner'
   return isOwners ? `Only the owner can change this; tell the user: ${hint}` : hint
@@ -147,10 +145,7 @@ export function rehearsed(call: DecidedCall): Settled {
   return { result, bytes: 0 }
 }
 
-/**
- * Converts anything thrown into a ToolError. An unexpected error becomes INTERNAL; only the audit log contains its
- * stack.
- */
+/** Converts anything thrown into a ToolError. An unexpected error becomes INTERNAL; only the audit log contains its stack. */
 export function asToolError(call: Call, thrown: unknown): ToolError {
   if (call.abortReason) return call.abortReason
   if (ToolError.is(thrown) && isWhole(thrown)) return thrown

@@ -70,10 +70,7 @@ export function latestOf(calls: readonly IndexedCall[]): IndexedCall[] {
   return [...new Map(calls.map((call) => [call.callId, call])).values()]
 }
 
-/**
- * Ends the iteration without an error if the record cannot be read or is removed, so that the other records are still
- * read.
- */
+/** Ends the iteration without an error if the record cannot be read or is removed, so that the other records are still read. */
 async function* readable<T>(pieces: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* pieces

@@ -45,9 +45,7 @@ async function findCall(root: string, callId: string, run: string | undefined): 
   )
 }
 
-/**
- * Returns the last change that is not an undo. An undo is undone only by its id; otherwise two undos would cancel out.
- */
+/** Returns the last change that is not an undo. An undo is undone only by its id; otherwise two undos would cancel out. */
 async function findLast(root: string): Promise<readonly RecordedChange[]> {
   const all: RecordedChange[] = []
   const marks = new UndoneMarks()
@@ -90,10 +88,7 @@ export class UndoneMarks {
     for (const { by, ...change } of undone) append(this.#by, keyOf(change), by)
   }
 
-  /**
-   * Returns whether a change is undone. `except` are undos that are about to be undone themselves, so they do not
-   * count.
-   */
+  /** Returns whether a change is undone. `except` are undos that are about to be undone themselves, so they do not count. */
   isUndone(change: Pick<RecordedChange, 'run' | 'seq'>, except: ReadonlySet<string> = new Set()): boolean {
     return this.#isUndone(keyOf(change), except)
   }

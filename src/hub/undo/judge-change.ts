@@ -2,9 +2,7 @@ import type { FileState, KeptChange } from '../../core/index.ts'
 import type { FoundEntry } from '../../sandbox/files/index.ts'
 import type { Rest } from './restorer.ts'
 
-/**
- * A step that undoes a change. `replaces` is the content that must still exist; without it, any content is replaced.
- */
+/** A step that undoes a change. `replaces` is the content that must still exist; without it, any content is replaced. */
 export type Step =
   | { readonly do: 'put-file'; readonly path: string; readonly state: FileState; readonly replaces?: string }
   | { readonly do: 'put-folder'; readonly path: string; readonly mode: number }

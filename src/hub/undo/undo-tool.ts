@@ -23,10 +23,7 @@ interface UndoToolOptions {
   readonly recordsOf: (run: string) => Promise<RunRecords | undefined>
 }
 
-/**
- * Creates the tool that undoes the file changes of a call or a run. It is not registered in the hub, so no agent finds
- * it.
- */
+/** Creates the tool that undoes the file changes of a call or a run. It is not registered in the hub, so no agent finds it. */
 export function createUndoTool({ root, recordsOf }: UndoToolOptions) {
   return defineTool({
     name: UNDO_TOOL,

@@ -1,6 +1,5 @@
-import { type Journal, type SeenFiles, ToolError } from '../../core/index.ts'
+import { type Journal, type SeenFiles, ToolError, throwIfAborted } from '../../core/index.ts'
 import { isWithin } from '../../lib/index.ts'
-import { throwIfAborted } from '../lifecycle.ts'
 import { GitAround } from '../protected/git-around.ts'
 import { isClosedInBareGit } from '../protected/git-folder.ts'
 import { closedToFileTools, RUN_BY_OTHERS } from '../protected/protected-names.ts'

@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { type Clock, systemClock, ToolError } from '../../core/index.ts'
-import { throwIfAborted } from '../lifecycle.ts'
+import { type Clock, systemClock, ToolError, throwIfAborted } from '../../core/index.ts'
 import type { NetworkCall } from './transfer.ts'
 
 /**

@@ -2,8 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Clock, ToolError } from '../../core/index.ts'
-import { throwIfAborted } from '../lifecycle.ts'
+import { type Clock, ToolError, throwIfAborted } from '../../core/index.ts'
 
 /** What to wait for. */
 export interface WebCallbackOptions {

@@ -1,7 +1,6 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads'
-import { type Clock, type ReadablePage, systemClock, ToolError } from '../../core/index.ts'
+import { type Clock, type ReadablePage, systemClock, ToolError, throwIfAborted } from '../../core/index.ts'
 import { type OwnModule, ownModule } from '../../system/index.ts'
-import { throwIfAborted } from '../lifecycle.ts'
 import type { PageJob, PageReply } from './extract-page.ts'
 
 /** How to read a web page. */

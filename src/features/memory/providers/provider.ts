@@ -1,4 +1,4 @@
-import type { ToolResult } from '../../../core/result.ts'
+import type { ToolResult } from '../../../core/index.ts'
 import type { NoteOrigin } from '../types.ts'
 
 /** What a provider can use while it handles a request. */

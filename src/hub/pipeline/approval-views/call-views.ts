@@ -25,10 +25,7 @@ export async function viewsOf(
   return [...commandViews(runtime, run, call, redactor), ...diffs, ...urls]
 }
 
-/**
- * Returns the risks of a call in plain words: the deciding command first, then the other commands, then the
- * capabilities.
- */
+/** Returns the risks of a call in plain words: the deciding command first, then the other commands, then the capabilities. */
 export function callRisks(call: DecidedCall, views: readonly ApprovalView[], redactor: DecisionRedactor): string[] {
   const parts = views.flatMap((view) => (view.kind === 'command' ? view.parts : []))
   const inOrder = [...parts.filter(({ decides }) => decides), ...parts.filter(({ decides }) => !decides)]
@@ -80,9 +77,7 @@ function urlView(url: string, { addresses, problem }: Location, show: (text: str
   return { kind: 'url', url: show(url), addresses: addresses.map(show), ...(problem && { problem: show(problem) }) }
 }
 
-/**
- * Looks up a host before the approval, unless the name contains a secret or may come from outside content: DNS sees it.
- */
+/** Looks up a host before the approval, unless the name contains a secret or may come from outside content: DNS sees it. */
 async function locate(runtime: Runtime, run: RunState, call: DecidedCall, url: string): Promise<Location> {
   const { hostname } = new URL(url)
   if (runtime.redactor.text(hostname) !== hostname) return unknown('the host name contains a secret')

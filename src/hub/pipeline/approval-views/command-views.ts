@@ -27,10 +27,7 @@ const MAX_HOSTS = 5
 /** The risks of programs that connect to the URLs among their arguments. */
 const REACHING: ReadonlySet<Risk> = new Set(['network', 'sends', 'pushes', 'publishes', 'installs'])
 
-/**
- * Returns the commands of a call as policy reads them. Decisions are pure, so they are computed again rather than
- * stored.
- */
+/** Returns the commands of a call as policy reads them. Decisions are pure, so they are computed again rather than stored. */
 export function commandViews(
   runtime: Runtime,
   run: Pick<RunState, 'tainted' | 'sandbox'>,

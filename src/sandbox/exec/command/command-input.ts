@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream'
-import { type Clock, ToolError } from '../../../core/index.ts'
-import { throwIfAborted } from '../../lifecycle.ts'
+import { type Clock, ToolError, throwIfAborted } from '../../../core/index.ts'
 import { LastBytes, plainText } from '../output/output-text.ts'
 
 const MAX_UNREAD = 1024 * 1024

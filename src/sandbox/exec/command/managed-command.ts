@@ -8,8 +8,8 @@ import {
   type RunningCommand,
   type SandboxLevel,
   ToolError,
+  throwIfAborted,
 } from '../../../core/index.ts'
-import { throwIfAborted } from '../../lifecycle.ts'
 import type { CommandCall } from '../command-call.ts'
 import { KeptOutput } from '../output/kept-output.ts'
 import { LiveOutput, type OutputListener } from '../output/live-output.ts'

@@ -1,6 +1,5 @@
-import { type Clock, type CommandRequest, commandValue } from '../../../core/index.ts'
+import { type Clock, type CommandRequest, commandValue, throwIfAborted } from '../../../core/index.ts'
 import { escapeLine } from '../../../lib/index.ts'
-import { throwIfAborted } from '../../lifecycle.ts'
 import type { KeptCommand, PlaceKeeper } from '../../protected/place-keeper.ts'
 import type { SurveyFindings } from '../../protected/survey.ts'
 import type { CommandCall, CommandReach } from '../command-call.ts'

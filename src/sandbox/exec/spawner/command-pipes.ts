@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { startProcess } from '../../lifecycle.ts'
+import { startProcess } from '../../start-process.ts'
 import { forEachLine, type PrewarmMessage } from '../start/protocol.ts'
 import type { ShellDescriptors } from '../start/shell-scripts.ts'
 

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
-import { startProcess } from '../../lifecycle.ts'
+import { startProcess } from '../../start-process.ts'
 import { forEachLine, type OpenMessage, type PrewarmMessage } from '../start/protocol.ts'
 import {
   becomeScript,

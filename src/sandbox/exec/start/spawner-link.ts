@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { ownModule } from '../../../system/index.ts'
-import { startProcess } from '../../lifecycle.ts'
+import { startProcess } from '../../start-process.ts'
 import { inPrivateMounts, type SandboxLaunch } from '../isolation/sandbox.ts'
 import { forEachLine, type HubMessage, parseSpawnerMessage, type SpawnerMessage } from './protocol.ts'
 

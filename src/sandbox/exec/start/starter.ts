@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Clock, systemClock, ToolError } from '../../../core/index.ts'
-import { throwIfAborted } from '../../lifecycle.ts'
+import { type Clock, systemClock, ToolError, throwIfAborted } from '../../../core/index.ts'
 import type { CreateCgroup } from '../host/cgroup.ts'
 import type { SandboxLaunch } from '../isolation/sandbox.ts'
 import { type CommandProcess, SandboxHandle } from './sandbox-handle.ts'

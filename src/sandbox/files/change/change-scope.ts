@@ -1,6 +1,5 @@
-import { type Change, type FileState, type PlaceForTree, ToolError } from '../../../core/index.ts'
+import { type Change, type FileState, type PlaceForTree, ToolError, throwIfAborted } from '../../../core/index.ts'
 import { isWithin } from '../../../lib/index.ts'
-import { throwIfAborted } from '../../lifecycle.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import type { FileTarget } from '../open-roots.ts'

@@ -9,10 +9,9 @@ import {
   readlinkSync,
   symlinkSync,
 } from 'node:fs'
-import { ToolError } from '../../../core/index.ts'
+import { ToolError, throwIfAborted } from '../../../core/index.ts'
 import { allSettled } from '../../../lib/index.ts'
 import { syncFolder } from '../../../system/index.ts'
-import { throwIfAborted } from '../../lifecycle.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
 import { keepOwner, takeFolderOwner } from './fill-file.ts'

@@ -1,7 +1,13 @@
 import { closeSync, fstatSync, lstatSync, opendirSync, type Stats } from 'node:fs'
-import { type FileFacts, type ListEntry, type Listing, type ListOptions, ToolError } from '../../../core/index.ts'
+import {
+  type FileFacts,
+  type ListEntry,
+  type Listing,
+  type ListOptions,
+  ToolError,
+  throwIfAborted,
+} from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
-import { throwIfAborted } from '../../lifecycle.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'

@@ -1,7 +1,6 @@
 import { closeSync, constants, fstatSync, read, readSync, type Stats } from 'node:fs'
-import { ToolError } from '../../../core/index.ts'
+import { ToolError, throwIfAborted } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
-import { throwIfAborted } from '../../lifecycle.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import type { FileTarget } from '../open-roots.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isOutOfResources, lazyModule, resourceError, ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
-import { startProcess } from '../../lifecycle.ts'
+import { startProcess } from '../../start-process.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import type { RgCommand } from './search-job.ts'
 

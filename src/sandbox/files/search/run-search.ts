@@ -6,9 +6,9 @@ import {
   type SearchOptions,
   type SearchResult,
   ToolError,
+  throwIfAborted,
 } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
-import { throwIfAborted } from '../../lifecycle.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
 import type { FileTarget, Roots } from '../open-roots.ts'

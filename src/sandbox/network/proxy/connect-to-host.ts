@@ -1,6 +1,5 @@
 import type { Socket } from 'node:net'
-import { messageOf, ToolError } from '../../../core/index.ts'
-import { throwIfAborted } from '../../lifecycle.ts'
+import { messageOf, ToolError, throwIfAborted } from '../../../core/index.ts'
 import { toNetworkError } from '../exchange.ts'
 import type { HostResolver } from '../judge-address.ts'
 import { ConnectError, connectPinned, type DialOptions } from '../pinned-connections.ts'

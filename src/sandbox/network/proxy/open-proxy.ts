@@ -5,9 +5,8 @@ import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
-import { ToolError } from '../../../core/index.ts'
+import { ToolError, throwIfAborted } from '../../../core/index.ts'
 import { privateFolder } from '../../exec/index.ts'
-import { throwIfAborted } from '../../lifecycle.ts'
 import {
   PROXY_LIMITS,
   ProxyConnection,

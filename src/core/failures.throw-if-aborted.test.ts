@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { ToolError } from '../core/errors.ts'
-import { throwIfAborted } from './lifecycle.ts'
+import { ToolError } from './errors.ts'
+import { throwIfAborted } from './failures.ts'
 
 it('throws the reason of the pipeline, or that the call was stopped', () => {
   expect(() => throwIfAborted(new AbortController().signal)).not.toThrow()

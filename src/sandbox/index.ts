@@ -1,2 +1,0 @@
-/** What the folders of the sandbox share with features that run in it. */
-export { throwIfAborted } from './lifecycle.ts'
