@@ -7,10 +7,10 @@ import { takeTurn } from './send-message.ts'
 const RATE_HINT = 'Put several things into one message, or have the owner raise the rate of the channel.'
 
 it.each<[string, ChannelBounds, taken: number, message: string, retryAfterMs: number]>([
-  ['a rate', { rate: { perSecond: 0.025, burst: 2 } }, 2, '2 messages at once, 1.5 a minute', 40_000],
-  ['a rate without a burst', { rate: { perSecond: 3 } }, 3, '3 messages at once, 180 a minute', 334],
-  ['a slow rate without a burst', { rate: { perSecond: 0.5 } }, 1, '1 messages at once, 30 a minute', 2_000],
-  ['no rate of its own', {}, 10, '10 messages at once, 10 a minute', 6_000],
+  ['a rate', { rate: { perSecond: 0.025, burst: 2 } }, 2, 'bursts of 2 messages, 1.5 a minute', 40_000],
+  ['a rate without a burst', { rate: { perSecond: 3 } }, 3, 'bursts of 3 messages, 180 a minute', 334],
+  ['a slow rate without a burst', { rate: { perSecond: 0.5 } }, 1, 'bursts of 1 messages, 30 a minute', 2_000],
+  ['no rate of its own', {}, 10, 'bursts of 10 messages, 10 a minute', 6_000],
 ])(
   'says what a channel with %s takes, when there is one message too many',
   async (_, bounds, taken, takes, retryAfterMs) => {

@@ -165,7 +165,7 @@ export async function takeTurn(
   const outcome = await rates.take(buckets, now)
   if (outcome.ok) return
   const isDay = outcome.bucket.startsWith('message-day:')
-  const bound = isDay ? `${perDay} messages a day` : `${burst} messages at once, ${round(perSecond * 60)} a minute`
+  const bound = isDay ? `${perDay} messages a day` : `bursts of ${burst} messages, ${round(perSecond * 60)} a minute`
   const retryAfterMs = outcome.waitMs
   const message = `The channel ${channel} takes ${bound}; wait ${retryAfterMs} ms. Nothing was sent.`
   throw new ToolError('RATE_LIMITED', message, {

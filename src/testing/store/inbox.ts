@@ -9,7 +9,7 @@ export function inboxSuite({ name, store, describe, it, expect }: StoreTests): v
     const ids = async (filter: { unread?: boolean; before?: string; limit?: number } = {}) =>
       (await store().inbox.list({ limit: 10, ...filter })).map(({ id }) => id.slice(6)).join(' ')
 
-    it('gives back what was put in, newest first, page by page', async () => {
+    it('returns the stored messages, newest first, page by page', async () => {
       const whole = {
         title: 'Done',
         principal: 'token:ci',

@@ -20,7 +20,7 @@ export function sessionsSuite({ name, store, describe, it, expect }: StoreTests)
       expect(await store().sessions.find('t')).toBeUndefined()
     })
 
-    it('let so many with a runner go on at once below one root', async () => {
+    it('limits the sessions with a runner that run concurrently below one root', async () => {
       const add = (id: string, more = {}) => store().sessions.add(child(id, more), { maxRunning: 2 })
       await store().sessions.add(session('r'))
       expect([await add('a'), await add('b')].every(Boolean)).toBe(true)
