@@ -164,7 +164,8 @@ export async function judge(
   if (waiting) await waiting
   if (call.dialect) await withinTimeout(runtime, call, translate(runtime, call, call.dialect), 'its dialect')
   // Awaited here: returning the promise itself would take two more microtask turns.
-  return await judgeInput(runtime, run, call)
+  const judged = await judgeInput(runtime, run, call)
+  return judged
 }
 
 /** Steps 2 to 5. Arguments changed by an approver enter the pipeline here. */
