@@ -1,5 +1,5 @@
 import { type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
-import type { Hub, ToolCard } from '../hub/index.ts'
+import type { ToolCard } from '../hub/index.ts'
 import { failureText } from './model-calls.ts'
 import {
   itemsOf,
@@ -12,6 +12,7 @@ import {
 } from './model-tools.ts'
 import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
 import { ANTHROPIC_REQUEST } from './schema/strict-rules.ts'
+import type { ToolCaller } from './shown-tools.ts'
 
 /** Options of `toAnthropic`. */
 export interface AnthropicOptions extends ModelToolOptions {
@@ -76,7 +77,7 @@ export interface AnthropicTools {
  * const message = await client.messages.create({ model, max_tokens, messages, tools: claude.tools })
  * messages.push(message, { role: 'user', content: await claude.run(message) })
  */
-export function toAnthropic(hub: Hub, options: AnthropicOptions = {}): AnthropicTools {
+export function toAnthropic(hub: ToolCaller, options: AnthropicOptions = {}): AnthropicTools {
   const { cacheControl, ...others } = options
   const tools = new ModelTools(hub, others, (cards) => markLast(describe(cards, others.strict), cacheControl))
   return {

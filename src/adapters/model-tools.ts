@@ -1,8 +1,8 @@
 import type { CallOptions, Failure, ToolResult } from '../core/index.ts'
-import type { Hub, ToolCard } from '../hub/index.ts'
+import type { ToolCard } from '../hub/index.ts'
 import { NO_JSON, parseArguments } from './model-calls.ts'
 import type { ProviderSchema } from './schema/for-provider.ts'
-import { type AdapterOptions, chooseCards } from './shown-tools.ts'
+import { type AdapterOptions, chooseCards, type ToolCaller } from './shown-tools.ts'
 
 /** Options of the adapters for model providers; those of one `run` override them. */
 export interface ModelToolOptions extends AdapterOptions, RunOptions {
@@ -38,7 +38,7 @@ export interface ModelTool<T> {
  * The tools of a hub in a provider's format, rebuilt only when they change, and the calls that a model makes of them.
  */
 export class ModelTools<T> {
-  readonly #hub: Hub
+  readonly #hub: ToolCaller
   readonly #options: ModelToolOptions
   readonly #make: (cards: readonly ToolCard[]) => readonly ModelTool<T>[]
   readonly #callOptions: RunOptions
@@ -46,7 +46,11 @@ export class ModelTools<T> {
   #tools: readonly T[] = []
   #schemas: ReadonlyMap<string, ProviderSchema> = new Map()
 
-  constructor(hub: Hub, options: ModelToolOptions, make: (cards: readonly ToolCard[]) => readonly ModelTool<T>[]) {
+  constructor(
+    hub: ToolCaller,
+    options: ModelToolOptions,
+    make: (cards: readonly ToolCard[]) => readonly ModelTool<T>[],
+  ) {
     const { dialect: _1, names: _2, strict: _3, ...callOptions } = options
     // An unknown name is an error now; later its tool may have been removed.
     if (options.names) chooseCards(hub, options)

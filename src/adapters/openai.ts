@@ -1,5 +1,5 @@
 import { type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
-import type { Hub, ToolCard } from '../hub/index.ts'
+import type { ToolCard } from '../hub/index.ts'
 import { failureText } from './model-calls.ts'
 import {
   itemsOf,
@@ -10,6 +10,7 @@ import {
   wantsStrict,
 } from './model-tools.ts'
 import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
+import type { ToolCaller } from './shown-tools.ts'
 
 export { type ChatChunk, type ChatToolCall, type ChatToolCallDelta, collectToolCalls } from './collect-tool-calls.ts'
 
@@ -112,7 +113,7 @@ export interface OpenAiTools {
  * const { choices } = await client.chat.completions.create({ model, messages, tools: chat.tools })
  * messages.push(choices[0].message, ...(await chat.run(choices[0].message)))
  */
-export function toOpenAi(hub: Hub, options: OpenAiOptions = {}): OpenAiTools {
+export function toOpenAi(hub: ToolCaller, options: OpenAiOptions = {}): OpenAiTools {
   const { imagesAsUser = false, ...others } = options
   const chat = new ModelTools(hub, others, (cards) => cards.map((card) => describe(card, others, chatTool)))
   const responses = new ModelTools(hub, others, (cards) => cards.map((card) => describe(card, others, functionTool)))

@@ -16,11 +16,14 @@ export interface AdapterOptions {
   readonly names?: readonly string[]
 }
 
+/** What adapters use of a hub, or of the hub of a principal. */
+export type ToolCaller = Pick<Hub, 'cards' | 'callDynamic'>
+
 /**
  * The cards of the visible tools, or of those in `names`. Throws TOOL_NOT_FOUND for a name that no visible tool has.
  */
 export function chooseCards(
-  hub: Hub,
+  hub: ToolCaller,
   { dialect, names }: Pick<AdapterOptions, 'dialect' | 'names'>,
 ): readonly ToolCard[] {
   const cards = hub.cards({ dialect })

@@ -15,10 +15,8 @@ interface ListWish {
 /** Lists the tools that a caller sees, in the requested form. */
 export async function listForms(owner: Hub, hub: PrincipalHub, wish: ListWish): Promise<readonly unknown[]> {
   const { form, dialect } = wish
-  // The adapters use only the cards of a hub, which every hub has.
-  const shown = hub as unknown as Hub
-  if (form === 'openai') return (await loadOpenai()).toOpenAi(shown, { dialect }).chat.tools
-  if (form === 'anthropic') return (await loadAnthropic()).toAnthropic(shown, { dialect }).tools
+  if (form === 'openai') return (await loadOpenai()).toOpenAi(hub, { dialect }).chat.tools
+  if (form === 'anthropic') return (await loadAnthropic()).toAnthropic(hub, { dialect }).tools
   if (form === 'mcp') return mcpTools(hub, dialect)
   return hubTools(owner, hub, wish)
 }
