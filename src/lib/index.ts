@@ -5,6 +5,7 @@ export { hashJson, noteTextHash, outlineJson, sha256, signWebhook, webhookKey } 
 export {
   copyAsJson,
   deepFreeze,
+  type Immutable,
   isPlainObject,
   NOT_PLAIN,
   parseJson,

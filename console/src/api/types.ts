@@ -26,9 +26,16 @@ export type {
   UndoAnswer,
 } from '../../../src/client/index.ts'
 export type { CanvasDetailEntry, CanvasEntry, CanvasList } from '../../../src/features/canvas/schema.ts'
-export type { MemoryCandidateEntry, MemoryNoteEntry } from '../../../src/features/memory/schema.ts'
-export type { MemoryScope } from '../../../src/features/memory/types.ts'
-export type { ChannelEntry, InboxMessageEntry, InboxPage } from '../../../src/features/messages/schema.ts'
+export type {
+  MemoryCandidate as MemoryCandidateEntry,
+  MemoryNote as MemoryNoteEntry,
+  MemoryScope,
+} from '../../../src/features/memory/types.ts'
+export type { InboxPage } from '../../../src/features/messages/schema.ts'
+export type {
+  ChannelFacts as ChannelEntry,
+  InboxMessage as InboxMessageEntry,
+} from '../../../src/features/messages/types.ts'
 export type {
   NewScheduleBody,
   ScheduleChangeBody,

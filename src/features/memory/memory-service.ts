@@ -194,7 +194,7 @@ function readLine(
   if (scopeOf(key) === undefined) return 'key: must be run:…, session:…, agent:… or shared'
   // The origins in a file count only if the owner trusts it.
   const believed = trusted ? { ...TRUSTED, at: createdAt, ...told } : { ...UNSEEN, at: createdAt }
-  const origin = { ...believed, importedBy: by } as NoteOrigin
+  const origin: NoteOrigin = { ...believed, importedBy: by }
   try {
     const { content } = cleanContent(parsed.data.content, settings, host)
     const tags = cleanTags(parsed.data.tags, host)

@@ -10,7 +10,7 @@ const text = z.string().max(1_000).optional()
 /** Milliseconds since 1970, within the range of `Date`. */
 export const noteTime = z.number().min(0).max(8.64e15)
 
-/** The origin of a note, as it is stored. */
+/** A stored or imported origin. It has limits that `noteOriginEntry` lacks, because an import can contain anything. */
 export const noteOrigin = z.object({
   run: text,
   session: text,
@@ -35,7 +35,7 @@ export function toNote({ id, scope, text, tags, origin, createdAt, updatedAt }: 
     tags,
     createdAt,
     updatedAt,
-    origin: parsed.success ? (parsed.data as NoteOrigin) : { tainted: true, reviewed: false, at: createdAt },
+    origin: parsed.success ? parsed.data : { tainted: true, reviewed: false, at: createdAt },
   }
 }
 

@@ -1,4 +1,7 @@
+import type { z } from 'zod'
+import type { Immutable } from '../../lib/index.ts'
 import type { MemoryProvider } from './providers/provider.ts'
+import type { memoryCandidate, memoryNote, noteOriginEntry } from './schema.ts'
 
 /** The scopes of notes: this run, this session, this agent in all its runs, all agents. */
 export const MEMORY_SCOPES = ['run', 'session', 'agent', 'shared'] as const
@@ -80,81 +83,13 @@ export type EmbedTexts = (
 ) => Promise<readonly (readonly number[] | Float32Array)[]>
 
 /** Where a note comes from. */
-export interface NoteOrigin {
-  /** Run of the call that wrote it; absent for an import. */
-  readonly run?: string
-  /** Session of that call, if it had one. */
-  readonly session?: string
-  /** Id of that call in the records. */
-  readonly callId?: string
-  /** The caller, as it named itself. */
-  readonly caller?: string
-  /** The authenticated principal, if it is known. */
-  readonly principal?: string
-  /** Its run had read untrusted content, or that is unknown. */
-  readonly tainted: boolean
-  /** A person has reviewed it. */
-  readonly reviewed: boolean
-  /** Who promoted it from the candidates. */
-  readonly promotedBy?: string
-  /** Who imported it. */
-  readonly importedBy?: string
-  /** When it was written, in milliseconds since 1970. */
-  readonly at: number
-}
+export type NoteOrigin = Immutable<z.infer<typeof noteOriginEntry>>
 
 /** A note as the owner of the hub sees it. */
-export interface MemoryNote {
-  /** Unique id, to find, forget or promote it. */
-  readonly id: string
-  /** Who can recall it. */
-  readonly scope: MemoryScope
-  /** The scope and its run, session or agent: `agent:token:ci`, `shared`. */
-  readonly key: string
-  /** The text, without secrets. */
-  readonly content: string
-  /** Words to filter by; may be empty. */
-  readonly tags: readonly string[]
-  /** Milliseconds since 1970. */
-  readonly createdAt: number
-  /** Milliseconds since 1970; `createdAt` if it was never changed. */
-  readonly updatedAt: number
-  /** Who wrote it, in which call, and whether a person has reviewed it. */
-  readonly origin: NoteOrigin
-}
+export type MemoryNote = Immutable<z.infer<typeof memoryNote>>
 
 /** A note that waits for review, or was reviewed, in the archive of its run. */
-export interface MemoryCandidate {
-  /** Unique id, to promote or reject it. */
-  readonly id: string
-  /** The run whose archive it is in. */
-  readonly run: string
-  /** Who could recall it. */
-  readonly scope: MemoryScope
-  /** The scope and its run, session or agent. */
-  readonly key: string
-  /** The text, without secrets. */
-  readonly content: string
-  /** Words to filter by; may be empty. */
-  readonly tags: readonly string[]
-  /** Id of the note that it replaces. */
-  readonly replaces?: string
-  /** Who wrote it, in which call, and whether it may contain untrusted content. */
-  readonly origin: NoteOrigin
-  /** The decision of the reviewer; only `promoted` ones are recalled. */
-  readonly state: 'waiting' | 'promoted' | 'rejected'
-  /** Who decided, and when. */
-  readonly review?: {
-    /** Who decided. */
-    readonly by: string
-    /** When, in milliseconds since 1970. */
-    readonly at: number
-    /** Why it was rejected, if the reviewer gave a reason. */
-    readonly reason?: string
-    /** Id of the note that it became. */
-    readonly note?: string
-  }
-}
+export type MemoryCandidate = Immutable<z.infer<typeof memoryCandidate>>
 
 /** A search for notes. */
 export interface MemoryQuery {

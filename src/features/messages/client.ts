@@ -1,5 +1,6 @@
 import type { ServiceRequests } from '../../protocol/index.ts'
-import type { ChannelEntry, InboxPage } from './schema.ts'
+import type { InboxPage } from './schema.ts'
+import type { ChannelFacts } from './types.ts'
 
 /** The requests of a client for the inbox. */
 export function messagesClient(http: ServiceRequests) {
@@ -13,7 +14,7 @@ export function messagesClient(http: ServiceRequests) {
       read: (ids?: readonly string[]) =>
         http.json<{ read: number; unread: number }>('POST', '/v1/inbox/read', { body: { ids } }),
       /** The channels to people, with their problems. */
-      channels: async () => (await http.json<{ channels: ChannelEntry[] }>('GET', '/v1/channels')).channels,
+      channels: async () => (await http.json<{ channels: ChannelFacts[] }>('GET', '/v1/channels')).channels,
     },
   }
 }

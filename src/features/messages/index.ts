@@ -24,7 +24,6 @@ export type {
   MessageService,
   MessagesOptions,
   NewMessage,
-  StoredMessage,
 } from './types.ts'
 
 declare module '../../core/feature.ts' {

@@ -9,7 +9,7 @@ import {
   run,
   transaction,
 } from '../../core/sql/index.ts'
-import type { InboxStore, StoredMessage } from './types.ts'
+import type { InboxMessage, InboxStore } from './types.ts'
 
 /** Messages to the people at the console; ids grow with time. */
 const TABLES = `
@@ -30,7 +30,7 @@ CREATE TABLE inbox (
 );
 `
 
-const MESSAGES = entity<StoredMessage>('inbox', {
+const MESSAGES = entity<InboxMessage>('inbox', {
   id: 'id',
   at: 'sent_at',
   level: 'level',

@@ -1,5 +1,8 @@
+import type { z } from 'zod'
 import type { Awaitable } from '../../core/index.ts'
+import type { Immutable } from '../../lib/index.ts'
 import type { Channel, ChannelOptions, InboxLevel, SentRequest } from './channel.ts'
+import type { channelEntry, inboxMessage } from './schema.ts'
 
 /** The owner's options for messages. */
 export interface MessagesOptions {
@@ -52,22 +55,7 @@ export interface MessageOutcome {
 }
 
 /** A channel as people and models see it. */
-export interface ChannelFacts {
-  /** Name of the channel. */
-  readonly name: string
-  /** What it is: `slack`, `smtp`. */
-  readonly kind: string
-  /** Who receives the messages, in one sentence. */
-  readonly description: string
-  /** What the channel can do. */
-  readonly can: readonly ('send' | 'edit' | 'react' | 'attach')[]
-  /** Recipients that a message may name; absent if it can name none. */
-  readonly recipients?: string
-  /** Maximum characters of a text; absent if the channel has no limit of its own. */
-  readonly maxChars?: number
-  /** Why it does not work, and what to configure; absent if it works. */
-  readonly problem?: string
-}
+export type ChannelFacts = Immutable<z.infer<typeof channelEntry>>
 
 /** Options for trying without sending. */
 export interface MessageTry {
@@ -88,7 +76,7 @@ export interface MessageHandle {
 }
 
 /** A message of the inbox, as the owner reads it. */
-export type InboxMessage = StoredMessage
+export type InboxMessage = Immutable<z.infer<typeof inboxMessage>>
 
 /** `hub.messages`, for the owner of the hub. */
 export interface MessageService {
@@ -117,11 +105,11 @@ export interface MessageService {
 /** Messages from agents to the people at the console. */
 export interface InboxStore {
   /** Adds a message; if there are more than `most`, the oldest ones are removed. */
-  add(message: StoredMessage, most: number): Awaitable<void>
+  add(message: InboxMessage, most: number): Awaitable<void>
   /** Changes a message of this run; whether it exists. It is unread again, and stays untrusted if it was. */
   edit(id: string, run: string, words: InboxEdit, at: number): Awaitable<boolean>
   /** Newest first; `before` is the last id of the previous page. */
-  list(filter: { unread?: boolean; before?: string; limit: number }): Awaitable<readonly StoredMessage[]>
+  list(filter: { unread?: boolean; before?: string; limit: number }): Awaitable<readonly InboxMessage[]>
   /** How many messages nobody has marked as read. */
   countUnread(): Awaitable<number>
   /** Marks messages as read, all of them without ids; returns how many were unread. */
@@ -130,42 +118,5 @@ export interface InboxStore {
   remove(id: string): Awaitable<boolean>
 }
 
-/** The content of a message. */
-export interface InboxContent {
-  /** Its level. */
-  readonly level: InboxLevel
-  /** One line; absent if the sender gave none. */
-  readonly title?: string
-  /** Markdown or plain text, without secrets. */
-  readonly text: string
-}
-
-/** New content for a message. */
-export interface InboxEdit extends InboxContent {
-  /** Whether its run has read untrusted content by now. */
-  readonly isUntrusted: boolean
-}
-
-/** A message in the store; ids grow with time. */
-export interface StoredMessage extends InboxContent {
-  /** Grows with time; `before` of the next page. */
-  readonly id: string
-  /** When it was sent, in milliseconds since 1970. */
-  readonly at: number
-  /** The caller that sent it, as it named itself. */
-  readonly caller: string
-  /** The authenticated principal, if it is known. */
-  readonly principal?: string
-  /** Run of the call that sent it. */
-  readonly run: string
-  /** Id of the call that sent it. */
-  readonly callId: string
-  /** Whether its run had read untrusted content. */
-  readonly isUntrusted: boolean
-  /** Artifacts of its run. */
-  readonly attachments: readonly { readonly ref: string; readonly name: string; readonly bytes: number }[]
-  /** When it was last changed; absent if it was not. */
-  readonly editedAt?: number
-  /** When it was marked as read; absent before. */
-  readonly readAt?: number
-}
+/** New content for a message; `isUntrusted` says whether its run has read untrusted content by now. */
+export type InboxEdit = Pick<InboxMessage, 'level' | 'title' | 'text' | 'isUntrusted'>

@@ -1,10 +1,10 @@
-import type { StoredMessage } from '../../features/messages/index.ts'
+import type { InboxMessage } from '../../features/messages/index.ts'
 import type { StoreTests } from './suite-runner.ts'
 
 /** What agents told the people at the console. */
 export function inboxSuite({ name, store, describe, it, expect }: StoreTests): void {
   describe(`the inbox of ${name}`, () => {
-    const add = (n: number, more: Partial<StoredMessage> = {}, most = 100) =>
+    const add = (n: number, more: Partial<InboxMessage> = {}, most = 100) =>
       store().inbox.add({ ...MESSAGE, id: `inbox-${n}`, at: n, ...more }, most)
     const ids = async (filter: { unread?: boolean; before?: string; limit?: number } = {}) =>
       (await store().inbox.list({ limit: 10, ...filter })).map(({ id }) => id.slice(6)).join(' ')
