@@ -25,7 +25,8 @@ export type {
   ToolResult,
   UndoAnswer,
 } from '../../../src/client/index.ts'
-export type { CanvasDetailEntry, CanvasEntry, CanvasList } from '../../../src/features/canvas/schema.ts'
+export type { CanvasList } from '../../../src/features/canvas/schema.ts'
+export type { Canvas as CanvasEntry, CanvasDetail as CanvasDetailEntry } from '../../../src/features/canvas/types.ts'
 export type {
   MemoryCandidate as MemoryCandidateEntry,
   MemoryNote as MemoryNoteEntry,

@@ -1,4 +1,7 @@
+import type { z } from 'zod'
 import type { Awaitable } from '../../core/index.ts'
+import type { Immutable } from '../../lib/index.ts'
+import type { canvasDetail, canvasEntry, canvasVersion } from './schema.ts'
 
 /** The kinds of content of a canvas. */
 export const CANVAS_KINDS = ['html', 'markdown', 'mermaid', 'vega-lite', 'form'] as const
@@ -17,52 +20,13 @@ export interface CanvasOptions {
 }
 
 /** A version of a canvas; its content is an artifact of the run. */
-export interface CanvasVersion {
-  /** Version number, from 1. */
-  readonly n: number
-  /** Its content, `artifact:<sha256>`. */
-  readonly artifact: string
-  /** Size of the content. */
-  readonly bytes: number
-  /** When it was added, in milliseconds since 1970. */
-  readonly at: number
-  /** The call that added it. */
-  readonly callId: string
-}
+export type CanvasVersion = Immutable<z.infer<typeof canvasVersion>>
 
 /** Content that an agent shows to people in the console. */
-export interface Canvas {
-  /** Unique among the canvases of all runs. */
-  readonly id: string
-  /** Unique within its run. */
-  readonly name: string
-  /** Heading above the content. */
-  readonly title: string
-  /** Kind of its content. */
-  readonly kind: CanvasKind
-  /** The run that shows it. */
-  readonly run: string
-  /** Name of the caller, as the caller gave it. */
-  readonly caller: string
-  /** The authenticated principal of the caller; absent if there is none. */
-  readonly principal?: string
-  /** Whether it is hidden from people. */
-  readonly hidden: boolean
-  /** Whether its run had read untrusted content. */
-  readonly tainted: boolean
-  /** Milliseconds since 1970. */
-  readonly createdAt: number
-  /** When it was last changed, hidden or shown, in milliseconds since 1970. */
-  readonly updatedAt: number
-  /** The version that people see. */
-  readonly latest: CanvasVersion
-}
+export type Canvas = Immutable<z.infer<typeof canvasEntry>>
 
 /** A canvas with its listed versions. */
-export interface CanvasDetail extends Canvas {
-  /** Oldest first. */
-  readonly versions: readonly CanvasVersion[]
-}
+export type CanvasDetail = Immutable<z.infer<typeof canvasDetail>>
 
 /** Content to show. */
 export interface CanvasContent {
