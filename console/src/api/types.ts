@@ -38,11 +38,11 @@ export type {
   InboxMessage as InboxMessageEntry,
 } from '../../../src/features/messages/types.ts'
 export type {
-  NewScheduleBody,
-  ScheduleChangeBody,
-  ScheduleEntry,
-  ScheduleRunEntry,
-} from '../../../src/features/schedules/schema.ts'
+  NewSchedule as NewScheduleBody,
+  Schedule as ScheduleEntry,
+  ScheduleChange as ScheduleChangeBody,
+  ScheduleRun as ScheduleRunEntry,
+} from '../../../src/features/schedules/types.ts'
 export type { AgentEntry, AgentHistory, AgentMessage, AgentStatus } from '../../../src/features/sessions/schema.ts'
 export type { PolicyRule } from '../../../src/protocol/policy.ts'
 export type { Scope } from '../../../src/protocol/shapes.ts'
