@@ -43,6 +43,11 @@ export type {
   ScheduleChange as ScheduleChangeBody,
   ScheduleRun as ScheduleRunEntry,
 } from '../../../src/features/schedules/types.ts'
-export type { AgentEntry, AgentHistory, AgentMessage, AgentStatus } from '../../../src/features/sessions/schema.ts'
+export type {
+  HistoryPage as AgentHistory,
+  SessionEntry as AgentEntry,
+  SessionMessage as AgentMessage,
+  SessionStatus as AgentStatus,
+} from '../../../src/features/sessions/types.ts'
 export type { PolicyRule } from '../../../src/protocol/policy.ts'
 export type { Scope } from '../../../src/protocol/shapes.ts'

@@ -1,5 +1,5 @@
 import type { ServiceRequests } from '../../protocol/index.ts'
-import type { AgentEntry, AgentHistory, AgentStatus } from './schema.ts'
+import type { HistoryPage, SessionEntry, SessionStatus } from './types.ts'
 
 /** The methods of the client for sessions. */
 export function sessionsClient(http: ServiceRequests) {
@@ -7,13 +7,13 @@ export function sessionsClient(http: ServiceRequests) {
     /** Sessions of agents: their history, messages to them, and how to end one. */
     agents: {
       /** Newest first; `principal` filters by the principal that they work for. */
-      list: (filter: { principal?: string; state?: AgentEntry['state']; before?: string; limit?: number } = {}) =>
-        http.json<{ agents: AgentEntry[]; next?: string }>('GET', '/v1/agents', { query: filter }),
+      list: (filter: { principal?: string; state?: SessionEntry['state']; before?: string; limit?: number } = {}) =>
+        http.json<{ agents: SessionEntry[]; next?: string }>('GET', '/v1/agents', { query: filter }),
       /** One session with what it has used; rejects with `NOT_FOUND` if there is none. */
-      get: (id: string) => http.json<AgentStatus>('GET', http.path('/v1/agents', id)),
+      get: (id: string) => http.json<SessionStatus>('GET', http.path('/v1/agents', id)),
       /** A page of its history, oldest entry first. Default: the newest page. */
       history: (id: string, page: { before?: string; limit?: number } = {}) =>
-        http.json<AgentHistory>('GET', `${http.path('/v1/agents', id)}/history`, { query: page }),
+        http.json<HistoryPage>('GET', `${http.path('/v1/agents', id)}/history`, { query: page }),
       /** Sends it a message as the owner; `status` is the outcome. */
       send: (id: string, text: string) =>
         http.json<{ status: string }>('POST', `${http.path('/v1/agents', id)}/messages`, { body: { text } }),

@@ -1,4 +1,17 @@
-import type { SessionLimits } from './runner.ts'
+import type { z } from 'zod'
+import type { Immutable } from '../../lib/index.ts'
+import type {
+  agentBrief,
+  agentEntry,
+  agentHistory,
+  agentHistoryEntry,
+  agentMessage,
+  agentMessageOutcome,
+  agentRunner,
+  agentStatus,
+  newAgent,
+  newAgentMessage,
+} from './schema.ts'
 import type { SessionState } from './store-types.ts'
 
 /** The owner of the hub, as a session addresses it; no session may have this name. */
@@ -13,56 +26,13 @@ export const SESSION_LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$/
 export const RESERVED_SESSION_NAMES: readonly string[] = [OWNER, PARENT]
 
 /** A message from one session to another. */
-export interface SessionMessage {
-  /** Answer with this id as `replyTo`. */
-  readonly id: string
-  /** The session that wrote it; `owner` for the owner of the hub. */
-  readonly from: string
-  /** The session that receives it. */
-  readonly to: string
-  /** What it says. */
-  readonly text: string
-  /** Id of the message that it answers; absent for a new one. */
-  readonly replyTo?: string
-  /** Whether its sender has read untrusted content. */
-  readonly isUntrusted: boolean
-  /** ISO time. */
-  readonly sentAt: string
-}
+export type SessionMessage = Immutable<z.infer<typeof agentMessage>>
 
 /** A session in a list. */
-export interface SessionBrief {
-  /** Also the run of its calls. */
-  readonly id: string
-  /** The name that its creator chose; absent if it chose none. */
-  readonly label?: string
-  /** The session that started it; absent for a root. */
-  readonly parent?: string
-  /** The runner; absent for a run that no runner works in. */
-  readonly runner?: string
-  /** Whether it is running, and how it ended. */
-  readonly state: SessionState
-  /** ISO time. */
-  readonly createdAt: string
-  /** ISO time; absent while it is running. */
-  readonly endedAt?: string
-}
+export type SessionBrief = Immutable<z.infer<typeof agentBrief>>
 
 /** A session with its task and outcome. */
-export interface SessionEntry extends SessionBrief {
-  /** The first of its ancestors; its own id for a root. */
-  readonly root: string
-  /** The principal that it belongs to; absent for the owner of the hub. */
-  readonly principal?: string
-  /** What it was started for; absent for a run. */
-  readonly task?: string
-  /** Why it ended, if that is not obvious. */
-  readonly reason?: string
-  /** What its runner returned; absent before, and when it failed. */
-  readonly result?: string
-  /** Whether it has read untrusted content. */
-  readonly isTainted: boolean
-}
+export type SessionEntry = Immutable<z.infer<typeof agentEntry>>
 
 /** Sessions, newest first. */
 export interface SessionPage<S = SessionBrief> {
@@ -83,35 +53,10 @@ export interface SessionListing {
 }
 
 /** One entry in the history of a session. */
-export type HistoryEntry =
-  | {
-      readonly type: 'call'
-      /** ISO time of its end. */
-      readonly at: string
-      /** Id of the call, as the records name it. */
-      readonly callId: string
-      /** Canonical name of the tool. */
-      readonly tool: string
-      /** How the call ended: `ok`, or the kind of failure. */
-      readonly status: string
-      /** What it did, in one line. */
-      readonly summary: string
-      /** Whether it read untrusted content. */
-      readonly isUntrusted: boolean
-    }
-  | { readonly type: 'message'; readonly at: string; readonly message: SessionMessage }
+export type HistoryEntry = Immutable<z.infer<typeof agentHistoryEntry>>
 
 /** A page of the history of a session, oldest entry first. */
-export interface HistoryPage {
-  /** Id of the session. */
-  readonly session: string
-  /** Calls and messages, oldest first. */
-  readonly entries: readonly HistoryEntry[]
-  /** `before` of the page of what came earlier; absent at the beginning. */
-  readonly earlier?: string
-  /** `after` of what comes later. */
-  readonly later: string
-}
+export type HistoryPage = Immutable<z.infer<typeof agentHistory>>
 
 /** Which page of a history. Default: the newest. */
 export interface HistoryWish {
@@ -124,66 +69,22 @@ export interface HistoryWish {
 }
 
 /** A message that is to be sent. */
-export interface SendWish {
-  /** What to say. */
-  readonly text: string
-  /** Id of the message that it answers. Default: none. */
-  readonly replyTo?: string
-  /** How long to wait for an answer. Default: 0, does not wait. */
-  readonly waitMs?: number
-}
+export type SendWish = Immutable<z.infer<typeof newAgentMessage>>
 
 /** The outcome of sending a message. The message is stored whatever the status is. */
-export interface SendOutcome {
-  /** Id of the message. */
-  readonly message: string
-  /** The session that receives it. */
-  readonly session: string
-  /** `ended`: the session was over before it answered. */
-  readonly status: 'sent' | 'replied' | 'timeout' | 'ended'
-  /** The answer, if it arrived in time. */
-  readonly reply?: SessionMessage
-  /** State of the session that receives it. */
-  readonly state: SessionState
-  /** Why that session ended, if it has. */
-  readonly reason?: string
-}
+export type SendOutcome = Immutable<z.infer<typeof agentMessageOutcome>>
 
-/** A session to start. */
-export interface SpawnWish {
-  /** The task for the runner. */
-  readonly task: string
-  /** A name to find it by: letters, digits, `.`, `_` and `-`, at most 40. Default: none. */
-  readonly label?: string
-  /** Name of the runner. Default: `default`. */
-  readonly runner?: string
-  /** Its limits; they cannot exceed those of its creator and its runner. Default: those of the runner. */
-  readonly limits?: SessionLimits
+/** A session to start. `waitMs` is not in the schema because `POST /v1/agents` does not wait for the end of the session. */
+export type SpawnWish = Immutable<z.infer<typeof newAgent>> & {
   /** How long to wait for its end. Default: 0, does not wait. */
   readonly waitMs?: number
 }
 
 /** The status of a session. */
-export interface SessionStatus {
-  /** The session. */
-  readonly session: SessionEntry
-  /** Its usage and its limits, if they are counted. */
-  readonly budget?: { readonly used: Readonly<Required<SessionLimits>>; readonly limits: SessionLimits }
-  /** Sessions that it started. */
-  readonly children: readonly SessionBrief[]
-  /** Messages of the inbox, now marked as read; only for the caller's own session. */
-  readonly messages: readonly SessionMessage[]
-  /** Number of messages that are still unread. */
-  readonly unread: number
-}
+export type SessionStatus = Immutable<z.infer<typeof agentStatus>>
 
 /** A runner that agents may name. */
-export interface RunnerBrief {
-  /** The name in `sessions.runners`. */
-  readonly name: string
-  /** What it is good for; absent if the owner gives none. */
-  readonly description?: string
-}
+export type RunnerBrief = Immutable<z.infer<typeof agentRunner>>
 
 /** The handle of a tool that declares the capability. */
 export type SessionHandle = {
