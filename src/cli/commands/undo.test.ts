@@ -82,7 +82,7 @@ describe.concurrent('tool-hub undo', () => {
     expect((await folder.run(['undo', '--run', 'none'])).code).toBe(2)
     const { code, stderr } = await folder.run(['undo', '--call', 'c-none'])
     expect(code).toBe(2)
-    expect(stderr).toContain('No call "c-none"')
+    expect(stderr).toContain('There is no record of a call "c-none" that changed files.')
   })
 
   it('asks for the root where the change was made with --root, and not for a --force that would not help', async (test) => {
