@@ -111,7 +111,8 @@ describe('the import graph', () => {
     const isTool = (file: string) =>
       (file.startsWith('tools/') && file !== 'tools/index.generated.ts') || /^features\/\w+\/tools\//.test(file)
     const outside = internal().filter(
-      ({ file, target }) => isTool(file) && !/^(core|lib)\/index\.ts$|^tools\/|^features\//.test(target),
+      ({ file, target }) =>
+        isTool(file) && !/^(core|lib)\/index\.ts$/.test(target) && moduleOf(file) !== moduleOf(target),
     )
     const machine = edges.filter(({ file, specifier }) => isTool(file) && MACHINE.test(specifier))
     const globals = files.filter(
@@ -120,6 +121,16 @@ describe('the import graph', () => {
         /(?<!\.)\bfetch\(|(?<![\w.-])process\.|\beval\(|new Function/.test(readFileSync(file, 'utf8')),
     )
     expect({ outside, machine, globals }).toEqual({ outside: [], machine: [], globals: [] })
+  })
+
+  it('keeps features apart: none imports another', () => {
+    const crossing = internal().filter(
+      ({ file, target }) =>
+        /^features\/(?!generated\/|index\.ts)/.test(file) &&
+        target.startsWith('features/') &&
+        moduleOf(file) !== moduleOf(target),
+    )
+    expect(crossing).toEqual([])
   })
 
   it('imports later only what the service can load before it listens', () => {
@@ -157,4 +168,9 @@ function internal(): { file: string; target: string }[] {
 
 function folderOf(file: string): string {
   return file.includes('/') ? file.slice(0, file.indexOf('/')) : '(root)'
+}
+
+/** The folder of a file, for features the folder of the feature. */
+function moduleOf(file: string): string {
+  return /^features\/[^/]+\//.exec(file)?.[0] ?? folderOf(file)
 }
