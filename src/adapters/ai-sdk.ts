@@ -13,7 +13,7 @@ import {
   parseArguments,
 } from './model-calls.ts'
 import type { Provider } from './schema/for-provider.ts'
-import { type AdapterOptions, chooseCards, shownSchema } from './shown-tools.ts'
+import { type AdapterOptions, chooseCards, shownSchema, type ToolCaller } from './shown-tools.ts'
 
 /** Options of `toAiSdk`. */
 export interface AiSdkOptions extends AdapterOptions {
@@ -81,29 +81,35 @@ type AiSdkContentPart =
  * const { text } = await generateText({ model, tools: toAiSdk(hub), stopWhen: stepCountIs(20), prompt })
  */
 export function toAiSdk(hub: Hub, options: AiSdkOptions = {}): Record<string, AiSdkTool> {
-  return Object.fromEntries(chooseCards(hub, options).map((card) => [card.name, toolOf(hub, card, options)]))
+  const { approvals = 'framework' } = options
+  return toolSet(hub, options, approvals === 'framework' ? hub : undefined)
+}
+
+/** `policy` says whether to ask the user about a call; without it the approver of the hub is asked. */
+function toolSet(hub: ToolCaller, options: AiSdkOptions, policy?: Pick<Hub, 'explain'>): Record<string, AiSdkTool> {
+  return Object.fromEntries(chooseCards(hub, options).map((card) => [card.name, toolOf(hub, card, options, policy)]))
 }
 
 function toolOf(
-  hub: Hub,
+  hub: ToolCaller,
   card: ToolCard,
-  { run, session, caller, provider, approvals = 'framework', progress = true }: AiSdkOptions,
+  { run, session, caller, provider, progress = true }: AiSdkOptions,
+  policy: Pick<Hub, 'explain'> | undefined,
 ): AiSdkTool {
   const { name, title, description } = card
   const { schema, strict, restore } = shownSchema(card, provider)
   const who = { run, session, caller }
-  const isAsked = approvals === 'framework'
   return {
     type: 'dynamic',
     ...(title !== undefined && { title }),
     description,
     inputSchema: schemaOf(schema),
     ...(strict && { strict }),
-    ...(isAsked && {
-      needsApproval: (input: unknown) => needsAnswer(hub, name, restore(input), who),
+    ...(policy && {
+      needsApproval: (input: unknown) => needsAnswer(policy, name, restore(input), who),
     }),
     execute(input, { toolCallId, messages, abortSignal: signal }) {
-      const isYes = isAsked && isApproved(messages, { name, toolCallId, input })
+      const isYes = policy !== undefined && isApproved(messages, { name, toolCallId, input })
       const start = (onEvent?: CallOptions['onEvent']) =>
         hub.callDynamic(name, restore(input), {
           run,
@@ -214,18 +220,19 @@ export function toAiSdkRunner(
     ...runner,
     async run(session) {
       const { task, signal } = session
-      const tools = toAiSdk(hubOf(session), { provider, approvals: 'hub', progress: false })
+      const tools = toolSet(callerOf(session), { provider, progress: false })
       const result = await agent({ task, tools, signal, session })
       return typeof result === 'string' ? result : result.text
     },
   }
 }
 
-/** The part of a hub that the tools need if nobody is asked. */
-function hubOf({ tools, call }: SessionWork): Hub {
+/** The calls of a session, in the form of the hub. */
+function callerOf({ tools, call }: SessionWork): ToolCaller {
   const cards = tools.map((tool) => ({ ...tool, tool: tool.name, capabilities: [] }))
-  const callDynamic: Hub['callDynamic'] = (tool, input, options) => call(tool, input, { signal: options?.signal })
-  return { cards: () => cards, callDynamic } as unknown as Hub
+  const callDynamic: ToolCaller['callDynamic'] = (tool, input, options) =>
+    call(tool, input, { signal: options?.signal })
+  return { cards: () => cards, callDynamic }
 }
 
 /**

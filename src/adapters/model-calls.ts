@@ -54,7 +54,12 @@ function progressOf(event: CallEvent): CallProgress | undefined {
 }
 
 /** Whether a person has to approve a call: policy asks, and no remembered answer applies. */
-export async function needsAnswer(hub: Hub, name: string, input: unknown, who: CallOptions): Promise<boolean> {
+export async function needsAnswer(
+  hub: Pick<Hub, 'explain'>,
+  name: string,
+  input: unknown,
+  who: CallOptions,
+): Promise<boolean> {
   const { effect, remembered } = await hub.explain(name, input, who)
   return effect === 'ask' && remembered === undefined
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Clock, type HubOptions, messageOf, type Sandbox, ToolError } from '../core/index.ts'
+import { type AnyTool, type Clock, type HubOptions, messageOf, type Sandbox, ToolError } from '../core/index.ts'
 import { createToolHub } from '../create-tool-hub.ts'
 import { type Hub, isStoreLost, RunIndexer, restoreKeys, secretsOf, storeIsLost } from '../hub/index.ts'
 import { VERSION } from '../lib/index.ts'
@@ -66,9 +66,9 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   // Before the first call: an idempotency key that only the records have must not be used again.
   await restoreKeys({ keys: store.keys, calls: store.calls, runsFolder, now: startedAt, onProblem })
   const mcp = mcpServers && createMcpSource(mcpServers)
-  const hub = createToolHub(
+  const hub: Hub = createToolHub<readonly AnyTool[]>(
     hubOptionsOf({ principals: createPrincipalLookup(store, () => clock.now()), ...hubOptions, store }, mcp, options),
-  ) as unknown as Hub
+  )
   const indexer = new RunIndexer({ calls: store.calls, runsFolder, clock })
   const events = createEventHub({ hub, indexer, store, clock })
   indexer.follow(hub)

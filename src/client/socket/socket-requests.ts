@@ -52,7 +52,7 @@ export class SocketRequests {
   /** Handles a message that answers a request; returns whether it was one. */
   take(message: LinkMessage): boolean {
     if (message.type === 'progress') {
-      this.#underWay.get(message.id)?.onEvent?.(message.event as unknown as CallEvent)
+      this.#underWay.get(message.id)?.onEvent?.(message.event as CallEvent)
       return true
     }
     if (message.type === 'result') {

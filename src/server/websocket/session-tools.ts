@@ -9,8 +9,13 @@ import { type ClientConnection, connectClient } from '../../sources/client-tools
 import type { ReadMessage } from './messages.ts'
 import { requireAnyScope, type SessionPort } from './session-port.ts'
 
-type ToolsMessage = Extract<ReadMessage, { type: 'tools' }>
 type AnswerMessage = Extract<ReadMessage, { type: 'answer' }>
+
+/** Tools of a client, which `define` validates. */
+interface Registration {
+  readonly name: string
+  readonly tools: readonly object[]
+}
 
 interface Registered {
   readonly connection: ClientConnection
@@ -41,9 +46,9 @@ export class SessionTools {
   }
 
   /** Replaces the tools registered under this name. Returns those accepted and those refused. */
-  async register({ name, tools }: ToolsMessage): Promise<{ tools: string[]; refused: readonly RefusedClientTool[] }> {
+  async register({ name, tools }: Registration): Promise<{ tools: string[]; refused: readonly RefusedClientTool[] }> {
     requireAnyScope(this.#session.caller, 'call')
-    const definitions = tools as unknown as readonly ClientToolDefinition[]
+    const definitions = tools as readonly ClientToolDefinition[]
     const known = this.#registered.get(name) ?? this.#connect(name)
     const refused = known.connection.define(definitions)
     const names = definitions.map(nameOf).filter((name) => name !== undefined)
