@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import { basename } from 'node:path'
-import { ToolError } from '../../core/index.ts'
+import { type Clock, type Durability, ToolError } from '../../core/index.ts'
 import { shortPath } from '../../lib/index.ts'
 import { GroupCommit, openOurs } from '../../system/index.ts'
 import { diskError } from './disk-error.ts'
@@ -12,14 +12,18 @@ export interface Disk {
 }
 
 const MACHINE_DISK: Disk = {
-  write: (fd, bytes, offset) => fs.writeSync(fd, bytes, offset),
-  sync: (fd, done) => fs.fdatasync(fd, done),
+  write: fs.writeSync,
+  sync: fs.fdatasync,
 }
 
 /** Waiting text is written at this size, whatever the schedule, to keep writes short and memory bounded. */
 const WRITE_CHARS = 65_536
 /** How much is kept in memory while the disk refuses writes: about 20,000 events. */
 const KEPT_CHARS = 8 * 1024 * 1024
+/** One buffer for all batches: it is written before `flush` returns, so that a call leaves no garbage to collect. */
+const SCRATCH = Buffer.allocUnsafeSlow(4 * WRITE_CHARS)
+/** Bytes of UTF-8 per UTF-16 code unit. */
+const MAX_CHAR_BYTES = 3
 
 /** An append-only file. Lines are kept until the disk has taken them: in order, none twice and none in part. */
 export class AppendFile {
@@ -98,7 +102,8 @@ export class AppendFile {
     if (this.#isClosed) return this.problem
     if (this.#rest && !this.#write(this.#rest)) return this.#problem
     if (this.#text === '') return this.problem
-    const batch = encode(this.#text)
+    const isShort = this.#text.length * MAX_CHAR_BYTES <= SCRATCH.length
+    const batch = isShort ? SCRATCH.subarray(0, SCRATCH.write(this.#text)) : Buffer.from(this.#text)
     this.#text = ''
     this.#write(batch)
     return this.problem
@@ -186,12 +191,100 @@ export class AppendFile {
   }
 }
 
-/** One buffer for all batches: it is written before `flush` returns, so that a call leaves no garbage to collect. */
-const SCRATCH = Buffer.allocUnsafeSlow(4 * WRITE_CHARS)
+const BEHIND_MS = 100
+const RETRY_MS = 1_000
+/**
+ * With so few calls in flight an end is written immediately: that takes 2 us, waiting for the tick 4 us (measured).
+ * With more calls, all ends of a tick share one write, which saves each call 2 us.
+ */
+const FEW_CALLS = 4
 
-function encode(text: string): Buffer {
-  const maxBytes = text.length * 3
-  return maxBytes <= SCRATCH.length ? SCRATCH.subarray(0, SCRATCH.write(text)) : Buffer.from(text)
+interface ScheduleOptions {
+  readonly durability: Durability
+  readonly clock: Clock
+  readonly onProblem?: (error: ToolError) => void
+}
+
+/** Decides when waiting lines are written: immediately, at the end of the tick, or behind. */
+export class WriteSchedule {
+  readonly #file: AppendFile
+  readonly #options: ScheduleOptions
+  #isTickRequested = false
+  #waiting: { readonly promise: Promise<void>; readonly settle: (problem: ToolError | undefined) => void } | undefined
+  #cancelTimer: (() => void) | undefined
+  #isProblemTold = false
+
+  constructor(file: AppendFile, options: ScheduleOptions) {
+    this.#file = file
+    this.#options = options
+  }
+
+  /** Requests that waiting lines are written soon. */
+  request(): void {
+    if (this.#file.isDue) this.#flush()
+    else if (this.#options.durability === 'behind') this.#after(BEHIND_MS)
+    else this.#requestTick()
+  }
+
+  /**
+   * Resolves when all lines are in the file. Returns `undefined` if they are already, or nobody should wait for them.
+   */
+  written(callsInFlight: number): Promise<void> | undefined {
+    if (this.#options.durability === 'behind' || !this.#file.hasWaiting) return undefined
+    if (callsInFlight <= FEW_CALLS) {
+      const problem = this.#flush()
+      return problem && Promise.reject(problem)
+    }
+    this.#requestTick()
+    this.#waiting ??= waiting()
+    return this.#waiting.promise
+  }
+
+  /** Cancels the timer. */
+  stop(): void {
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+  }
+
+  #requestTick(): void {
+    if (this.#isTickRequested) return
+    this.#isTickRequested = true
+    setImmediate(this.#tick)
+  }
+
+  readonly #tick = (): void => {
+    this.#isTickRequested = false
+    const problem = this.#flush()
+    this.#waiting?.settle(problem)
+    this.#waiting = undefined
+  }
+
+  #flush(): ToolError | undefined {
+    const problem = this.#file.flush()
+    if (problem) {
+      this.#after(RETRY_MS)
+      if (!this.#isProblemTold) this.#options.onProblem?.(problem)
+    }
+    this.#isProblemTold = problem !== undefined
+    return problem
+  }
+
+  #after(ms: number): void {
+    this.#cancelTimer ??= this.#options.clock.after(ms, this.#timer, { background: true })
+  }
+
+  readonly #timer = (): void => {
+    this.#cancelTimer = undefined
+    this.#flush()
+  }
+}
+
+function waiting() {
+  let settle: (problem: ToolError | undefined) => void = () => {}
+  const promise = new Promise<void>((resolve, reject) => {
+    settle = (problem) => (problem ? reject(problem) : resolve())
+  })
+  return { promise, settle }
 }
 
 /** Opens the file if it has no second name: otherwise what we append would also appear in another user's file. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Clock } from '../../core/index.ts'
 import { AppendFile } from './append-file.ts'
-import { type CallEnded, type CallInterrupted, type EventBody, hasFailed } from './events.ts'
+import type { CallEnded, CallInterrupted, EventBody } from './events.ts'
 import { readLinesSync } from './lines.ts'
 
 const BEHIND_MS = 100
@@ -127,10 +127,13 @@ export function seqOf(line: Buffer): number | undefined {
   return match ? Number(match[1]) : undefined
 }
 
+/** Whether a call that ended so did not do what was asked. */
+export function hasFailed(status: CallEnded['status'] | CallInterrupted['status']): boolean {
+  return status !== 'ok' && status !== 'pending' && status !== 'running'
+}
+
 const TYPE = '{"type":"'
-
 const CALL = '","callId":"'
-
 const TOOL = '","tool":"'
 
 /** An event with its place in the chain. */

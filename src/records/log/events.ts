@@ -315,11 +315,6 @@ export interface RecordsLost {
   readonly events: number
 }
 
-/** Whether a call that ended so did not do what was asked. */
-export function hasFailed(status: CallEnded['status'] | CallInterrupted['status']): boolean {
-  return status !== 'ok' && status !== 'pending' && status !== 'running'
-}
-
 /** What can be appended to a run. Write `type`, `callId` and `tool` first: readers find them there without parsing. */
 export type EventBody =
   | CallStarted

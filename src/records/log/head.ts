@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Clock, type HeadStore, messageOf, ToolError } from '../../core/index.ts'
 import { errnoOf, shortPath } from '../../lib/index.ts'
 import { openOurs, readRegular } from '../../system/index.ts'
-import type { ChainLink } from './chain.ts'
+import type { ChainLink } from './event-line.ts'
 import type { RunHead } from './events.ts'
 
 /** Written when a run is closed in good order: where it ended, so that the next open need not read all of it. */

@@ -1,6 +1,5 @@
-export type { AuditFinding } from './chain.ts'
 export { checkRecords, diskError } from './disk-error.ts'
-export { MAX_ARGS_CHARS } from './encode-event.ts'
+export { MAX_ARGS_CHARS } from './event-line.ts'
 export type {
   ApprovalAnswered,
   ApprovalRequested,
@@ -17,6 +16,7 @@ export { readHead } from './head.ts'
 export { type Line, readLinesSync } from './lines.ts'
 export { listRuns, type RunInfo } from './list-runs.ts'
 export { eventLines, parseEvent, pastCalls, readEvents, tailEvents } from './read-events.ts'
+export type { AuditFinding } from './record-check.ts'
 export { openArchives } from './run-archives.ts'
 export { type RecordedLine, RunRecords } from './run-records.ts'
 export { type FirstLines, FolderCheck } from './verify-folder.ts'

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { ended, started } from '../../../test/support/record-run.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { linkLine } from './chain.ts'
+import { linkLine } from './event-line.ts'
 import { listRuns } from './list-runs.ts'
 import { RunRecords } from './run-records.ts'
 

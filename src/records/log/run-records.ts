@@ -4,14 +4,13 @@ import { syncFolder } from '../../system/index.ts'
 import type { ArtifactWriter } from '../artifacts/artifact-writer.ts'
 import { Artifacts } from '../artifacts/artifacts.ts'
 import type { AppendFile, Disk } from './append-file.ts'
+import { WriteSchedule } from './append-file.ts'
 import type { CallLog } from './call-log.ts'
-import { type ChainLink, linkLine } from './chain.ts'
 import { diskError } from './disk-error.ts'
-import { encodeEvent } from './encode-event.ts'
+import { type ChainLink, encodeEvent, linkLine } from './event-line.ts'
 import type { EventBody } from './events.ts'
 import { type Head, HeadKeeper, readHeadSync, readLastHeadSync, writeHead, writeLastHead } from './head.ts'
 import { closeRunFiles, openRunFiles, type RunFiles, recover } from './open-run.ts'
-import { WriteSchedule } from './write-schedule.ts'
 
 /** A line of a record, as it is appended. */
 export interface RecordedLine {
@@ -165,12 +164,10 @@ export class RunRecords {
     this.#log.add(event, { seq: linked.seq, time: this.#time, body })
     this.#schedule.request()
     this.#keeper?.request()
-    if (this.#options.onAppend) this.#tell(event, linked)
-  }
-
-  #tell(event: EventBody, { seq, line }: { readonly seq: number; readonly line: string }): void {
-    this.#bytes += Buffer.byteLength(line)
-    this.#options.onAppend!({ run: this.run, seq, time: this.#time, event, bytes: this.#bytes })
+    const { onAppend } = this.#options
+    if (!onAppend) return
+    this.#bytes += Buffer.byteLength(linked.line)
+    onAppend({ run: this.run, seq: linked.seq, time: this.#time, event, bytes: this.#bytes })
   }
 
   /**

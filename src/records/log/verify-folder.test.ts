@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { systemClock } from '../../core/context.ts'
 import type { StoredHead } from '../../core/store.ts'
-import { FIRST_PREV, linkLine } from './chain.ts'
+import { FIRST_PREV, linkLine } from './event-line.ts'
 import { RunRecords } from './run-records.ts'
 import { type FirstLines, FolderCheck } from './verify-folder.ts'
 

@@ -2,11 +2,12 @@ import { readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type HeadStore, isRunId, type StoredHead } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
-import { bodyOf, inspectLine, type KnownHead } from './chain.ts'
 import { diskError } from './disk-error.ts'
+import { bodyOf, inspectLine } from './event-line.ts'
 import type { RunHead, RunOpened } from './events.ts'
 import { asRunHead, readLastHead } from './head.ts'
 import { readRecordLines } from './lines.ts'
+import type { KnownHead } from './record-check.ts'
 import { type VerifyReport, verifyRun } from './verify-run.ts'
 
 /** The head of the run before, or that there was none, as the first line of a run says. By folder of the run. */

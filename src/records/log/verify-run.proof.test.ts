@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { ended, started } from '../../../test/support/record-run.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { systemClock } from '../../core/context.ts'
-import { FIRST_PREV, linkLine } from './chain.ts'
+import { FIRST_PREV, linkLine } from './event-line.ts'
 import { RunRecords } from './run-records.ts'
 import { type VerifyOptions, verifyRun } from './verify-run.ts'
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ended, newRun, runsFolder, started } from '../../../test/support/record-run.ts'
 import { systemClock } from '../../core/context.ts'
 import { sha256 } from '../../lib/hash.ts'
-import { FIRST_PREV, linkLine } from './chain.ts'
+import { FIRST_PREV, linkLine } from './event-line.ts'
 import { RunRecords } from './run-records.ts'
 import { verifyRun } from './verify-run.ts'
 

@@ -4,13 +4,18 @@ import { ToolError } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { isLocked } from '../../system/index.ts'
 import { ArtifactCheck } from '../artifacts/artifacts.ts'
-import { CallLines, withoutDetails } from './call-log.ts'
-import { type AuditFinding, AuditFindings, ChainCheck, type CheckedEvent, type KnownHead } from './chain.ts'
+import { CallLines, hasFailed, withoutDetails } from './call-log.ts'
 import { diskError } from './disk-error.ts'
-import { hasFailed } from './events.ts'
 import { type Head, readHead } from './head.ts'
 import { LineReader } from './lines.ts'
-import { LogCheck } from './log-check.ts'
+import {
+  type AuditFinding,
+  AuditFindings,
+  ChainCheck,
+  type CheckedEvent,
+  type KnownHead,
+  LogCheck,
+} from './record-check.ts'
 
 /** The result of `audit verify` for one run. */
 export interface VerifyReport {

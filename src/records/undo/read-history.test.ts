@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { sha256 } from '../../lib/hash.ts'
-import { FIRST_PREV, linkLine } from '../log/chain.ts'
+import { FIRST_PREV, linkLine } from '../log/event-line.ts'
 import { readChangeHistory, readKept } from './read-history.ts'
 
 const TIME = '2026-01-01T00:00:00.000Z'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { started } from '../../../test/support/record-run.ts'
-import { encodeEvent } from './encode-event.ts'
+import { encodeEvent } from './event-line.ts'
 
 /** Arguments whose JSON has so many bytes. */
 const argsOf = (bytes: number) => 'x'.repeat(bytes - 2)

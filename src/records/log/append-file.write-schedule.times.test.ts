@@ -6,8 +6,7 @@ import { TestDisk } from '../../../test/support/record-run.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { Clock } from '../../core/context.ts'
 import type { Durability } from '../../core/options.ts'
-import { AppendFile } from './append-file.ts'
-import { WriteSchedule } from './write-schedule.ts'
+import { AppendFile, WriteSchedule } from './append-file.ts'
 
 let path: string
 beforeEach(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { safeJson } from './encode-event.ts'
+import { safeJson } from './event-line.ts'
 
 /** What is written of a value that `JSON.stringify` refuses. */
 const cut = (value: unknown) => JSON.parse(safeJson({ n: 1n, value })).value

@@ -1,56 +1,10 @@
-import { sha256 } from '../../lib/index.ts'
+import { ToolError } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { seqOf } from './call-log.ts'
+import { bodyOf, FIRST_PREV, inspectLine, type LineFacts } from './event-line.ts'
 import type { EventBody } from './events.ts'
 import type { Head } from './head.ts'
-import type { Line } from './lines.ts'
-
-/** The `prev` of a run's first line. */
-export const FIRST_PREV = '0'.repeat(64)
-
-/** What the next line is linked to. */
-export interface ChainLink {
-  readonly seq: number
-  readonly hash: string
-}
-
-/** Makes the next line, newline included, and what its successor is linked to. */
-export function linkLine(last: ChainLink, time: string, body: string): ChainLink & { readonly line: string } {
-  const seq = last.seq + 1
-  const sealed = `{"seq":${seq},"time":"${time}",${body.slice(1, -1)},"prev":"${last.hash}"`
-  const hash = sha256(sealed)
-  return { seq, hash, line: `${sealed},"hash":"${hash}"}\n` }
-}
-
-/** The fields of a line that the chain consists of. */
-export interface LineFacts extends ChainLink {
-  readonly prev: string
-  readonly time: string
-  readonly type: string
-  readonly callId: string | undefined
-  /** Whether the hash of the line matches its content. */
-  readonly intact: boolean
-}
-
-const HEAD = /^\{"seq":(\d{1,15}),"time":"([^"\\]{1,40})","type":"([a-z-]{1,40})"(?:,"callId":"([^"\\]{1,128})")?/
-const HEAD_BYTES = 320
-const TAIL = /^,"prev":"([0-9a-f]{64})","hash":"([0-9a-f]{64})"\}$/
-const TAIL_BYTES = 149
-const HASH_BYTES = 75
-
-/** Reads a line without parsing it (a run can have a million). Returns `undefined` if it is not a line of ours. */
-export function inspectLine(line: Buffer): LineFacts | undefined {
-  const head = HEAD.exec(line.toString('latin1', 0, HEAD_BYTES))
-  const tail = TAIL.exec(line.toString('latin1', Math.max(0, line.length - TAIL_BYTES)))
-  if (!head || !tail) return undefined
-  const hash = tail[2]!
-  const intact = sha256(line.subarray(0, line.length - HASH_BYTES)) === hash
-  return { seq: Number(head[1]), time: head[2]!, type: head[3]!, callId: head[4], prev: tail[1]!, hash, intact }
-}
-
-/** Returns the JSON of the event, as it was passed to `linkLine`. */
-export function bodyOf(line: Buffer): string {
-  const text = line.toString('utf8', 0, line.length - TAIL_BYTES)
-  return `{${text.slice(text.indexOf('"type":'))}}`
-}
+import { type Line, LineReader } from './lines.ts'
 
 /** Something that `verifyRun` found. */
 export interface AuditFinding {
@@ -207,4 +161,114 @@ function shown(run: unknown): string {
 function misplaced(seq: number, expected: number): string {
   if (seq > expected) return `is event ${seq}, but ${expected} should come here: lines were removed or moved`
   return `is event ${seq}, but ${expected} should come here: lines were inserted or moved`
+}
+
+/** Compares a log, as it is at the time of opening, with the lines derived from the events. */
+export class LogCheck {
+  readonly #name: string
+  readonly #findings: AuditFindings
+  readonly #reader: LineReader | undefined
+  #lines: Line[] = []
+  #next = 0
+  #number = 0
+  /** The first line derived from the events that the log lacks at its end. */
+  #missing: { readonly seq: number; readonly line: string } | undefined
+
+  private constructor(name: string, findings: AuditFindings, reader: LineReader | undefined) {
+    this.#name = name
+    this.#findings = findings
+    this.#reader = reader
+  }
+
+  /**
+   * Opens a log. Open it before the events: in a growing run, the log must not be ahead of the events that are read.
+   */
+  static async open(path: string, name: string, findings: AuditFindings): Promise<LogCheck> {
+    try {
+      return new LogCheck(name, findings, await LineReader.open(path, 0, { asOfNow: true }))
+    } catch (error) {
+      if (ToolError.is(error)) findings.report(error.message, { seq: 0 })
+      else if (errnoOf(error) !== 'ENOENT') throw error
+      return new LogCheck(name, findings, undefined)
+    }
+  }
+
+  /** Compares the next line derived from the events, newline included. */
+  async expect(seq: number, line: string): Promise<void> {
+    for (let found = await this.#peek(); found; found = await this.#peek()) {
+      const foundSeq = seqOf(found.bytes)
+      if (foundSeq !== undefined && foundSeq > seq) {
+        this.#report(`lacks the line of event ${seq}`, seq)
+        return
+      }
+      this.#next++
+      this.#number++
+      if (foundSeq === seq) {
+        if (!found.bytes.equals(Buffer.from(line.slice(0, -1))))
+          this.#report(`line ${this.#number} is not what event ${seq} gives`, seq)
+        return
+      }
+      this.#report(`line ${this.#number} is of no event`, foundSeq ?? seq)
+    }
+    this.#missing ??= { seq, line }
+  }
+
+  /**
+   * Ends the comparison. The log must reach `complete`, may lag behind from there to `last`, and must not exceed it.
+   */
+  async end({ complete, last }: { readonly complete: number; readonly last: number }): Promise<void> {
+    for (let found = await this.#peek(); found; found = await this.#peek()) {
+      this.#next++
+      this.#number++
+      const seq = seqOf(found.bytes)
+      if (seq !== undefined && seq > last) {
+        this.#report(`continues to event ${seq}: lines were removed at the end of events.jsonl`, last)
+        return
+      }
+      this.#report(`line ${this.#number} is of no event`, seq ?? last)
+    }
+    if (this.#missing && this.#missing.seq <= complete) {
+      this.#report(`lacks the line of event ${this.#missing.seq} and all that follow`, this.#missing.seq)
+      return
+    }
+    this.#checkRest(last)
+  }
+
+  /** Ends the comparison of a broken chain, whose events cannot be compared: looks only for events that are gone. */
+  async endOfBroken(last: number): Promise<void> {
+    for (let found = await this.#peek(); found; found = await this.#peek()) {
+      this.#next++
+      const seq = seqOf(found.bytes) ?? 0
+      if (seq <= last) continue
+      this.#report(`continues to event ${seq}: lines were removed at the end of events.jsonl`, last)
+      return
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#reader?.close()
+  }
+
+  /** A crash leaves half a line, which is then half of the line that comes next. */
+  #checkRest(last: number): void {
+    const rest = this.#reader?.rest
+    if (!rest || rest.length === 0) return
+    const isTorn = this.#missing && Buffer.from(this.#missing.line).subarray(0, rest.length).equals(rest)
+    if (isTorn) this.#findings.remark(`${this.#name} ends in half a line, as a crash leaves it`, last)
+    else this.#report('ends in half a line that no event gives', last)
+  }
+
+  async #peek(): Promise<Line | undefined> {
+    while (this.#next === this.#lines.length) {
+      const lines = await this.#reader?.next()
+      if (!lines) return undefined
+      this.#lines = lines
+      this.#next = 0
+    }
+    return this.#lines[this.#next]
+  }
+
+  #report(problem: string, seq: number): void {
+    this.#findings.report(`${this.#name} ${problem}`, { seq })
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../lib/hash.ts'
-import { bodyOf, FIRST_PREV, inspectLine, linkLine } from './chain.ts'
+import { bodyOf, FIRST_PREV, inspectLine, linkLine } from './event-line.ts'
 
 const TIME = '2026-01-01T00:00:00.000Z'
 const BODY = '{"type":"call-ended","callId":"c1","summary":"héllo"}'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { AuditFindings } from './chain.ts'
+import { AuditFindings } from './record-check.ts'
 
 describe('findings', () => {
   it('are a hundred of each at most', () => {
