@@ -1,2 +1,1 @@
-export { createRedactor, DecisionRedactor, type Redactor } from './redact.ts'
-export { lookAtKeys } from './redaction-walk.ts'
+export { createRedactor, DecisionRedactor, lookAtKeys, type Redactor } from './redact.ts'

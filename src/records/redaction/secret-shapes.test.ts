@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { mayHoldSecret, redactShapes, redactShown } from './secret-shapes.ts'
+import { mayHoldSecret } from './redact.ts'
+import { redactShapes, redactShown } from './secret-shapes.ts'
 
 const letters = (length: number) => 'abcdefghij'.repeat(10).slice(0, length)
 const CAPITALS = 'ABC'

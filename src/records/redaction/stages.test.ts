@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { KnownValues } from './known-values.ts'
-import { ShapeStage } from './shape-stage.ts'
+import { ShapeStage } from './redact-stream.ts'
 import { FoldedStage, KeyBlockStage, KnownStage, type Stage } from './stages.ts'
 
 const WORD = 'aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD'

@@ -1,5 +1,49 @@
+import type { KnownValues } from './known-values.ts'
 import { MAX_QUERY_NAME_LENGTH, QUERY_NAME, redactShapes, SECRET_HINT, WORD_BEGINNING } from './secret-shapes.ts'
-import type { Stage } from './stages.ts'
+import { FoldedStage, KeyBlockStage, KnownStage, type Stage } from './stages.ts'
+
+/**
+ * Removes secrets from bytes that come piece by piece, wherever the pieces are cut: together they are what redaction of
+ * the whole would be. Bytes are read as Latin-1, so that those that are not text pass unchanged. What it returns may be
+ * the same bytes.
+ */
+export class RedactStream {
+  readonly #stages: readonly Stage[]
+
+  constructor(known: KnownValues | undefined) {
+    const hiding = known ? [new KnownStage(known), ...known.folded.map((values) => new FoldedStage(values))] : []
+    this.#stages = [...hiding, new KeyBlockStage(), new ShapeStage()]
+  }
+
+  /** Returns what is certain now. The last word is held until its end, because it may be the beginning of a secret. */
+  push(bytes: Uint8Array): Uint8Array {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const input = buffer.toString('latin1')
+    let text = input
+    for (const stage of this.#stages) text = stage.push(text)
+    return text === input ? buffer : Buffer.from(text, 'latin1')
+  }
+
+  /**
+   * Returns held text that does not look like a secret, after a pause in the stream: a prompt, a row of dots. At most
+   * the first three characters of a known value are released, and of a shape only what is not secret yet: `sk`,
+   * `-----BEGIN`.
+   */
+  flush(): Uint8Array {
+    return this.#drain((stage) => stage.flush())
+  }
+
+  /** Returns the rest; the beginning of a known value that was cut off is hidden. */
+  end(): Uint8Array {
+    return this.#drain((stage) => stage.end())
+  }
+
+  #drain(last: (stage: Stage) => string): Uint8Array {
+    let text = ''
+    for (const stage of this.#stages) text = stage.push(text) + last(stage)
+    return Buffer.from(text, 'latin1')
+  }
+}
 
 const MAX_WORD_BEGINNING_LENGTH = Math.max(11, MAX_QUERY_NAME_LENGTH)
 

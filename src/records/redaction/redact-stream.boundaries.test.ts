@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { afterSeparator, beginningOfShape, certainUpTo, endOfWord } from './shape-stage.ts'
+import { afterSeparator, beginningOfShape, certainUpTo, endOfWord } from './redact-stream.ts'
 
 describe('where a text is certain', () => {
   it.each<[string, number, number | undefined]>([

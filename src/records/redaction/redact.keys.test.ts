@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lookAtKeys } from './redaction-walk.ts'
+import { lookAtKeys } from './redact.ts'
 
 const look = lookAtKeys(['Iban-Number'], (text) => text.replace('s3cret', 'hidden'))
 

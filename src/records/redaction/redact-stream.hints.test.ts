@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { redactAroundHints } from './redact-stream.ts'
 import { redactShapes } from './secret-shapes.ts'
-import { redactAroundHints } from './shape-stage.ts'
 
 const WORD = 'aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD1234'
 const parts = [
