@@ -1,2 +1,1 @@
-export { Metrics } from './metrics.ts'
-export { type CallSpan, startSpan } from './trace.ts'
+export { type CallSpan, Metrics, startSpan } from './telemetry.ts'

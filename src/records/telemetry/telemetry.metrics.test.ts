@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Metrics } from './metrics.ts'
+import { Metrics } from './telemetry.ts'
 
 describe('Metrics', () => {
   it('counts calls by tool and status, with durations and sizes', () => {

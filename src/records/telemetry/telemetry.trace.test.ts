@@ -1,6 +1,6 @@
 import { type Span, type SpanOptions, type Tracer, trace } from '@opentelemetry/api'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startSpan } from './trace.ts'
+import { startSpan } from './telemetry.ts'
 
 interface Seen {
   readonly name: string
