@@ -134,8 +134,8 @@ const TOKEN_ROUTES: readonly Route[] = [
     summary: 'Revokes an API token',
     allow: ['admin'],
     answers: [{ description: 'It opens nothing any more', status: 204 }],
-    async handle({ context: { service }, caller, params }) {
-      const id = params.get('id')!
+    async handle({ context: { service }, caller, param }) {
+      const id = param('id')
       if (!(await service.tokens.remove(id))) throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such token.')
       await service.hub.recordChange({ by: caller.name, change: 'token-revoked', subject: id })
       return answerNothing()
@@ -162,9 +162,9 @@ const GRANT_ROUTES: readonly Route[] = [
     summary: 'Forgets a remembered answer',
     allow: ['admin'],
     answers: [{ description: 'It is gone', status: 204 }],
-    async handle({ context, caller, params }) {
+    async handle({ context, caller, param }) {
       const { hub } = context.service
-      const id = params.get('id')!
+      const id = param('id')
       if (!(await hub.grants.revoke(id))) throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such grant.')
       await hub.recordChange({ by: caller.name, change: 'grant-revoked', subject: id })
       return answerNothing()
@@ -223,7 +223,7 @@ export const ROUTES: readonly Route[] = [
 ]
 
 async function serveMcp({ context, caller, webRequest, response }: Exchange): Promise<Response> {
-  const answer = await context.mcp.serve(caller, webRequest, response)
+  const answer = await context.mcp.serve(caller, webRequest(), response)
   const headers = new Headers(answer.headers)
   for (const [name, value] of Object.entries(API_HEADERS)) headers.set(name, value)
   return new Response(answer.body, { status: answer.status, headers })

@@ -14,13 +14,14 @@ export interface Exchange<V extends Caller | undefined = Caller, Q = unknown, B 
   readonly caller: V
   /** How the caller was authenticated; absent on open routes. */
   readonly identity: V extends Caller ? Identity : undefined
-  readonly params: ReadonlyMap<string, string>
+  /** The decoded value of a parameter of the path. */
+  readonly param: (name: string) => string
   readonly query: Q
   readonly body: B
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The same request as a web-standard `Request`. */
-  readonly webRequest: Request
+  /** Returns the same request as a web-standard `Request`. */
+  readonly webRequest: () => Request
 }
 
 /** A response of a route in the OpenAPI document. Default media type: JSON. */

@@ -40,8 +40,8 @@ export const APPROVAL_ROUTES: readonly Route[] = [
     summary: 'One approval',
     allow: ['approve', 'read', 'call'],
     answers: [{ description: 'The approval', schema: approval }],
-    handle: async ({ context, caller, params }) =>
-      answerJson(await context.service.approvals.approval(caller, params.get('id')!)),
+    handle: async ({ context, caller, param }) =>
+      answerJson(await context.service.approvals.approval(caller, param('id'))),
   }),
   defineRoute({
     method: 'post',
@@ -50,8 +50,8 @@ export const APPROVAL_ROUTES: readonly Route[] = [
     allow: ['approve'],
     body: approvalAnswer,
     answers: [{ description: 'Whether this answer won, and the approval as it is now', schema: approvalOutcome }],
-    async handle({ context, caller, identity, params, body }) {
-      return answerJson(await context.service.approvals.answer(caller, params.get('id')!, body, viaOf(identity)))
+    async handle({ context, caller, identity, param, body }) {
+      return answerJson(await context.service.approvals.answer(caller, param('id'), body, viaOf(identity)))
     },
   }),
   defineRoute({
@@ -69,8 +69,8 @@ export const APPROVAL_ROUTES: readonly Route[] = [
     summary: 'One question',
     allow: ['approve', 'read', 'call'],
     answers: [{ description: 'The question', schema: questionEntry }],
-    handle: async ({ context, caller, params }) =>
-      answerJson(await context.service.approvals.question(caller, params.get('id')!)),
+    handle: async ({ context, caller, param }) =>
+      answerJson(await context.service.approvals.question(caller, param('id'))),
   }),
   defineRoute({
     method: 'post',
@@ -79,8 +79,8 @@ export const APPROVAL_ROUTES: readonly Route[] = [
     allow: ['approve'],
     body: questionAnswer,
     answers: [{ description: 'Whether this answer won, and the question as it is now', schema: questionOutcome }],
-    async handle({ context, caller, identity, params, body }) {
-      return answerJson(await context.service.approvals.reply(caller, params.get('id')!, body, viaOf(identity)))
+    async handle({ context, caller, identity, param, body }) {
+      return answerJson(await context.service.approvals.reply(caller, param('id'), body, viaOf(identity)))
     },
   }),
 ]
@@ -106,17 +106,17 @@ export const ANSWER_ROUTES: readonly Route[] = [
     path: '/answer/{link}',
     summary: 'The page behind a link of a webhook',
     answers: [{ description: 'What waits, and a form', mediaType: 'text/html' }],
-    handle: async ({ context, params, request }) =>
-      answerPage(context, request, await pagesOf(context).show(params.get('link')!)),
+    handle: async ({ context, param, request }) =>
+      answerPage(context, request, await pagesOf(context).show(param('link'))),
   }),
   defineOpenRoute({
     method: 'post',
     path: '/answer/{link}',
     summary: 'Answers by the form of that page',
     answers: [{ description: 'What became of it', mediaType: 'text/html' }],
-    async handle({ context, params, request }) {
+    async handle({ context, param, request }) {
       const form = await readForm(request, context.maxBodyBytes)
-      return answerPage(context, request, await pagesOf(context).answer(params.get('link')!, form))
+      return answerPage(context, request, await pagesOf(context).answer(param('link'), form))
     },
   }),
 ]

@@ -24,8 +24,8 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
       { description: 'The whole content', mediaType: 'application/octet-stream' },
       { description: 'The wanted part', mediaType: 'application/octet-stream', status: 206 },
     ],
-    async handle({ context, caller, params, query: { run }, request, response }) {
-      const hash = params.get('sha256')!
+    async handle({ context, caller, param, query: { run }, request, response }) {
+      const hash = param('sha256')
       if (!HASH.test(hash) || (run !== undefined && !isRunId(run))) {
         throw new HttpRefusal(404, 'NOT_FOUND', 'There is no such artifact.', {
           hint: 'Use the sha256 of an artifact as a result gives it, and the run that made it.',

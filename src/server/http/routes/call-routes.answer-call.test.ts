@@ -80,15 +80,18 @@ async function startHold(headers: Record<string, string> = {}) {
 }
 
 describe('a call', () => {
-  it.each(['test%2Fmath.add', 'test_math_add', '%74est%2fmath%2Eadd'])('of %s gives its result', async (name) => {
-    const { status, json, headers } = await served.ask('POST', `/v1/tools/${name}/call`, caller, {
-      input: { a: 1, b: 2 },
-    })
-    expect(status).toBe(200)
-    expect(toolResult.parse(json)).toMatchObject({ ok: true, tool: 'test/math.add', data: { sum: 3 } })
-    expect(headers.get('cache-control')).toBe('no-store')
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-  })
+  it.each(['test%2Fmath.add/call', 'test_math_add/call', '%74est%2fmath%2Eadd/call', 'test_math_add/call?trace=1'])(
+    'of %s gives its result',
+    async (path) => {
+      const { status, json, headers } = await served.ask('POST', `/v1/tools/${path}`, caller, {
+        input: { a: 1, b: 2 },
+      })
+      expect(status).toBe(200)
+      expect(toolResult.parse(json)).toMatchObject({ ok: true, tool: 'test/math.add', data: { sum: 3 } })
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+    },
+  )
 
   it('that failed, was refused or named nothing is answered with 200 and what is wrong', async () => {
     const codes = async (name: string, body: unknown) => {
@@ -100,6 +103,21 @@ describe('a call', () => {
     expect(await codes('nothing', { input: {} })).toEqual([200, 'TOOL_NOT_FOUND'])
     expect(await codes('constructor', { input: {} })).toEqual([200, 'TOOL_NOT_FOUND'])
     expect(await codes('..%2F..%2Fetc', { input: {} })).toEqual([200, 'TOOL_NOT_FOUND'])
+  })
+
+  it.each(['%zz', '%E0%A4', '%00'])('whose name cannot be read names no tool: %s', async (name) => {
+    const { status, json } = await served.ask('POST', `/v1/tools/${name}/call`, caller, {})
+    expect({ status, code: toolResult.parse(json).error?.code }).toEqual({ status: 200, code: 'TOOL_NOT_FOUND' })
+  })
+
+  it.each([
+    ['GET', '/v1/tools/fail/call', 405],
+    ['POST', '/v1/tools//call', 404],
+    ['POST', '/v1/tools/test/math.add/call', 404],
+    ['POST', '/v1/tools/fail/call/', 404],
+    ['POST', '/v1/tools/fail/called', 404],
+  ])('is made by no other method or path: %s %s', async (method, path, status) => {
+    expect((await served.ask(method, path, caller)).status).toBe(status)
   })
 
   it('of which nothing is said but the name has no arguments', async () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { z } from 'zod'
-import type { CallEvent, CallOptions, Clock } from '../../../core/index.ts'
+import type { CallEvent, CallOptions, Clock, ToolResult } from '../../../core/index.ts'
 import { callDetail, callList, callQuery, callRequest, hasKey, toolResult } from '../../../protocol/index.ts'
 import type { Caller } from '../../service.ts'
 import { API_HEADERS, answerJson, HttpRefusal, refuseOn } from '../answers.ts'
@@ -15,27 +15,45 @@ const HEADERS = { ...API_HEADERS, 'content-type': 'application/json' }
 const EARLY_HEADERS = { ...HEADERS, 'x-accel-buffering': 'no' }
 const BEAT_MS = 15_000
 
+/** The route that calls a tool. `createHttpApp` serves it, with `calledTool`. */
+export const CALL_ROUTE: Route = defineRoute({
+  method: 'post',
+  path: '/v1/tools/{name}/call',
+  summary: 'Calls a tool, by its canonical name or by the name that models use',
+  allow: ['call'],
+  body: callRequest,
+  isCall: true,
+  answers: [
+    { description: 'The result of the call; 200 also for one that was refused or failed', schema: toolResult },
+    {
+      description: 'With Accept: text/event-stream: the events of the call, the last is call-ended',
+      mediaType: 'text/event-stream',
+    },
+  ],
+  handle: answerCall,
+})
+
+const CALL_PATH = /^\/v1\/tools\/([^/?]+)\/call(?:\?|$)/
+
+/** Returns the name of the tool that a request calls, `undefined` for other requests. */
+export function calledTool({ method, url = '' }: IncomingMessage): string | undefined {
+  if (method !== 'POST' || !url.startsWith('/v1/tools/')) return undefined
+  const name = CALL_PATH.exec(url)?.[1]
+  return name?.includes('%') ? decode(name) : name
+}
+
+/** A name that cannot be decoded is no name of a tool. */
+function decode(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
 /** Calls of tools, and the calls on record. */
 export const CALL_ROUTES: readonly Route[] = [
-  defineRoute({
-    method: 'post',
-    path: '/v1/tools/{name}/call',
-    summary: 'Calls a tool, by its canonical name or by the name that models use',
-    allow: ['call'],
-    body: callRequest,
-    isCall: true,
-    answers: [
-      { description: 'The result of the call; 200 also for one that was refused or failed', schema: toolResult },
-      {
-        description: 'With Accept: text/event-stream: the events of the call, the last is call-ended',
-        mediaType: 'text/event-stream',
-      },
-    ],
-    async handle(exchange) {
-      await answerCall(exchange)
-      return RESPONSE_ALREADY_SENT
-    },
-  }),
+  CALL_ROUTE,
   defineRoute({
     method: 'get',
     path: '/v1/calls',
@@ -51,7 +69,7 @@ export const CALL_ROUTES: readonly Route[] = [
     summary: 'One call with its lines in the record',
     allow: ['read'],
     answers: [{ description: 'The call', schema: callDetail }],
-    handle: async ({ context, params }) => answerJson(await context.service.history.call(params.get('callId')!)),
+    handle: async ({ context, param }) => answerJson(await context.service.history.call(param('callId'))),
   }),
 ]
 
@@ -60,22 +78,19 @@ export const CALL_ROUTES: readonly Route[] = [
  * A client that disconnects stops its call, unless the call has an idempotency key: then it continues, and the next call
  * with that key gets its result. An approval that the call waited for stays.
  */
-async function answerCall(exchange: CallExchange): Promise<void> {
-  const { context, caller, params, request, response } = exchange
+async function answerCall(exchange: CallExchange): Promise<Response> {
+  const { context, caller, param, body, request, response } = exchange
   try {
-    const name = params.get('name')!
-    const wanted = toCall(exchange.body, request.headers['idempotency-key'] as string | undefined)
-    if (wantsStream(request.headers.accept)) return await streamCall(exchange, name, wanted)
-    await nextTurn()
-    const answer = new WaitingAnswer(response, context.clock)
-    try {
-      answer.send(JSON.stringify(await call(caller, name, wanted, request)))
-    } finally {
-      answer.stop()
+    const call = toCall(body, request)
+    if (request.headers.accept?.includes('text/event-stream')) await streamCall(exchange, call)
+    else {
+      await nextTurn()
+      await sendResult(response, context.clock, caller.hub.callDynamic(param('name'), call.input, call.options))
     }
   } catch (error) {
     refuseOn(response, error, context.report)
   }
+  return RESPONSE_ALREADY_SENT
 }
 
 let turn: Promise<void> | undefined
@@ -94,25 +109,13 @@ function nextTurn(): Promise<void> {
   return turn
 }
 
-/** Makes the call, aborted when its client disconnects. */
-function call(caller: Caller, name: string, wanted: WantedCall, { socket }: IncomingMessage) {
-  const { input, options, survivesClient } = wanted
-  if (survivesClient) return caller.hub.callDynamic(name, input, options)
-  return caller.hub.callDynamic(name, input, { ...options, signal: socketSignal(socket) })
-}
-
-function wantsStream(accept: string | undefined): boolean {
-  return accept?.includes('text/event-stream') === true
-}
-
 /**
  * Sends the events of a call as they happen; the last is `call-ended`. Progress that a slow reader has no room for is
  * left out, so it never delays the call; the end is always sent.
  */
 async function streamCall(
-  { context: { clock, maxWaitingBytes }, caller, request: { socket }, response }: CallExchange,
-  name: string,
-  { input, options, survivesClient }: WantedCall,
+  { context: { clock, maxWaitingBytes }, caller, param, response }: CallExchange,
+  { input, options }: WantedCall,
 ): Promise<void> {
   const stream = new EventStream(response, { clock, maxWaitingBytes })
   let hasEnded = false
@@ -121,64 +124,48 @@ async function streamCall(
     hasEnded ||= event.type === 'call-ended'
     stream.send(event.type, event)
   }
-  const signal = survivesClient ? undefined : socketSignal(socket)
-  const result = await caller.hub.callDynamic(name, input, { ...options, onEvent, signal })
+  const result = await caller.hub.callDynamic(param('name'), input, { ...options, onEvent })
   if (!hasEnded) stream.send('call-ended', { type: 'call-ended', callId: result.callId, result })
   stream.end()
 }
 
 /**
- * The JSON response to a call that may wait for a person. A result that is ready soon is sent whole, with its length.
- * Otherwise the headers are sent after 15 s and a space every 15 s, which JSON allows before a value, so that neither
- * the client (Node's fetch ends a request without headers after 300 s) nor a proxy gives up.
+ * Sends the JSON response to a call that may wait for a person. A result that is ready soon is sent whole, with its
+ * length. Otherwise the headers are sent after 15 s and a space every 15 s, which JSON allows before a value, so that
+ * neither the client (Node's fetch ends a request without headers after 300 s) nor a proxy gives up.
  */
-class WaitingAnswer {
-  readonly #response: ServerResponse
-  readonly #clock: Clock
-  #cancelBeat: () => void = () => {}
-
-  constructor(response: ServerResponse, clock: Clock) {
-    this.#response = response
-    this.#clock = clock
-    this.#beatLater()
+async function sendResult(response: ServerResponse, clock: Clock, call: Promise<ToolResult>): Promise<void> {
+  let cancelBeat = clock.after(BEAT_MS, beat, { background: true })
+  function beat(): void {
+    if (response.destroyed) return
+    if (!response.headersSent) response.writeHead(200, EARLY_HEADERS)
+    response.write(' ')
+    cancelBeat = clock.after(BEAT_MS, beat, { background: true })
   }
-
-  send(json: string): void {
-    this.stop()
-    if (!this.#response.headersSent)
-      this.#response.writeHead(200, { ...HEADERS, 'content-length': Buffer.byteLength(json) })
-    this.#response.end(json)
-  }
-
-  stop(): void {
-    this.#cancelBeat()
-  }
-
-  #beatLater(): void {
-    this.#cancelBeat = this.#clock.after(BEAT_MS, () => this.#beat(), { background: true })
-  }
-
-  #beat(): void {
-    if (this.#response.destroyed) return
-    if (!this.#response.headersSent) this.#response.writeHead(200, EARLY_HEADERS)
-    this.#response.write(' ')
-    this.#beatLater()
+  try {
+    const json = JSON.stringify(await call)
+    if (!response.headersSent) response.writeHead(200, { ...HEADERS, 'content-length': Buffer.byteLength(json) })
+    response.end(json)
+  } finally {
+    cancelBeat()
   }
 }
 
-type CallExchange = Exchange<Caller, unknown, z.output<typeof callRequest>>
+type CallExchange = Exchange<Caller, unknown, CallRequest>
+type CallRequest = z.output<typeof callRequest>
 
 /** A call as the client wants it. */
 interface WantedCall {
   readonly input: unknown
   readonly options: CallOptions
-  /** Repeated with the same key it returns the same result, so it continues without its client. */
-  readonly survivesClient: boolean
 }
 
-function toCall({ input, ...given }: z.output<typeof callRequest>, keyHeader: string | undefined): WantedCall {
-  const options = { ...given, idempotencyKey: readKey(keyHeader, given.idempotencyKey) }
-  return { input, options, survivesClient: hasKey(options) }
+/** A call without a key is aborted when its client disconnects. One with a key returns the same result when repeated. */
+function toCall({ input, ...given }: CallRequest, { headers, socket }: IncomingMessage): WantedCall {
+  const options: Omit<CallRequest, 'input'> & { signal?: AbortSignal } = given
+  options.idempotencyKey = readKey(headers['idempotency-key'] as string | undefined, given.idempotencyKey)
+  if (!hasKey(options)) options.signal = socketSignal(socket)
+  return { input, options }
 }
 
 function readKey(header: string | undefined, inBody: string | undefined): string | undefined {

@@ -32,14 +32,14 @@ function toRoute({ handle, isOpen = false, allow, ...route }: FeatureRoute): Rou
 }
 
 function toRequest(exchange: Exchange<Caller | undefined, unknown, unknown>): FeatureRequest {
-  const { context, caller = NOBODY, params, query, body, request } = exchange
+  const { context, caller = NOBODY, param, query, body, request } = exchange
   const { service } = context
   const { name, scopes, rights } = caller
   return {
     hub: service.hub,
     store: service.store,
     caller: { name, scopes, rights, isBehind: (principal) => isOwnCall(principal, name) },
-    param: (key) => params.get(key) ?? '',
+    param,
     query,
     body,
     host: request.headers.host,

@@ -36,7 +36,7 @@ export const RUN_ROUTES: readonly Route[] = [
     summary: 'A run and its calls',
     allow: ['read'],
     answers: [{ description: 'The run', schema: runDetail }],
-    handle: async ({ context, params }) => answerJson(await context.service.history.run(params.get('run')!)),
+    handle: async ({ context, param }) => answerJson(await context.service.history.run(param('run'))),
   }),
   defineRoute({
     method: 'delete',
@@ -44,8 +44,8 @@ export const RUN_ROUTES: readonly Route[] = [
     summary: 'Removes a run that has ended; its hash stays on record',
     allow: ['admin'],
     answers: [{ description: 'It is removed', status: 204 }],
-    async handle({ context, caller, params }) {
-      await context.service.history.remove(params.get('run')!, { by: caller.name })
+    async handle({ context, caller, param }) {
+      await context.service.history.remove(param('run'), { by: caller.name })
       return answerNothing()
     },
   }),
@@ -56,8 +56,8 @@ export const RUN_ROUTES: readonly Route[] = [
     allow: ['read'],
     query: lineQuery,
     answers: [{ description: 'Lines, oldest first', schema: lineList }],
-    handle: async ({ context, params, query }) =>
-      answerJson({ lines: await context.service.history.lines(params.get('run')!, query) }),
+    handle: async ({ context, param, query }) =>
+      answerJson({ lines: await context.service.history.lines(param('run'), query) }),
   }),
   defineRoute({
     method: 'get',
@@ -65,8 +65,8 @@ export const RUN_ROUTES: readonly Route[] = [
     summary: 'The record of a run as it is on disk',
     allow: ['read'],
     answers: [{ description: 'One JSON value a line', mediaType: 'application/x-ndjson' }],
-    async handle({ context, params }) {
-      const run = params.get('run')!
+    async handle({ context, param }) {
+      const run = param('run')
       const record = await context.service.history.export(run)
       const headers = {
         ...API_HEADERS,
@@ -82,8 +82,7 @@ export const RUN_ROUTES: readonly Route[] = [
     summary: 'Files that the calls of a run changed, newest first',
     allow: ['read'],
     answers: [{ description: 'The changes', schema: changeList }],
-    handle: async ({ context, params }) =>
-      answerJson({ changes: await context.service.history.changes(params.get('run')!) }),
+    handle: async ({ context, param }) => answerJson({ changes: await context.service.history.changes(param('run')) }),
   }),
   defineRoute({
     method: 'post',
@@ -92,9 +91,9 @@ export const RUN_ROUTES: readonly Route[] = [
     allow: ['admin'],
     body: undoRequest,
     answers: [{ description: 'What was taken back', schema: undoReport }],
-    async handle({ context, caller, params, body, request }) {
+    async handle({ context, caller, param, body, request }) {
       const wish = { ...body, by: caller.name, signal: socketSignal(request.socket) }
-      return answerJson(await context.service.history.undo(params.get('run')!, wish))
+      return answerJson(await context.service.history.undo(param('run'), wish))
     },
   }),
 ]
