@@ -45,13 +45,7 @@ export function createRunCache({ maxEntries, maxBytes, maxValueBytes, clock }: R
 
 /** Creates the bounded memory of which files a run has read; a file that was evicted only has to be read again. */
 export function createSeenFiles(): SeenFiles {
-  const files = new LRUCache<string, string>({ max: MAX_SEEN_FILES })
-  return {
-    get: (path) => files.get(path),
-    set(path, sha256) {
-      files.set(path, sha256)
-    },
-  }
+  return new LRUCache<string, string>({ max: MAX_SEEN_FILES })
 }
 
 function toJson(value: unknown): string {

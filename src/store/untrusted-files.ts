@@ -1,22 +1,28 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  lstatSync,
-  lutimesSync,
-  openSync,
-  readdirSync,
-  type Stats,
-} from 'node:fs'
-import { dirname, join } from 'node:path'
+import { appendFileSync, closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { messageOf, ToolError } from '../core/index.ts'
-import { errnoOf } from '../lib/index.ts'
-import { isOwnerAlive, newOwner, statsIfThere } from '../system/index.ts'
-import { LabelJournal } from './label-journal.ts'
-import { isAtOrBelow, periodLine, timeAfter, timeBefore, WritePeriods } from './write-periods.ts'
+import { errnoOf, parseJson } from '../lib/index.ts'
+import {
+  GroupCommit,
+  isOwnerAlive,
+  newOwner,
+  prepareMissingDataFolder,
+  statsIfThere,
+  syncFolder,
+} from '../system/index.ts'
+import {
+  entriesBelow,
+  isAtOrBelow,
+  type PathEntry,
+  periodLine,
+  renewTime,
+  timeAfter,
+  timeBefore,
+  WritePeriods,
+} from './write-periods.ts'
 
 /** The files that a command can see, as real paths. */
 export interface VisiblePaths {
@@ -25,16 +31,8 @@ export interface VisiblePaths {
   readonly hidden: readonly string[]
 }
 
-/** A file or folder with its stats; those of a link are its own. */
-interface Entry {
-  readonly path: string
-  readonly stats: Stats
-  /** It is a folder that cannot be listed. */
-  readonly isClosed: boolean
-}
-
 const MAX_LABELS = 100_000
-const NO_NAMES: readonly string[] = []
+const NEWLINE = 0x0a
 const ENTRIES_AT_ONCE = 500
 /** Commands may survive a hub that was killed by this time. */
 const LAST_WRITES_MS = 2_000
@@ -65,7 +63,7 @@ export class UntrustedFiles {
   has(path: string): boolean {
     this.#open()
     if (this.#isLabelled(path)) return true
-    if (this.#periods.size === 0) return false
+    if (this.#periods.all.size === 0) return false
     const stats = statsIfThere(path)
     return stats !== undefined && this.#periods.cover(path, stats)
   }
@@ -75,7 +73,7 @@ export class UntrustedFiles {
     this.#open()
     if (this.#isLabelled(path)) return true
     for (const label of this.#labels) if (isAtOrBelow(label, path)) return true
-    if (this.#periods.size === 0) return false
+    if (this.#periods.all.size === 0) return false
     for (const entry of entriesBelow(path)) if (this.#isWritten(entry.path, entry)) return true
     return false
   }
@@ -115,7 +113,7 @@ export class UntrustedFiles {
    */
   async find({ sees, hidden }: VisiblePaths): Promise<string | undefined> {
     this.#open()
-    if (this.#labels.size === 0 && this.#periods.size === 0) return undefined
+    if (this.#labels.size === 0 && this.#periods.all.size === 0) return undefined
     this.#endOfDead()
     const writing = this.#openFolder(sees)
     if (writing !== undefined) return writing
@@ -228,7 +226,7 @@ export class UntrustedFiles {
   }
 
   /** A folder is not untrusted because of new entries, only if it was created then or cannot be listed. */
-  #isWritten(path: string, { stats, isClosed }: Entry): boolean {
+  #isWritten(path: string, { stats, isClosed }: PathEntry): boolean {
     if (!this.#periods.cover(path, stats)) return false
     return (
       !stats.isDirectory() ||
@@ -253,31 +251,6 @@ export class UntrustedFiles {
   }
 }
 
-/** Sets the ctime to now and changes nothing else. */
-function renewTime(path: string, stats: Stats): void {
-  try {
-    if (stats.isFile() || stats.isDirectory()) setOwnMode(path)
-    else lutimesSync(path, stats.atimeMs / 1000, stats.mtimeMs / 1000)
-  } catch (error) {
-    // A missing file, or one on a read-only file system, cannot be moved either.
-    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EROFS'].includes(errnoOf(error))) return
-    throw new ToolError('PATH_DENIED', `The label of ${path} cannot be changed: ${messageOf(error)}`, {
-      hint: 'The user that runs the hub must own the file.',
-      cause: error,
-    })
-  }
-}
-
-/** By descriptor: if a running command swaps the file for a link, the target keeps its own mode. */
-function setOwnMode(path: string): void {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  try {
-    fchmodSync(descriptor, fstatSync(descriptor).mode & 0o7777)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
 function isBelowAny(path: string, folders: ReadonlySet<string>): boolean {
   for (let at = path; ; at = dirname(at)) {
     if (folders.has(at)) return true
@@ -295,25 +268,77 @@ function tooMany(): ToolError {
   })
 }
 
-/** A path and everything below it that exists. `enters` decides whether to read a folder. */
-function* entriesBelow(path: string, enters: (path: string) => boolean = () => true): Generator<Entry> {
-  const left = [path]
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const stats = statsIfThere(next)
-    if (!stats) continue
-    const names = stats.isDirectory() && enters(next) ? namesIn(next) : NO_NAMES
-    yield { path: next, stats, isClosed: names === undefined }
-    for (const name of names ?? []) left.push(join(next, name))
-  }
-}
+/** A file of JSON lines that several processes append to, and each of them follows. */
+class LabelJournal {
+  readonly #file: string
+  readonly #apply: (line: unknown) => void
+  readonly #group = new GroupCommit(() => this.#sync())
+  /** Bytes whose lines were applied. */
+  #offset = 0
+  #appended = 0
+  #synced = 0
 
-function namesIn(folder: string): string[] | undefined {
-  try {
-    return readdirSync(folder)
-  } catch (error) {
-    // It was removed or replaced meanwhile.
-    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error))) return []
-    if (['EACCES', 'EPERM'].includes(errnoOf(error)) && lstatSync(folder, { throwIfNoEntry: false })) return undefined
-    throw error
+  constructor(file: string, apply: (line: unknown) => void) {
+    this.#file = file
+    this.#apply = apply
+  }
+
+  /** Applies the lines that any process has added since the last call. Costs one `stat` if there are none. */
+  read(): void {
+    const size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0
+    if (size === this.#offset) return
+    // The file was removed: the labels that are known stay.
+    if (size < this.#offset) this.#offset = 0
+    const text = this.#readFrom(this.#offset)
+    const end = text.lastIndexOf(NEWLINE) + 1
+    this.#offset += end
+    for (const line of text.subarray(0, end).toString('utf8').split('\n')) if (line !== '') this.#apply(parseJson(line))
+  }
+
+  append(line: unknown): void {
+    prepareMissingDataFolder(dirname(this.#file))
+    this.read()
+    // A crash may have left a line without an end, which must not spoil this one.
+    const isCut = (statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) > this.#offset
+    appendFileSync(this.#file, `${isCut ? '\n' : ''}${JSON.stringify(line)}\n`, { mode: 0o600 })
+    this.#appended++
+    this.read()
+  }
+
+  /** Resolves when all appended lines survive a loss of power; `undefined` when they already do. */
+  synced(): Promise<void> | undefined {
+    return this.#synced === this.#appended ? undefined : this.#group.wait()
+  }
+
+  #readFrom(offset: number): Buffer {
+    let descriptor: number
+    try {
+      descriptor = openSync(this.#file, 'r')
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return Buffer.alloc(0)
+      throw error
+    }
+    try {
+      const bytes = Buffer.alloc(Math.max(0, fstatSync(descriptor).size - offset))
+      return bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, offset))
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  async #sync(): Promise<void> {
+    const appended = this.#appended
+    try {
+      const file = await open(this.#file, 'r+')
+      await file.sync().finally(() => file.close())
+      if (this.#synced === 0) await syncFolder(dirname(this.#file))
+    } catch (cause) {
+      throw new ToolError(
+        'RECORDS_UNAVAILABLE',
+        `Which files are from outside cannot be written down in ${this.#file}: ${messageOf(cause)}`,
+        { cause },
+      )
+    }
+    this.#synced = appended
   }
 }

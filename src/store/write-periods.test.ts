@@ -29,11 +29,11 @@ describe('the periods in which commands wrote', () => {
   it('are open until they end, and gone once nothing of them is left', () => {
     const periods = periodsOf(['p', 10, 20, '/a'], ['q', 15, Number.POSITIVE_INFINITY, '/b'])
     const ids = (entries: Iterable<[string, unknown]>) => [...entries].map(([id]) => id)
-    expect([ids(periods.open()), ids(periods.ended()), periods.size]).toEqual([['q'], ['p'], 2])
+    expect([ids(periods.open()), ids(periods.ended()), periods.all.size]).toEqual([['q'], ['p'], 2])
     expect(periods.cover('/b/x', { ctimeMs: 1e15 })).toBe(true)
     periods.apply({ written: 'unknown', until: 30 })
     periods.apply({ unused: ['p'] })
-    expect([ids(periods.open()), ids(periods.ended()), periods.size]).toEqual([['q'], [], 1])
+    expect([ids(periods.open()), ids(periods.ended()), periods.all.size]).toEqual([['q'], [], 1])
   })
 
   it('begin earlier where the clock was set back meanwhile', () => {
@@ -52,10 +52,10 @@ describe('the periods in which commands wrote', () => {
   it('are 1,000, where the two oldest become one', () => {
     const lines = Array.from({ length: 1_000 }, (_, n) => [`p${n}`, 10 * n, 10 * n + 1, `/f${n}`] as const)
     const periods = periodsOf(...lines)
-    expect(periods.size).toBe(1_000)
+    expect(periods.all.size).toBe(1_000)
     periods.apply({ writing: 'last', since: 20_000, folders: ['/f0'], by: '' })
     periods.apply({ written: 'last', until: 20_001 })
-    expect(periods.size).toBe(1_000)
+    expect(periods.all.size).toBe(1_000)
     expect([...periods.ended()][0]).toEqual(['p1', { since: 0, until: 11, folders: ['/f0', '/f1'], by: 'hub of p1' }])
   })
 })

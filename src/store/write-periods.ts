@@ -1,5 +1,19 @@
-import { closeSync, constants, fstatSync, openSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  lutimesSync,
+  openSync,
+  readdirSync,
+  type Stats,
+} from 'node:fs'
+import { join } from 'node:path'
 import { z } from 'zod'
+import { messageOf, ToolError } from '../core/index.ts'
+import { errnoOf } from '../lib/index.ts'
+import { statsIfThere } from '../system/index.ts'
 
 /** The time in which a command ran that had, or could have had, untrusted content; in milliseconds of file times. */
 export interface WritePeriod {
@@ -32,19 +46,8 @@ const MARGIN_MS = 1_000
 /** The periods in which such commands ran: a file that was changed in one of them is untrusted. */
 export class WritePeriods {
   readonly #periods = new Map<string, WritePeriod>()
-
-  get size(): number {
-    return this.#periods.size
-  }
-
-  /** The periods whose command is running, according to the journal. */
-  *open(): Iterable<[id: string, period: WritePeriod]> {
-    for (const entry of this.#periods) if (entry[1].until === Number.POSITIVE_INFINITY) yield entry
-  }
-
-  *ended(): Iterable<[id: string, period: WritePeriod]> {
-    for (const entry of this.#periods) if (entry[1].until < Number.POSITIVE_INFINITY) yield entry
-  }
+  /** All periods by their ids. */
+  readonly all: ReadonlyMap<string, WritePeriod> = this.#periods
 
   apply(line: z.infer<typeof periodLine>): void {
     if ('unused' in line) {
@@ -62,6 +65,15 @@ export class WritePeriods {
     const since = Math.min(period.since, line.until)
     this.#periods.set(line.written, { ...period, since, until: line.until })
     this.#bound()
+  }
+
+  /** The periods whose command is running, according to the journal. */
+  *open(): Iterable<[id: string, period: WritePeriod]> {
+    for (const entry of this.#periods) if (entry[1].until === Number.POSITIVE_INFINITY) yield entry
+  }
+
+  *ended(): Iterable<[id: string, period: WritePeriod]> {
+    for (const entry of this.#periods) if (entry[1].until < Number.POSITIVE_INFINITY) yield entry
   }
 
   /** Whether a file was changed, or a folder's entries were, in one of the periods. */
@@ -138,5 +150,63 @@ function timeIn(folder: string): number | undefined {
   } catch {
     // Not every file system supports it, and not every folder is ours.
     return undefined
+  }
+}
+
+/** A file or folder with its stats; those of a link are its own. */
+export interface PathEntry {
+  readonly path: string
+  readonly stats: Stats
+  /** It is a folder that cannot be listed. */
+  readonly isClosed: boolean
+}
+
+const NO_NAMES: readonly string[] = []
+
+/** A path and everything below it that exists. `enters` decides whether to read a folder. */
+export function* entriesBelow(path: string, enters: (path: string) => boolean = () => true): Generator<PathEntry> {
+  const left = [path]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const stats = statsIfThere(next)
+    if (!stats) continue
+    const names = stats.isDirectory() && enters(next) ? namesIn(next) : NO_NAMES
+    yield { path: next, stats, isClosed: names === undefined }
+    for (const name of names ?? []) left.push(join(next, name))
+  }
+}
+
+function namesIn(folder: string): string[] | undefined {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    // It was removed or replaced meanwhile.
+    if (['ENOENT', 'ENOTDIR'].includes(errnoOf(error))) return []
+    if (['EACCES', 'EPERM'].includes(errnoOf(error)) && lstatSync(folder, { throwIfNoEntry: false })) return undefined
+    throw error
+  }
+}
+
+/** Sets the ctime to now and changes nothing else. */
+export function renewTime(path: string, stats: Stats): void {
+  try {
+    if (stats.isFile() || stats.isDirectory()) setOwnMode(path)
+    else lutimesSync(path, stats.atimeMs / 1000, stats.mtimeMs / 1000)
+  } catch (error) {
+    // A missing file, or one on a read-only file system, cannot be moved either.
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EROFS'].includes(errnoOf(error))) return
+    throw new ToolError('PATH_DENIED', `The label of ${path} cannot be changed: ${messageOf(error)}`, {
+      hint: 'The user that runs the hub must own the file.',
+      cause: error,
+    })
+  }
+}
+
+/** By descriptor: if a running command swaps the file for a link, the target keeps its own mode. */
+function setOwnMode(path: string): void {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    fchmodSync(descriptor, fstatSync(descriptor).mode & 0o7777)
+  } finally {
+    closeSync(descriptor)
   }
 }
