@@ -1,7 +1,7 @@
-import { CAPABILITIES, didYouMean, groupOf, type SourcedRule } from '../core/index.ts'
+import { CAPABILITIES, didYouMean, groupOf, type Rule, type SourcedRule } from '../core/index.ts'
 import { SHELLS } from '../shell/index.ts'
 import type { PolicyLayers } from './compile-policy.ts'
-import { readSubject, type Subject } from './compile-rule.ts'
+import { readSubject } from './compile-rule.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe.ts'
 import { doubtNarrowGroup, normaliseName, TOOL_GROUPS } from './visibility.ts'
 
@@ -30,7 +30,9 @@ interface KnownSubjects {
 export function checkPolicy({ always = [], owner = [] }: PolicyLayers, known: KnownSubjects): PolicyWarning[] {
   const subjects = new Set(['*', ...CAPABILITIES, ...Object.keys(TOOL_GROUPS), ...known.names, ...known.groups])
   const folded = new Set([...subjects].map(normaliseName))
-  const denies = [...always, ...owner].filter(({ rule, fallback }) => effectOf(rule) === 'deny' && !fallback)
+  const denies = indexDenies(
+    [...always, ...owner].filter(({ rule, fallback }) => effectOf(rule) === 'deny' && !fallback),
+  )
   const narrowed = owner.filter(({ rule }) => effectOf(rule) !== 'allow').map(({ rule }) => subjectOf(rule))
   const doubt = doubtNarrowGroup(narrowed)
   return owner.flatMap((sourced) => [
@@ -101,34 +103,59 @@ function checkCommands({ rule, source }: SourcedRule): PolicyWarning[] {
   })
 }
 
-function checkShadow(sourced: SourcedRule, denies: readonly SourcedRule[]): PolicyWarning[] {
+/** Denies with their order, by what they are about: a rule is compared with few of many. */
+type DenyIndex = ReadonlyMap<string, readonly { readonly deny: SourcedRule; readonly order: number }[]>
+
+function indexDenies(denies: readonly SourcedRule[]): DenyIndex {
+  const index = new Map<string, { deny: SourcedRule; order: number }[]>()
+  for (const [order, deny] of denies.entries()) {
+    const { name } = readSubject(subjectOf(deny.rule), 'deny')
+    for (const pattern of deny.rule.on === undefined ? [undefined] : [deny.rule.on].flat()) {
+      const key = denyKey(name, pattern)
+      const same = index.get(key)
+      if (same === undefined) index.set(key, [{ deny, order }])
+      else same.push({ deny, order })
+    }
+  }
+  return index
+}
+
+function denyKey(subject: string, pattern: string | undefined): string {
+  return pattern === undefined ? subject : `${subject} on ${pattern}`
+}
+
+function checkShadow(sourced: SourcedRule, denies: DenyIndex): PolicyWarning[] {
   if (effectOf(sourced.rule) === 'deny') return []
-  const broader = denies.find((deny) => covers(deny, sourced))
+  const [first] = [sourced.rule.on ?? []].flat()
+  const [broader] = broaderSubjects(sourced.rule)
+    .flatMap((subject) => (first === undefined ? [subject] : [subject, denyKey(subject, first)]))
+    .flatMap((key) => denies.get(key)?.find(({ deny }) => covers(deny, sourced)) ?? [])
+    .sort((a, b) => a.order - b.order)
   if (broader === undefined) return []
   return [
     {
       level: 'warning',
-      message: `${describeRule(sourced)} never decides: ${describeRule(broader)} covers all of it, and a deny wins.`,
+      message: `${describeRule(sourced)} never decides: ${describeRule(broader.deny)} covers all of it, and a deny wins.`,
       source: describeSource(sourced.source),
       hint: 'Remove one of the two, or narrow the deny with on, except or when.',
     },
   ]
 }
 
-/** Whether every demand that the rule matches is certainly denied; false in doubt, so that no warning is wrong. */
+/** The subjects that a deny may have to cover a rule. */
+function broaderSubjects(rule: Rule): string[] {
+  const { kind, name } = readSubject(subjectOf(rule), effectOf(rule))
+  const own = ['*', normaliseName(name)]
+  return kind === 'tool' ? [...own, normaliseName(`group:${groupOf(name)}`)] : own
+}
+
+/** Whether a deny of a broader subject holds wherever the rule would; false in doubt, so that no warning is wrong. */
 function covers(deny: SourcedRule, { rule, base }: SourcedRule): boolean {
   if (deny.rule.except !== undefined || deny.about !== undefined) return false
-  if (!coversSubject(readSubject(subjectOf(deny.rule), 'deny'), readSubject(subjectOf(rule), effectOf(rule))))
-    return false
   const { tainted, caller } = deny.rule.when ?? {}
   if (tainted !== undefined && tainted !== rule.when?.tainted) return false
   if (caller !== undefined && caller !== rule.when?.caller) return false
   if (deny.rule.on === undefined) return true
   const denied = new Set([deny.rule.on].flat())
   return rule.on !== undefined && deny.base === base && [rule.on].flat().every((pattern) => denied.has(pattern))
-}
-
-function coversSubject(broad: Subject, narrow: Subject): boolean {
-  if (broad.kind === 'any' || broad.name === normaliseName(narrow.name)) return true
-  return narrow.kind === 'tool' && broad.name === normaliseName(`group:${groupOf(narrow.name)}`)
 }

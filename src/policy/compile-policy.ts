@@ -1,9 +1,6 @@
 import type { SkillRequest, SourcedRule } from '../core/index.ts'
 import { type CompiledRule, compileRule, type Layer, type PatternSet } from './compile-rule.ts'
-import type { Decision, PolicyQuestion } from './question.ts'
 import type { Pattern, TargetKind } from './target.ts'
-
-const MAX_REMEMBERED = 1_000
 
 /** The layers of a policy, by who wrote their rules. */
 export interface PolicyLayers {
@@ -24,7 +21,6 @@ export interface Policy {
   /** Consulted in order: the first index with a matching rule decides. */
   readonly levels: readonly RuleIndex[]
   readonly requests: readonly SkillRequest[]
-  readonly memory: DecisionMemory
   /** Some rule restricts some commands: what a command hides could be one of those. */
   readonly restrictsCommands: boolean
   /** An outer policy, which must allow the call as well. */
@@ -41,6 +37,8 @@ export interface RuleIndex {
   readonly names: ReadonlyMap<string, Bucket>
   /** What restricts, by tool name and dialect name in lower case. */
   readonly foldedNames: ReadonlyMap<string, Bucket>
+  /** More rules of the same level: one that is tried needs no new index of all the others. */
+  readonly also?: RuleIndex
 }
 
 /** The rules of one subject: those about every target, and those `on` some, by the key of the pattern. */
@@ -58,30 +56,41 @@ interface Filed {
 
 /** Checks and indexes all layers; a broken rule or pattern is CONFIG_INVALID. */
 export function compilePolicy({ always = [], owner = [], defaults = [], requests = [], home }: PolicyLayers): Policy {
-  const strict = compileLayer(always, 'always', home)
   const own = compileLayer(owner, 'owner', home)
+  const strict = compileLayer(always, 'always', home)
   const shipped = compileLayer(defaults, 'defaults', home)
-  return fromRules([...strict, ...own], shipped, requests, (rule) =>
-    compileRule(rule, { layer: 'owner', order: own.length, home }),
+  const [first, ...others] = [
+    [...strict, ...own.filter(({ isFallback }) => !isFallback)],
+    own.filter(({ isFallback }) => isFallback),
+    shipped.filter(({ isFallback }) => !isFallback),
+    shipped.filter(({ isFallback }) => isFallback),
+  ].map((rules) => (rules.length === 0 ? undefined : indexRules(rules)))
+  return fromLevels(
+    first,
+    others.filter((level) => level !== undefined),
+    requests,
+    [...strict, ...own, ...shipped].some(restrictsCommands),
+    (rule) => compileRule(rule, { layer: 'owner', order: own.length, home }),
   )
 }
 
-function fromRules(
-  own: readonly CompiledRule[],
-  shipped: readonly CompiledRule[],
+/** `first` has the denials that always hold and the rules of the owner, apart from their fallbacks. */
+function fromLevels(
+  first: RuleIndex | undefined,
+  others: readonly RuleIndex[],
   requests: readonly SkillRequest[],
+  restricts: boolean,
   compile: (rule: SourcedRule) => CompiledRule,
 ): Policy {
-  const levels = [own, shipped].flatMap((rules) => [
-    rules.filter((rule) => rule.layer === 'always' || !rule.isFallback),
-    rules.filter((rule) => rule.layer !== 'always' && rule.isFallback),
-  ])
   return {
-    levels: levels.filter((rules) => rules.length > 0).map(indexRules),
+    levels: first === undefined ? others : [first, ...others],
     requests,
-    memory: createDecisionMemory(),
-    restrictsCommands: levels.flat().some(restrictsCommands),
-    withRule: (rule) => fromRules([...own, compile(rule)], shipped, requests, compile),
+    restrictsCommands: restricts,
+    withRule(sourced) {
+      const rule = compile(sourced)
+      const added = { ...indexRules([rule]), also: first }
+      return fromLevels(added, others, requests, restricts || restrictsCommands(rule), compile)
+    },
   }
 }
 
@@ -124,9 +133,10 @@ function file(bucket: Bucket, rule: CompiledRule): void {
   for (const [kind, patterns] of rule.on) {
     const filed = bucket.targeted.get(kind) ?? new Map<string, Filed[]>()
     for (const pattern of patterns) {
-      const sameKey = filed.get(pattern.key) ?? []
-      sameKey.push({ rule, pattern })
-      filed.set(pattern.key, sameKey)
+      const key = rule.effect === 'allow' ? (pattern.exactKey ?? pattern.key) : pattern.key
+      const sameKey = filed.get(key)
+      if (sameKey === undefined) filed.set(key, [{ rule, pattern }])
+      else sameKey.push({ rule, pattern })
     }
     if (filed.size > 0) bucket.targeted.set(kind, filed)
     if (patterns.length > 0 && rule.effect === 'allow' && rule.layer === 'owner') bucket.allowsSome.add(kind)
@@ -141,41 +151,4 @@ function bucketOf(buckets: Map<string, Bucket>, name: string): Bucket {
 
 function emptyBucket(): Bucket {
   return { general: [], targeted: new Map(), allowsSome: new Set() }
-}
-
-/** Answers to questions without targets and grants, which calls of pure tools repeat endlessly. */
-interface DecisionMemory {
-  recall(question: PolicyQuestion): Decision | undefined
-  remember(question: PolicyQuestion, decision: Decision): void
-}
-
-/** A bounded memory; the oldest answer is removed first. */
-function createDecisionMemory(): DecisionMemory {
-  const answers = Array.from({ length: 4 }, () => new Map<string, { question: PolicyQuestion; decision: Decision }>())
-
-  return {
-    recall(question) {
-      const known = answers[slotOf(question)]!.get(question.tool)
-      return known !== undefined && isSameTool(known.question, question) ? known.decision : undefined
-    },
-    remember(question, decision) {
-      const slot = answers[slotOf(question)]!
-      if (slot.size >= MAX_REMEMBERED) slot.delete(slot.keys().next().value ?? '')
-      slot.set(question.tool, { question, decision })
-    },
-  }
-}
-
-function slotOf({ caller, tainted }: PolicyQuestion): number {
-  return (caller === 'script' ? 1 : 0) + (tainted ? 2 : 0)
-}
-
-/** A tool may be replaced by another of the same name, and the sandbox may go away: then the old answer does not count. */
-function isSameTool(a: PolicyQuestion, b: PolicyQuestion): boolean {
-  if (a.isUnsandboxed !== b.isUnsandboxed) return false
-  return isSameList(a.names, b.names) && isSameList(a.groups, b.groups) && isSameList(a.capabilities, b.capabilities)
-}
-
-function isSameList(a: readonly string[], b: readonly string[]): boolean {
-  return a === b || (a.length === b.length && a.every((item, index) => item === b[index]))
 }

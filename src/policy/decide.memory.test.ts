@@ -61,4 +61,20 @@ describe('repeated questions', () => {
       }
     }
   })
+
+  it('about one target get the same answer object, until another target is asked about', () => {
+    const policy = compilePolicy(owner({ deny: 'read:fs', on: '/srv/secret/**' }, { allow: 'read:fs' }))
+    const about = (value: string, change: Partial<PolicyQuestion> = {}) => {
+      const targets = [{ capability: 'read:fs' as const, value }]
+      return decide(policy, { ...pure, capabilities: ['read:fs'], targets, ...change })
+    }
+    const first = about('/srv/a')
+    expect(about('/srv/a')).toBe(first)
+    expect(about('/srv/secret/a').effect).toBe('deny')
+    expect(about('/srv/a').effect).toBe('allow')
+    expect(about('/srv/a', { grants: [] }).effect).toBe('deny')
+    expect(about('/srv/a', { capabilities: ['read:fs', 'exec'] }).effect).toBe('ask')
+    const two = { targets: ['/srv/a', '/srv/secret/a'].map((value) => ({ capability: 'read:fs' as const, value })) }
+    expect(about('/srv/a', two).effect).toBe('deny')
+  })
 })

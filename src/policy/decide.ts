@@ -6,6 +6,13 @@ import { readTarget } from './match-target.ts'
 import { type Decision, type DemandDecision, type PolicyQuestion, STRICTNESS } from './question.ts'
 import { MAX_TARGET_LENGTH, TARGET_KINDS } from './target.ts'
 
+const MAX_REMEMBERED = 1_000
+
+/** The last answer about each tool, for callers and untrusted content apart: calls often repeat a question. */
+type DecisionMemory = readonly Map<string, { readonly question: PolicyQuestion; readonly decision: Decision }>[]
+
+const memories = new WeakMap<Policy, DecisionMemory>()
+
 /** Decides whether a call may happen. Within an outer policy the stricter of both decisions holds. */
 export function decide(policy: Policy, question: PolicyQuestion): Decision {
   const own = decideAlone(policy, question)
@@ -18,33 +25,41 @@ function stricter(own: Decision, outer: Decision): Decision {
   return { ...decision, constraints: mergeConstraints(own.constraints, outer.constraints) }
 }
 
-/** Decides every demand of the call by itself; the strictest decision holds. */
+/** Answers a repeated question from memory; one with grants, several targets or a command is always decided. */
 function decideAlone(policy: Policy, question: PolicyQuestion): Decision {
-  const isRepeatable = question.targets.length === 0 && question.grants === undefined
-  const known = isRepeatable ? policy.memory.recall(question) : undefined
-  if (known) return known
-  const demands = demandsOf(question).map(({ capability, target }) =>
-    decideDemand(policy, question, capability, target),
-  )
-  const strictest = demands.reduce((worst, demand) =>
-    STRICTNESS[demand.effect] > STRICTNESS[worst.effect] ? demand : worst,
-  )
-  const { effect, rule, source, layer, reason, fix, part } = strictest
-  const constraints = demands.reduce((all, demand) => mergeConstraints(all, demand.constraints), NO_CONSTRAINTS)
-  const decision = {
-    effect,
-    rule,
-    source,
-    layer,
-    reason,
-    fix,
-    part,
-    constraints,
-    demands,
-    requests: requestsFor(policy.requests, question),
-  }
-  if (isRepeatable) policy.memory.remember(question, decision)
+  const { tool, targets, grants, caller, tainted } = question
+  const isRepeatable =
+    grants === undefined && (targets.length === 0 || (targets.length === 1 && targets[0]!.capability !== 'exec'))
+  if (!isRepeatable) return decideDemands(policy, question)
+  const answers = memoryOf(policy)[(caller === 'script' ? 1 : 0) + (tainted ? 2 : 0)]!
+  const known = answers.get(tool)
+  if (known !== undefined && isSameQuestion(known.question, question)) return known.decision
+  const decision = decideDemands(policy, question)
+  if (known === undefined && answers.size >= MAX_REMEMBERED) answers.delete(answers.keys().next().value ?? '')
+  answers.set(tool, { question, decision })
   return decision
+}
+
+function memoryOf(policy: Policy): DecisionMemory {
+  const known = memories.get(policy)
+  if (known !== undefined) return known
+  const memory = Array.from({ length: 4 }, () => new Map())
+  memories.set(policy, memory)
+  return memory
+}
+
+/** Decides every demand of the call by itself; the strictest decision holds. */
+function decideDemands(policy: Policy, question: PolicyQuestion): Decision {
+  const demands = demandsOf(question).map((need) => decideDemand(policy, question, need))
+  let strictest = demands[0]!
+  let constraints = NO_CONSTRAINTS
+  for (const demand of demands) {
+    if (STRICTNESS[demand.effect] > STRICTNESS[strictest.effect]) strictest = demand
+    constraints = mergeConstraints(constraints, demand.constraints)
+  }
+  const { effect, rule, source, layer, reason, fix, part } = strictest
+  const requests = requestsFor(policy.requests, question)
+  return { effect, rule, source, layer, reason, fix, part, constraints, demands, requests }
 }
 
 interface Need {
@@ -61,36 +76,21 @@ function demandsOf({ capabilities, targets }: PolicyQuestion): Need[] {
   return demands.length > 0 ? demands : [{}]
 }
 
-function decideDemand(
-  policy: Policy,
-  question: PolicyQuestion,
-  capability?: Capability,
-  value?: string,
-): DemandDecision {
-  if (capability === undefined) return describeJudgement(question, {}, judgeDemand(policy, question, {}))
-  if (question.grants?.includes(capability) === false) return refuseGrant(question, capability, value)
+function decideDemand(policy: Policy, question: PolicyQuestion, need: Need): DemandDecision {
+  const { capability, target } = need
+  if (capability === undefined) return describeJudgement(question, need, judgeDemand(policy, question, {}))
+  if (question.grants?.includes(capability) === false) return refuseGrant(question, capability, target)
   const kind = TARGET_KINDS[capability]
-  if (value !== undefined && value.length > MAX_TARGET_LENGTH[kind]) return refuseLength(capability, value)
-  const decision = decideTarget(policy, question, capability, value)
-  return capability === 'exec' && question.isUnsandboxed && decision.effect === 'allow'
-    ? askUnsandboxed(decision)
-    : decision
-}
-
-function decideTarget(
-  policy: Policy,
-  question: PolicyQuestion,
-  capability: Capability,
-  value?: string,
-): DemandDecision {
-  const kind = TARGET_KINDS[capability]
-  if (kind === 'command' && value !== undefined) return decideCommand(policy, question, value)
-  const target = kind === 'command' || value === undefined ? undefined : readTarget(kind, value)
-  return describeJudgement(
-    question,
-    { capability, target: value },
-    judgeDemand(policy, question, { capability, target }),
-  )
+  if (target !== undefined && target.length > MAX_TARGET_LENGTH[kind]) return refuseLength(capability, target)
+  if (kind === 'command') {
+    const decision =
+      target === undefined
+        ? describeJudgement(question, need, judgeDemand(policy, question, { capability }))
+        : decideCommand(policy, question, target)
+    return question.isUnsandboxed && decision.effect === 'allow' ? askUnsandboxed(decision) : decision
+  }
+  const read = target === undefined ? undefined : readTarget(kind, target)
+  return describeJudgement(question, need, judgeDemand(policy, question, { capability, target: read }))
 }
 
 /** Without a sandbox a command is never allowed without an approval, whatever the rules say. */
@@ -149,4 +149,20 @@ export function requestsFor(requests: readonly SkillRequest[], question: PolicyQ
 function touches({ wants }: SkillRequest, { tool, names, groups, capabilities }: PolicyQuestion): boolean {
   const known = ['*', tool, ...names, ...groups, ...capabilities]
   return wants.some((want) => known.includes(want))
+}
+
+/** A tool may be replaced by another of the same name, and the sandbox may go away: then the old answer does not count. */
+function isSameQuestion(a: PolicyQuestion, b: PolicyQuestion): boolean {
+  return (
+    a.isUnsandboxed === b.isUnsandboxed &&
+    a.targets[0]?.value === b.targets[0]?.value &&
+    a.targets[0]?.capability === b.targets[0]?.capability &&
+    isSameList(a.names, b.names) &&
+    isSameList(a.groups, b.groups) &&
+    isSameList(a.capabilities, b.capabilities)
+  )
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((item, index) => item === b[index]))
 }

@@ -199,7 +199,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 73
+        "line": 75
       },
       "base": "/"
     },
@@ -213,7 +213,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 76
+        "line": 78
       },
       "base": "/"
     },
@@ -224,7 +224,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 80
+        "line": 82
       },
       "base": "/"
     },
@@ -235,7 +235,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 83
+        "line": 85
       },
       "base": "/"
     },
@@ -246,7 +246,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 86
+        "line": 88
       },
       "base": "/"
     },
@@ -257,7 +257,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 89
+        "line": 91
       },
       "base": "/"
     },
@@ -271,7 +271,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 92
+        "line": 94
       },
       "base": "/"
     },
@@ -282,7 +282,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 96
+        "line": 98
       },
       "base": "/"
     },
@@ -293,7 +293,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 99
+        "line": 101
       },
       "base": "/"
     },
@@ -307,7 +307,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 102
+        "line": 104
       },
       "base": "/"
     },
@@ -326,7 +326,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 106
+        "line": 108
       },
       "base": "/"
     },
@@ -337,7 +337,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 111
+        "line": 113
       },
       "base": "/"
     },
@@ -354,7 +354,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 114
+        "line": 116
       },
       "base": "/"
     },
@@ -368,7 +368,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 119
+        "line": 121
       },
       "base": "/"
     },
@@ -379,7 +379,7 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
       },
       "source": {
         "file": "default.yaml",
-        "line": 123
+        "line": 127
       },
       "base": "/"
     }

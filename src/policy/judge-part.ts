@@ -115,8 +115,7 @@ function equalsOf(
 ): CompiledRule[] {
   const equals = new Set([rule])
   for (const level of levels) {
-    const found: CompiledRule[] = []
-    findRules(level, question, { capability: 'exec', target }, (each) => found.push(each))
+    const found = findRules(level, question, { capability: 'exec', target })
     if (!found.includes(rule)) continue
     for (const each of found) if (each.effect === 'allow' && each.specificity === rule.specificity) equals.add(each)
   }
@@ -165,10 +164,10 @@ export function describeDoubt(doubt: string, rule: CompiledRule): string {
 /** The strictest rule that is about reading this file, and not about the tool that runs commands. */
 function findReadRule(level: RuleIndex, question: PolicyQuestion, target: PolicyTarget): CompiledRule | undefined {
   let found: CompiledRule | undefined
-  findRules(level, question, { capability: 'read:fs', target }, (rule) => {
-    if (rule.on === undefined && rule.subject.name !== 'read:fs') return
+  for (const rule of findRules(level, question, { capability: 'read:fs', target })) {
+    if (rule.on === undefined && rule.subject.name !== 'read:fs') continue
     if (found === undefined || STRICTNESS[rule.effect] > STRICTNESS[found.effect]) found = rule
-  })
+  }
   return found
 }
 
@@ -184,12 +183,10 @@ function restrictedInWorstCase(
   const worst = inWorstCase(target)
   if (deciding.except?.get('command')?.some((pattern) => pattern.matches(worst, true))) return deciding
   for (const level of policy.levels) {
-    const matching = new Set<CompiledRule>()
-    findRules(level, question, { capability: 'exec', target }, (rule) => matching.add(rule))
-    let other: CompiledRule | undefined
-    findRules(level, question, { capability: 'exec', target: worst }, (rule) => {
-      if (rule.effect !== 'allow' && !matching.has(rule)) other ??= rule
-    })
+    const matching = new Set(findRules(level, question, { capability: 'exec', target }))
+    const other = findRules(level, question, { capability: 'exec', target: worst }).find(
+      (rule) => rule.effect !== 'allow' && !matching.has(rule),
+    )
     if (other !== undefined || matching.has(deciding)) return other
   }
   return undefined

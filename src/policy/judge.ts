@@ -115,16 +115,16 @@ function pickRule(index: RuleIndex, question: PolicyQuestion, demand: Demand): C
   let denial: CompiledRule | undefined
   let best: CompiledRule | undefined
   let constraints = NO_CONSTRAINTS
-  findRules(index, question, demand, (rule) => {
+  for (const rule of findRules(index, question, demand)) {
     if (rule.effect === 'deny') {
       if (denial === undefined || comesBefore(rule, denial)) denial = rule
-      return
+      continue
     }
-    if (best !== undefined && rule.specificity < best.specificity) return
+    if (best !== undefined && rule.specificity < best.specificity) continue
     const isTie = rule.specificity === best?.specificity
     constraints = isTie ? mergeConstraints(constraints, rule.limit) : (rule.limit ?? NO_CONSTRAINTS)
     if (best === undefined || !isTie || isStricter(rule, best)) best = rule
-  })
+  }
   if (denial !== undefined) return { rule: denial, constraints: NO_CONSTRAINTS }
   return best && { rule: best, constraints }
 }
@@ -150,36 +150,46 @@ export function mergeConstraints(a: Constraints, b: Constraints | undefined): Co
   return merged
 }
 
-/** Calls `found` with every rule that matches the demand; a rule may be found more than once. */
-export function findRules(
-  index: RuleIndex,
-  question: PolicyQuestion,
-  demand: Demand,
-  found: (rule: CompiledRule) => void,
-): void {
-  search(index.everything, question, demand, found)
-  if (demand.capability !== undefined) search(index.capabilities.get(demand.capability), question, demand, found)
-  if (index.names.size > 0) {
-    for (const group of question.groups) search(index.names.get(group), question, demand, found)
-    search(index.names.get(question.tool), question, demand, found)
-    for (const name of question.names)
-      if (name !== question.tool) search(index.names.get(name), question, demand, found)
+/** Every rule that matches the demand; one with several patterns may be there more than once. */
+export function findRules(index: RuleIndex, question: PolicyQuestion, demand: Demand): CompiledRule[] {
+  const found: CompiledRule[] = []
+  const { target } = demand
+  for (const { general, targeted } of bucketsOf(index, question, demand.capability)) {
+    for (const rule of general) if (applies(rule, question, demand)) found.push(rule)
+    const filed = target && targeted.get(target.kind)
+    if (!filed) continue
+    for (const key of target.keys) {
+      for (const { rule, pattern } of filed.get(key) ?? []) {
+        if (pattern.matches(target, rule.effect !== 'allow') && applies(rule, question, demand)) found.push(rule)
+      }
+    }
   }
-  if (index.foldedNames.size === 0) return
-  for (const name of foldNames(question)) search(index.foldedNames.get(name), question, demand, found)
+  return found
 }
 
 /** Whether the owner allows this subject some targets of the demand's kind by name, and so not the others. */
-function allowsSome(
-  index: RuleIndex,
-  { tool, names, groups }: PolicyQuestion,
-  { capability, target }: Demand,
-): boolean {
+function allowsSome(index: RuleIndex, question: PolicyQuestion, { capability, target }: Demand): boolean {
   if (target === undefined || capability === undefined) return false
-  const named = [tool, ...names, ...groups].map((name) => index.names.get(name))
-  return [index.everything, index.capabilities.get(capability), ...named].some((bucket) =>
-    bucket?.allowsSome.has(target.kind),
-  )
+  return bucketsOf(index, question, capability).some((bucket) => bucket.allowsSome.has(target.kind))
+}
+
+/** The rules whose subject the call has. */
+function bucketsOf(index: RuleIndex, question: PolicyQuestion, capability: Capability | undefined): Bucket[] {
+  const { everything, capabilities, names, foldedNames, also } = index
+  const buckets = also === undefined ? [] : bucketsOf(also, question, capability)
+  buckets.push(everything)
+  if (capability !== undefined) addBucket(buckets, capabilities.get(capability))
+  if (names.size > 0) {
+    for (const group of question.groups) addBucket(buckets, names.get(group))
+    addBucket(buckets, names.get(question.tool))
+    for (const name of question.names) if (name !== question.tool) addBucket(buckets, names.get(name))
+  }
+  if (foldedNames.size > 0) for (const name of foldNames(question)) addBucket(buckets, foldedNames.get(name))
+  return buckets
+}
+
+function addBucket(buckets: Bucket[], bucket: Bucket | undefined): void {
+  if (bucket !== undefined) buckets.push(bucket)
 }
 
 function foldNames({ tool, names }: PolicyQuestion): readonly string[] {
@@ -190,24 +200,6 @@ function foldNames({ tool, names }: PolicyQuestion): readonly string[] {
     folded.set(names, known)
   }
   return known
-}
-
-function search(
-  bucket: Bucket | undefined,
-  question: PolicyQuestion,
-  demand: Demand,
-  found: (rule: CompiledRule) => void,
-): void {
-  if (bucket === undefined) return
-  for (const rule of bucket.general) if (applies(rule, question, demand)) found(rule)
-  const { target } = demand
-  const filed = target && bucket.targeted.get(target.kind)
-  if (!filed) return
-  for (const key of target.keys) {
-    for (const { rule, pattern } of filed.get(key) ?? []) {
-      if (pattern.matches(target, rule.effect !== 'allow') && applies(rule, question, demand)) found(rule)
-    }
-  }
 }
 
 /** Whether the conditions of a rule hold, apart from its subject and `on`. */

@@ -130,6 +130,9 @@ it('a pattern says how many words it spells out and which program it is about', 
   expect(compileCommandPattern('git push *')).toMatchObject({ key: 'git', words: 2 })
   expect(compileCommandPattern('/usr/bin/LS')).toMatchObject({ key: 'ls', words: 1 })
   expect(compileCommandPattern('*')).toMatchObject({ key: '', words: 0 })
-  expect(readPatternPart({ words: ['/bin/LS', 'x'], text: 'LS x' })).toMatchObject({ value: 'LS x', keys: ['', 'ls'] })
+  expect(readPatternPart({ words: ['/bin/LS', 'x'], text: 'LS x' })).toMatchObject({
+    value: 'LS x',
+    keys: ['', 'ls', '/bin/LS x'],
+  })
   expect(readPatternPart({ words: [undefined, 'x'], text: '$X x' }).keys).toEqual([''])
 })

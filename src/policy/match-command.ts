@@ -30,6 +30,7 @@ export function compileCommandPattern(text: string): Pattern | BrokenPattern {
   const wanted = readLoosely(words)
   return {
     key: name === undefined ? ANY_KEY : baseName(name),
+    exactKey: words.length > 1 ? `${name} ${words[1]}` : undefined,
     words: words.length,
     matches({ command }, broadly) {
       if (command === undefined) return false
@@ -45,6 +46,7 @@ export function compileCommandPattern(text: string): Pattern | BrokenPattern {
 export function readPatternPart({ words, text }: Pick<CommandPart, 'words' | 'text'>): PolicyTarget {
   const loose = readLoosely(words)
   const keys = loose.program === undefined ? [ANY_KEY] : [ANY_KEY, loose.program]
+  if (words[0] !== undefined && words[1] !== undefined) keys.push(`${words[0]} ${words[1]}`)
   return { kind: 'command', value: text, keys, command: { words, loose } }
 }
 

@@ -1,6 +1,6 @@
-import { compilePolicyGlob, escapeGlob, literalOf } from './glob.ts'
+import picomatch from 'picomatch'
+import { LinearMatcher } from './linear-matcher.ts'
 import { compileCommandPattern } from './match-command.ts'
-import { compileUrlPattern, parseTargetUrl, urlAsPattern } from './match-url.ts'
 import {
   ANY_KEY,
   type BrokenPattern,
@@ -10,9 +10,19 @@ import {
   type PlainKind,
   type PolicyTarget,
   type TargetKind,
+  type UrlParts,
 } from './target.ts'
 
 const FEW_KEYS = 32
+const MAX_GLOB_LENGTH = 16_384
+
+const OPTIONS = {
+  dot: true,
+  noextglob: true,
+  nonegate: true,
+  strictBrackets: true,
+  windows: false,
+} as const
 
 /** Reads what a call will touch. */
 export function readTarget(kind: PlainKind, value: string): PolicyTarget {
@@ -80,7 +90,7 @@ export function compilePathPattern(text: string, place: PatternPlace): Pattern |
   const expression = compilePolicyGlob([...segments, ...(isFolder ? ['**'] : [])].join('/'))
   if ('broken' in expression) return expression
   // picomatch reads a leading `**/` as optional only without the slash of the root before it.
-  return { key: keyOf(segments), matches: (target) => expression.test(target.value.slice(1)) }
+  return { key: pathKey(segments), matches: (target) => expression.test(target.value.slice(1)) }
 }
 
 /** Reads an absolute real path. */
@@ -124,7 +134,7 @@ function joinSegments(folder: string, glob: string): string[] | BrokenPattern {
 }
 
 /** The literal folders it begins with; else a plain name it contains; else the ending of the file. */
-function keyOf(segments: readonly string[]): string {
+function pathKey(segments: readonly string[]): string {
   const varies = segments.findIndex((segment) => literalOf(segment) === undefined)
   const leading = (varies === -1 ? segments : segments.slice(0, varies)).slice(0, MAX_KEY_DEPTH)
   if (leading.length > 0) return `/${leading.map(literalOf).join('/')}`
@@ -134,4 +144,160 @@ function keyOf(segments: readonly string[]): string {
   if (name !== undefined) return literalOf(name) ?? ANY_KEY
   const ending = /^\*(?:\.[^*?\\.]+)*(\.[^*?\\.]+)$/.exec(segments.at(-1) ?? '')
   return ending ? `*${ending[1]}` : ANY_KEY
+}
+
+/**
+ * Reads a URL pattern: `https://host/path/**`, or a host alone: `api.github.com`, `*.github.com`, `localhost:8080`.
+ * A host alone covers every scheme and, unless it names one, every port. `?` begins a query; it is no wildcard here.
+ */
+export function compileUrlPattern(text: string): Pattern | BrokenPattern {
+  const written =
+    /^(?:([a-z][a-z0-9+.-]*|\*):\/\/)?(\[[0-9a-f:.]+\]|[^\s/?#@:[\]\\]+)(?::(\d{1,5}))?(\/[^?#]*)?(\?[^#]*)?$/is.exec(
+      text,
+    )
+  if (!written) return { broken: 'it is neither a URL like https://host/path/** nor a host like *.github.com' }
+  const [, rawScheme, rawHost = '', port, path, query] = written
+  const scheme = rawScheme?.toLowerCase()
+  if (scheme === undefined && (path ?? query) !== undefined)
+    return { broken: 'a pattern with a path begins with https://' }
+  const host = normaliseHost(rawHost)
+  if (host === undefined)
+    return { broken: `${rawHost} is not a host; a * stands alone or for whole labels in front: *.github.com` }
+  const tail = compileTail(path, query)
+  if ('broken' in tail) return tail
+  const fits: UrlParts = { scheme: scheme ?? '*', host, port: portOf(scheme, port), path: '', query: '' }
+  return {
+    key: urlKey(host, path),
+    matches: ({ url }) =>
+      url !== undefined &&
+      fitsOrigin(fits, url) &&
+      tail.test(url.path.slice(1) + (query === undefined ? '' : url.query)),
+  }
+}
+
+/** Reads a URL in its normal form. */
+export function parseTargetUrl(value: string): PolicyTarget {
+  const url = splitUrl(value)
+  if (!url) return { kind: 'url', value, keys: [ANY_KEY] }
+  const keys = [ANY_KEY, url.host]
+  for (let dot = url.host.indexOf('.'); dot !== -1; dot = url.host.indexOf('.', dot + 1))
+    keys.push(`*${url.host.slice(dot)}`)
+  let end = 0
+  for (let depth = 1; depth <= MAX_KEY_DEPTH && end < url.path.length; depth++) {
+    const slash = url.path.indexOf('/', end + 1)
+    end = slash === -1 ? url.path.length : slash
+    keys.push(url.host + url.path.slice(0, end))
+  }
+  return { kind: 'url', value, keys, url }
+}
+
+/** A pattern for exactly this URL, with any query. */
+export function urlAsPattern(value: string): string | undefined {
+  const url = splitUrl(value)
+  return url && `${url.scheme}://${url.host}${url.port && `:${url.port}`}${escapeGlob(url.path)}`
+}
+
+function splitUrl(value: string): UrlParts | undefined {
+  const parts =
+    /^([a-z][a-z0-9+.-]*):\/\/(?:[^/?#]*@)?(\[[0-9a-f:.]*\]|[^/?#:@[\]]*)(?::(\d*))?(\/[^?#]*)?(\?[^#]*)?(?:#.*)?$/is.exec(
+      value,
+    )
+  if (!parts?.[2]) return undefined
+  const [, scheme = '', host, port = '', path = '/', query = ''] = parts
+  return { scheme, host: host.replace(/\.$/, ''), port, path: decodeUnreserved(path), query }
+}
+
+function fitsOrigin(wanted: UrlParts, url: UrlParts): boolean {
+  if (wanted.scheme !== '*' && wanted.scheme !== url.scheme) return false
+  if (wanted.port !== '*' && wanted.port !== url.port) return false
+  if (wanted.host === '*') return true
+  return wanted.host.startsWith('*.') ? url.host.endsWith(wanted.host.slice(1)) : wanted.host === url.host
+}
+
+/** A URL names its origin, so no port means the scheme's own; a host alone means any. */
+function portOf(scheme: string | undefined, port: string | undefined): string {
+  if (port === undefined) return scheme === undefined || scheme === '*' ? '*' : ''
+  const isOwn = (scheme === 'https' && Number(port) === 443) || (scheme === 'http' && Number(port) === 80)
+  return isOwn ? '' : String(Number(port))
+}
+
+/** The form that normalised URLs have: lower case, ASCII, no dot at the end. */
+function normaliseHost(host: string): string | undefined {
+  if (host === '*') return host
+  const isWild = host.startsWith('*.')
+  const name = isWild ? host.slice(2) : host
+  if (/[*?{}!|]/.test(name) || !/[^.]/.test(name) || !URL.canParse(`http://${name}`)) return undefined
+  return (isWild ? '*.' : '') + new URL(`http://${name}`).hostname.replace(/\.$/, '')
+}
+
+/** Without a path every path; a path that ends in a slash covers all below it. */
+function compileTail(path: string | undefined, query: string | undefined): Pick<LinearMatcher, 'test'> | BrokenPattern {
+  if (path === undefined && query === undefined) return { test: () => true }
+  const glob = `${normalisePath(path ?? '/').slice(1)}${path?.endsWith('/') && query === undefined ? '**' : ''}`
+  return compilePolicyGlob(
+    query === undefined ? glob : `${glob}\\?${normalisePath(query.slice(1)).replaceAll('?', '\\?')}`,
+  )
+}
+
+function normalisePath(path: string): string {
+  return decodeUnreserved(path.replaceAll(/[^\x21-\x7e]+/g, encodeText))
+}
+
+/** As WHATWG does, a lone surrogate becomes the replacement character. */
+function encodeText(text: string): string {
+  return encodeURIComponent(text.replaceAll(/\p{Cs}/gu, '\ufffd'))
+}
+
+/** `%61` is `a`: servers read both the same, so rules must too. */
+function decodeUnreserved(path: string): string {
+  if (!path.includes('%')) return path
+  return path.replaceAll(/%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/gi, decodeURIComponent)
+}
+
+/** The host with the plain folders its path begins with. */
+function urlKey(host: string, path: string | undefined): string {
+  if (host === '*') return ANY_KEY
+  if (host.startsWith('*.') || path === undefined) return host
+  const segments = normalisePath(path).split('/').slice(1)
+  const varies = segments.findIndex((segment) => segment === '' || literalOf(segment) === undefined)
+  const leading = (varies === -1 ? segments : segments.slice(0, varies)).slice(0, MAX_KEY_DEPTH)
+  return [host, ...leading.map(literalOf)].join('/')
+}
+
+/** A glob of `*`, `**`, `?`, `[a-z]`, `[!a]`, `{a,b}` and `\`; all else is literal. Matching takes linear time. */
+export function compilePolicyGlob(glob: string): Pick<LinearMatcher, 'test'> | BrokenPattern {
+  if (glob.length > MAX_GLOB_LENGTH)
+    return { broken: `it has ${glob.length} characters, the limit is ${MAX_GLOB_LENGTH}` }
+  try {
+    return new LinearMatcher(`^(?:${globSource(glob)})$`)
+  } catch (error) {
+    return { broken: error instanceof Error ? error.message : 'it is not a glob' }
+  }
+}
+
+/** The regular expression that a glob means, for the flag `s`: a line break in a name must not hide it from `**`. */
+function globSource(glob: string): string {
+  // The third argument asks for the source, which the types leave out. A RegExp of it could backtrack for ages.
+  const source: unknown = picomatch.makeRe(escapeOtherSyntax(glob), OPTIONS, true)
+  if (typeof source !== 'string') throw new TypeError('it has no regular expression')
+  return source
+}
+
+/** Makes a text match only itself as a glob. */
+export function escapeGlob(text: string): string {
+  return text.replaceAll(/[\\*?[\]{}]/g, '\\$&')
+}
+
+/** The text that a glob stands for when nothing in it varies. */
+export function literalOf(glob: string): string | undefined {
+  if (/[*?[\]{}]/.test(glob.replaceAll(/\\./gs, ''))) return undefined
+  return glob.replaceAll(/\\(.)/gs, '$1')
+}
+
+/** Extended globs, groups and quotes of picomatch are ordinary characters of file names here, and so is a `\d`. */
+function escapeOtherSyntax(glob: string): string {
+  return glob.replaceAll(/\\.|\[!|\[\^?\]?[^\]]*\]|[()|!+@^$"]/gs, (part) => {
+    if (part === '[!') return '[^'
+    return part.length > 1 ? part.replaceAll(/\\([A-Za-z0-9])/g, '$1') : `\\${part}`
+  })
 }

@@ -36,6 +36,8 @@ export interface PolicyTarget {
 export interface Pattern {
   /** A target that it matches has this key: an index looks at few patterns instead of all. */
   readonly key: string
+  /** The same for a pattern that permits, which matches less. */
+  readonly exactKey?: string
   /** `broadly`: in doubt it matches. Patterns that restrict are read so, patterns that permit are not. */
   readonly matches: (target: PolicyTarget, broadly: boolean) => boolean
   /** How many words of a command it spells out. */

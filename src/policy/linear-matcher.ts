@@ -1,6 +1,50 @@
-import picomatch from 'picomatch'
-import { CHECK, type ExpressionStep, MATCH, readExpression } from './read-expression.ts'
-import type { BrokenPattern } from './target.ts'
+/** A place in the program of an expression: what may follow there. */
+type ExpressionStep =
+  | { readonly id: number; readonly type: 'match' }
+  | {
+      readonly id: number
+      readonly type: 'take'
+      readonly fits: Fits
+      readonly literal?: string
+      readonly next: ExpressionStep
+    }
+  | { readonly id: number; readonly type: 'check'; readonly check: number; readonly next: ExpressionStep }
+  | { readonly id: number; readonly type: 'split'; readonly next: ExpressionStep[] }
+
+/** Whether a step takes the character with this code. */
+type Fits = (code: number) => boolean
+
+/** Builds the steps of a part, given those behind it. */
+type Part = (next: ExpressionStep) => ExpressionStep
+
+/** What an expression may ask about a place without taking a character, one bit each. */
+const CHECK = {
+  /** The text begins here. */
+  START: 1,
+  /** The text ends here. */
+  END: 2,
+  /** A character follows. */
+  MORE: 4,
+  /** No `.` or `..` stands here up to a slash or the end. */
+  NO_DOTS: 8,
+  /** The same behind a first dot: neither the end of the part nor one more dot and its end. */
+  NO_DOT: 16,
+  /** No `.` or `..` begins as a part of the path, here or behind the slash here. */
+  NO_DOT_PART: 32,
+} as const
+
+/** The id of the step that ends every expression. */
+const MATCH = 0
+
+/** The only lookaheads that picomatch writes for our options; each looks at four characters at most. */
+const LOOKAHEADS: readonly (readonly [string, number])[] = [
+  ['(?=.)', CHECK.MORE],
+  [String.raw`(?!\.{1,2}(?:\/|$))`, CHECK.NO_DOTS],
+  [String.raw`(?!\.{0,1}(?:\/|$))`, CHECK.NO_DOT],
+  [String.raw`(?!(?:^|\/)\.{1,2}(?:\/|$))`, CHECK.NO_DOT_PART],
+]
+
+const CLASS = /\[(?:\\.|[^\]\\])*\]/sy
 
 /** How many symbols are common: the ASCII characters where nothing is special, and the end of the text. */
 const SYMBOLS = 129
@@ -38,59 +82,6 @@ const MAX_STATES = 120
 
 const MAX_RARE = 500
 
-/** Says whether a whole text matches. */
-export interface Matcher {
-  test(text: string): boolean
-}
-
-const MAX_GLOB_LENGTH = 16_384
-
-const OPTIONS = {
-  dot: true,
-  noextglob: true,
-  nonegate: true,
-  strictBrackets: true,
-  windows: false,
-} as const
-
-/** A glob of `*`, `**`, `?`, `[a-z]`, `[!a]`, `{a,b}` and `\`; all else is literal. Matching takes linear time. */
-export function compilePolicyGlob(glob: string): Matcher | BrokenPattern {
-  if (glob.length > MAX_GLOB_LENGTH)
-    return { broken: `it has ${glob.length} characters, the limit is ${MAX_GLOB_LENGTH}` }
-  try {
-    return new LinearMatcher(`^(?:${globSource(glob)})$`)
-  } catch (error) {
-    return { broken: error instanceof Error ? error.message : 'it is not a glob' }
-  }
-}
-
-/** The regular expression that a glob means, for the flag `s`: a line break in a name must not hide it from `**`. */
-function globSource(glob: string): string {
-  // The third argument asks for the source, which the types leave out. A RegExp of it could backtrack for ages.
-  const source: unknown = picomatch.makeRe(escapeOtherSyntax(glob), OPTIONS, true)
-  if (typeof source !== 'string') throw new TypeError('it has no regular expression')
-  return source
-}
-
-/** Makes a text match only itself as a glob. */
-export function escapeGlob(text: string): string {
-  return text.replaceAll(/[\\*?[\]{}]/g, '\\$&')
-}
-
-/** The text that a glob stands for when nothing in it varies. */
-export function literalOf(glob: string): string | undefined {
-  if (/[*?[\]{}]/.test(glob.replaceAll(/\\./gs, ''))) return undefined
-  return glob.replaceAll(/\\(.)/gs, '$1')
-}
-
-/** Extended globs, groups and quotes of picomatch are ordinary characters of file names here, and so is a `\d`. */
-function escapeOtherSyntax(glob: string): string {
-  return glob.replaceAll(/\\.|\[!|\[\^?\]?[^\]]*\]|[()|!+@^$"]/gs, (part) => {
-    if (part === '[!') return '[^'
-    return part.length > 1 ? part.replaceAll(/\\([A-Za-z0-9])/g, '$1') : `\\${part}`
-  })
-}
-
 /**
  * Runs an expression over a text by following all its ways in parallel, character by character. It never goes back, so the
  * time is at most the length of the expression times that of the text, where a RegExp of the same source can take ages.
@@ -116,7 +107,9 @@ export class LinearMatcher {
     if (!text.startsWith(this.#prefix)) return false
     let state = BEGIN
     for (let index = this.#prefix.length; index <= text.length; index++) {
-      const symbol = symbolAt(text, index)
+      const code = text.charCodeAt(index)
+      // By far the most characters: the rest, and the end of the text, may be special.
+      const symbol = code < ASCII && code !== DOT && code !== SLASH ? code : symbolAt(text, index, code)
       const known = symbol < SYMBOLS ? this.#table[state * SYMBOLS + symbol] : this.#rare.get(rareKey(state, symbol))
       state = known || this.#advance(state, symbol)
       if (state === FAILED) return false
@@ -201,10 +194,8 @@ function cutPrefix(first: ExpressionStep): { prefix: string; rest: ExpressionSte
 }
 
 /** What a matcher sees at a place of a text: the character, together with the checks that hold there where they are not as always. */
-function symbolAt(text: string, index: number): number {
+function symbolAt(text: string, index: number, code: number): number {
   if (index === text.length) return END_OF_TEXT
-  const code = text.charCodeAt(index)
-  if (code < ASCII && code !== DOT && code !== SLASH) return code
   const follows = text.charCodeAt(index + 1)
   // By far the most dots and slashes, at no cost; the rest of what is common is found out below.
   if (code === SLASH ? follows !== DOT : code === DOT && follows > SLASH) return code
@@ -243,4 +234,124 @@ function isDots(text: string, index: number): boolean {
 
 function endsPart(text: string, index: number): boolean {
   return index >= text.length || text.charCodeAt(index) === SLASH
+}
+
+/** Reads the small part of regular expressions that picomatch writes; throws at anything else. */
+export function readExpression(source: string): ExpressionStep {
+  return new Reader(source).read()
+}
+
+class Reader {
+  readonly #source: string
+  #index = 0
+  #steps = MATCH + 1
+
+  constructor(source: string) {
+    this.#source = source
+  }
+
+  read(): ExpressionStep {
+    const whole = this.#alternatives()
+    if (this.#index < this.#source.length) throw this.#unknown()
+    return whole({ id: MATCH, type: 'match' })
+  }
+
+  #alternatives(): Part {
+    const parts = [this.#sequence()]
+    while (this.#accept('|')) parts.push(this.#sequence())
+    if (parts.length === 1) return parts[0]!
+    return (next) => this.#split(parts.map((part) => part(next)))
+  }
+
+  #sequence(): Part {
+    const parts: Part[] = []
+    while (this.#index < this.#source.length && !'|)'.includes(this.#source[this.#index]!)) parts.push(this.#repeated())
+    return (next) => parts.reduceRight((behind, part) => part(behind), next)
+  }
+
+  #repeated(): Part {
+    const part = this.#single()
+    if (this.#accept('*?')) {
+      return (next) => {
+        const loop = this.#split([next])
+        loop.next.push(part(loop))
+        return loop
+      }
+    }
+    if (this.#accept('?')) return (next) => this.#split([part(next), next])
+    return part
+  }
+
+  #single(): Part {
+    const char = this.#source[this.#index]!
+    if (char === '(') return this.#group()
+    if (char === '[') return this.#class()
+    this.#index++
+    if (char === '^') return this.#check(CHECK.START)
+    if (char === '$') return this.#check(CHECK.END)
+    if (char === '.') return this.#take(() => true)
+    if (char === '\\') return this.#escaped()
+    if ('])*+?{'.includes(char)) throw this.#unknown()
+    return this.#literal(char)
+  }
+
+  #group(): Part {
+    const lookahead = LOOKAHEADS.find(([text]) => this.#accept(text))
+    if (lookahead) return this.#check(lookahead[1])
+    if (!this.#accept('(?:')) this.#accept('(')
+    const inner = this.#alternatives()
+    if (!this.#accept(')')) throw this.#unknown()
+    return inner
+  }
+
+  #class(): Part {
+    CLASS.lastIndex = this.#index
+    const [text] = CLASS.exec(this.#source) ?? []
+    if (text === undefined) throw this.#unknown()
+    this.#index += text.length
+    return this.#take(readClass(text))
+  }
+
+  #escaped(): Part {
+    const char = this.#source[this.#index++]
+    // An escaped letter or digit would mean more than itself.
+    if (char === undefined || /[A-Za-z0-9]/.test(char)) throw this.#unknown()
+    return this.#literal(char)
+  }
+
+  #literal(literal: string): Part {
+    const wanted = literal.charCodeAt(0)
+    return (next) => ({ id: this.#steps++, type: 'take', fits: (code) => code === wanted, literal, next })
+  }
+
+  #take(fits: Fits): Part {
+    return (next) => ({ id: this.#steps++, type: 'take', fits, next })
+  }
+
+  #check(check: number): Part {
+    return (next) => ({ id: this.#steps++, type: 'check', check, next })
+  }
+
+  #split(next: ExpressionStep[]): Extract<ExpressionStep, { type: 'split' }> {
+    return { id: this.#steps++, type: 'split', next }
+  }
+
+  #accept(text: string): boolean {
+    if (!this.#source.startsWith(text, this.#index)) return false
+    this.#index += text.length
+    return true
+  }
+
+  #unknown(): SyntaxError {
+    return new SyntaxError(
+      `it cannot be read near ${JSON.stringify(this.#source.slice(this.#index, this.#index + 20))}`,
+    )
+  }
+}
+
+/** A class means what JavaScript says; it is asked about one character, and the answer is remembered by the matcher. */
+function readClass(text: string): Fits {
+  if (text === '[^/]') return (code) => code !== SLASH
+  const expression = new RegExp(`^${text}$`, 's')
+  return (code) => expression.test(String.fromCharCode(code))
 }

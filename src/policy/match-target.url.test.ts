@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compileUrlPattern, parseTargetUrl } from './match-url.ts'
+import { compileUrlPattern, parseTargetUrl } from './match-target.ts'
 
 function matches(pattern: string, url: string): boolean {
   const compiled = compileUrlPattern(pattern)

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { LinearMatcher } from './glob.ts'
-import { readExpression } from './read-expression.ts'
+import { LinearMatcher, readExpression } from './linear-matcher.ts'
 
 it.each([
   ['[a', '[a'],
