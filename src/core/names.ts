@@ -48,16 +48,37 @@ export function groupOf(name: string): string {
   return area.toLowerCase() === 'fs' ? 'files' : area
 }
 
+const MAX_WANTED_LENGTH = 128
+/** Rows of `editDistance`: a name that is compared is at most a third longer than what is wanted. */
+const rows = [new Uint8Array(192), new Uint8Array(192), new Uint8Array(192)] as const
+/** More than any distance. */
+const FAR = 200
+
 /** The names nearest to a mistyped one, best first; empty when nothing is near. */
 export function nearestNames(wanted: string, names: Iterable<string>, most = 3): string[] {
-  const target = wanted.slice(0, 128).toLowerCase()
-  const scored: { name: string; distance: number }[] = []
+  const target = wanted.slice(0, MAX_WANTED_LENGTH).toLowerCase()
+  const nearest: NearName[] = []
+  let limit = Math.max(2, Math.ceil(target.length / 3))
   for (const name of names) {
-    const distance = likeness(target, name.toLowerCase())
-    if (distance <= Math.max(2, Math.ceil(target.length / 3))) scored.push({ name, distance })
+    const distance = likeness(target, name.toLowerCase(), limit)
+    if (distance > limit) continue
+    let place = nearest.length
+    while (place > 0 && isNearer({ name, distance }, nearest[place - 1]!)) place--
+    nearest.splice(place, 0, { name, distance })
+    // From now on only a name that is as near as the last of them matters.
+    if (nearest.length > most) nearest.pop()
+    if (nearest.length === most) limit = nearest.at(-1)?.distance ?? limit
   }
-  scored.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
-  return scored.slice(0, most).map(({ name }) => name)
+  return nearest.map(({ name }) => name)
+}
+
+interface NearName {
+  readonly name: string
+  readonly distance: number
+}
+
+function isNearer(one: NearName, other: NearName): boolean {
+  return one.distance < other.distance || (one.distance === other.distance && one.name < other.name)
 }
 
 /** "did you mean …?", or nothing. */
@@ -67,27 +88,85 @@ export function didYouMean(wanted: string, names: Iterable<string>): string {
   return others.length === 0 ? `Did you mean ${best}?` : `Did you mean ${best} (or ${others.join(', ')})?`
 }
 
-/** Edit distance, where a last part that fits (`readText` for `core/fs.readText`) counts as near. */
-function likeness(wanted: string, name: string): number {
-  const whole = editDistance(wanted, name)
-  const lastPart = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('.')) + 1)
-  return Math.min(whole, editDistance(wanted, lastPart) + 1)
+/** Edit distance, where a last part that fits (`readText` for `core/fs.readText`) counts as near. Over `limit` it may be less than it is. */
+function likeness(wanted: string, name: string, limit: number): number {
+  const whole = editDistance(wanted, name, limit)
+  const last = Math.max(name.lastIndexOf('/'), name.lastIndexOf('.')) + 1
+  return last === 0 ? whole : Math.min(whole, editDistance(wanted, name.slice(last), limit - 1) + 1)
 }
 
-/** How many letters to change, add, drop or swap with their neighbour. */
-function editDistance(a: string, b: string): number {
-  let before: number[] = []
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+/**
+ * How many letters to change, add, drop or swap with their neighbour; `FAR` if more than `limit`. An unknown name is
+ * compared with all known ones, so only what can still be within the limit is looked at.
+ */
+function editDistance(a: string, b: string, limit: number): number {
+  let start = 0
+  let endA = a.length
+  let endB = b.length
+  if (Math.abs(endA - endB) > limit) return FAR
+  while (start < endA && start < endB && a.charCodeAt(start) === b.charCodeAt(start)) start++
+  while (endA > start && endB > start && a.charCodeAt(endA - 1) === b.charCodeAt(endB - 1)) {
+    endA--
+    endB--
+  }
+  if (endA === start || endB === start) return Math.max(endA, endB) - start
+  const ownA = a.slice(start, endA)
+  const ownB = b.slice(start, endB)
+  return tooManyLetters(ownA, ownB, limit) ? FAR : distanceBetween(ownA, ownB, limit)
+}
+
+/** Row by row through the table of all beginnings, no further from its diagonal than the limit. */
+function distanceBetween(a: string, b: string, limit: number): number {
+  let [before, row, next] = rows
+  for (let j = 0; j <= b.length; j++) row[j] = j
+  let leastBefore = 0
   for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const change = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
-      const swap = isSwap ? before[j - 2]! + 1 : Number.POSITIVE_INFINITY
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, change, swap))
+    const letter = a.charCodeAt(i - 1)
+    const from = Math.max(1, i - limit)
+    const to = Math.min(b.length, i + limit)
+    let left = from === 1 ? i : FAR
+    let least = left
+    next[from - 1] = left
+    for (let j = from; j <= to; j++) {
+      const other = b.charCodeAt(j - 1)
+      let distance = row[j - 1]!
+      if (letter !== other) {
+        distance = Math.min(distance, row[j]!, left) + 1
+        const isSwap = i > 1 && j > 1 && letter === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === other
+        if (isSwap) distance = Math.min(distance, before[j - 2]! + 1)
+      }
+      next[j] = distance
+      left = distance
+      if (distance < least) least = distance
     }
+    next[to + 1] = FAR
+    // A swap skips a row.
+    if (least > limit && leastBefore >= limit) return FAR
+    leastBefore = least
+    const spare = before
     before = row
     row = next
+    next = spare
   }
   return row[b.length]!
+}
+
+/** Whether one of two texts has more letters that the other does not have than may be changed. */
+function tooManyLetters(a: string, b: string, limit: number): boolean {
+  const inA = letters(a)
+  const inB = letters(b)
+  return countBits(inA & ~inB) > limit || countBits(inB & ~inA) > limit
+}
+
+/** One bit for each letter; some share one. */
+function letters(text: string): number {
+  let bits = 0
+  for (let index = 0; index < text.length; index++) bits |= 1 << (text.charCodeAt(index) & 31)
+  return bits
+}
+
+function countBits(bits: number): number {
+  let count = 0
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++
+  return count
 }
