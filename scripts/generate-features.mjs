@@ -19,6 +19,16 @@ const LISTS = [
     ],
   },
   {
+    list: 'suites',
+    file: 'store-suite',
+    suffix: 'Suite',
+    write: (names) => [
+      `import type { StoreTests } from '../../../core/index.ts'`,
+      `/** The tests of what the features keep in the store. */`,
+      `export const featureSuites: readonly ((tests: StoreTests) => void)[] = [${names.join(', ')}]`,
+    ],
+  },
+  {
     list: 'config',
     file: 'config',
     suffix: 'Config',
@@ -35,6 +45,16 @@ const LISTS = [
       `import type { FeatureRoutes } from '../../../core/index.ts'`,
       `/** The HTTP routes of features. */`,
       `export const featureRoutes: readonly FeatureRoutes[] = [${names.join(', ')}]`,
+    ],
+  },
+  {
+    list: 'servers',
+    file: 'server',
+    suffix: 'Server',
+    write: (names) => [
+      `import type { FeatureServer } from '../../../core/index.ts'`,
+      `/** What the service does with the features, by key. */`,
+      `export const featureServers: Readonly<Record<string, FeatureServer>> = {\n${names.map((name) => `  ${name.replace(/Server$/, '')}: ${name},\n`).join('')}}`,
     ],
   },
   {
@@ -65,8 +85,19 @@ export function generateFeatureLists() {
     ['src/core/features.generated.ts', names(features)],
     ['src/protocol/features.generated.ts', protocolNames(features)],
     ['src/features/generated/list/index.ts', definitions(features)],
+    ['src/features/generated/public/index.ts', publicTypes(features)],
     ...lists,
   ])
+}
+
+const POLICY = path.join(FEATURES, '../policy/default.yaml')
+const POLICY_RULES = /( {2}# Rules of features: .*\n\n)[^]*?( {2}# End of the rules of features\.\n)/
+
+/** The default policy with the rules of the features, which `policy.yaml` has. */
+export function generateFeatureRules() {
+  const files = readFeatures().map(({ folder }) => path.join(FEATURES, folder, 'policy.yaml'))
+  const rules = files.filter(existsSync).map((file) => `${readFileSync(file, 'utf8').replace(/^(?=.)/gm, '  ')}\n`)
+  return readFileSync(POLICY, 'utf8').replace(POLICY_RULES, (_, begin, end) => `${begin}${rules.join('')}${end}`)
 }
 
 /** The source of the list of commands: names and summaries are written out, so that help loads no feature. */
@@ -100,7 +131,7 @@ function readFeatures() {
     const source = readFileSync(path.join(FEATURES, folder, 'index.ts'), 'utf8')
     const [, capability] = /^ {2}capability: '([^']+)',$/m.exec(source) ?? []
     if (capability === undefined) throw new Error(`src/features/${folder}/index.ts names no capability.`)
-    return { name, folder, capability }
+    return { name, folder, capability, source }
   })
 }
 
@@ -134,6 +165,15 @@ function definitions(features) {
 /** The definitions of all features. The type names each of them, so that its declarations come with what it adds. */
 export const features: readonly [${features.map(({ name }) => `typeof ${name}`).join(', ')}] = [${features.map(({ name }) => name).join(', ')}]
 `
+}
+
+/** The types that a feature exports are exported by the package. */
+function publicTypes(features) {
+  const exports = features.flatMap(({ folder, source }) => {
+    const names = [...source.matchAll(/^export type \{([^}]+)\} from/gm)].flatMap(([, list]) => list.match(/\w+/g))
+    return names.length > 0 ? `export type { ${names.join(', ')} } from '../../${folder}/index.ts'` : []
+  })
+  return `${HEAD}${exports.join('\n')}\n`
 }
 
 function quote(text) {

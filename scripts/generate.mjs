@@ -1,15 +1,17 @@
 // Writes every generated file, or with --check says which are stale and exits 1. Run by npm run generate, which lets Node
 // load the sources.
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { generateDefaultPolicy } from './generate-default-policy.mjs'
-import { generateFeatureCommands, generateFeatureLists } from './generate-features.mjs'
+import { generateFeatureCommands, generateFeatureLists, generateFeatureRules } from './generate-features.mjs'
 import { generateToolIndex } from './generate-tools.mjs'
 
 const isCheck = process.argv.includes('--check')
 const stale = []
 
 /** Sources first: what is made below loads them. */
+await produce('src/policy/default.yaml', generateFeatureRules)
 await produce('src/policy/default-policy.generated.ts', generateDefaultPolicy)
 await produce('src/tools/index.generated.ts', generateToolIndex)
 for (const [file, source] of generateFeatureLists()) await produce(file, () => formatted(file, source))
@@ -40,7 +42,10 @@ async function produce(file, generate) {
   const wanted = await generate()
   if (wanted === read(file)) return false
   if (isCheck) stale.push(file)
-  else writeFileSync(file, wanted)
+  else {
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(file, wanted)
+  }
   return true
 }
 

@@ -144,55 +144,8 @@ export type {
   SandboxLevel,
 } from './core/index.ts'
 
-// Features: memory, messages, sessions, web.
-export type {
-  EmbedTexts,
-  MemoryCandidate,
-  MemoryHandle,
-  MemoryNote,
-  MemoryOptions,
-  MemoryProvider,
-  MemoryService,
-  ProviderNote,
-  ProviderUse,
-} from './features/memory/index.ts'
-export type {
-  Channel,
-  ChannelAnswer,
-  ChannelBounds,
-  ChannelFacts,
-  ChannelIo,
-  ChannelLimits,
-  ChannelOptions,
-  ChannelRecipients,
-  ChannelRequest,
-  Delivery,
-  InboxMessage,
-  MessageFile,
-  MessageHandle,
-  MessageOutcome,
-  MessageService,
-  MessagesOptions,
-  NewMessage,
-  OutgoingMessage,
-  SentRequest,
-} from './features/messages/index.ts'
-export type {
-  CallbackRunner,
-  CommandRunner,
-  HistoryEntry,
-  HistoryPage,
-  Runner,
-  SessionEntry,
-  SessionHandle,
-  SessionLimits,
-  SessionMessage,
-  SessionService,
-  SessionStatus,
-  SessionsOptions,
-  SessionWork,
-  UrlRunner,
-} from './features/sessions/index.ts'
+// Features, and the web.
+export type * from './features/generated/public/index.ts'
 export type { SearchProvider } from './tools/index.ts'
 export { createWebSearch } from './tools/index.ts'
 export type { ReadablePage, WebFetch, WebFetchOptions, WebOptions } from './core/index.ts'

@@ -33,6 +33,10 @@ export interface FeatureDefinition<
   readonly tools: Tools
   /** What the owner's options change about the tools. Default: nothing. */
   adjustTools?(options: OptionsOf<Name>): ToolAdjustment
+  /** Programs that its options start outside of calls: nothing that an agent does may change their code. Default: none. */
+  programs?(options: OptionsOf<Name>): readonly { readonly argv: readonly string[]; readonly cwd?: string }[]
+  /** What `doctor` says about it; throws nothing for what it finds. Default: nothing. */
+  examine?(options: OptionsOf<Name>): Promise<DoctorFinding>
   /** The command in the help of the command line; `commands.ts` adds its arguments and actions. Default: none. */
   readonly command?: { readonly name: string; readonly summary: string }
 }
@@ -43,6 +47,15 @@ export interface ToolAdjustment {
   readonly replaced?: ReadonlyMap<AnyTool, AnyTool>
   /** Tools that are turned off; calling one fails with this error. */
   readonly off?: { readonly tools: readonly AnyTool[]; readonly why: () => ToolError }
+}
+
+/** One thing that `doctor` looked at. */
+export interface DoctorFinding {
+  readonly state: 'good' | 'weak' | 'broken'
+  readonly what: string
+  readonly detail: string
+  /** What to do about it; absent if nothing is. */
+  readonly fix?: string
 }
 
 /** Defines a feature; the types of its handle, service and options come from its `declare module`. */
@@ -69,6 +82,8 @@ export interface FeatureConfig<Schema extends z.ZodType = z.ZodType, Options = u
   readonly schema: Schema
   /** The options for `createToolHub`. */
   toOptions(written: z.output<Schema>, resolvePath: ResolvePath): Options
+  /** Whether the options turn tools off, so that a hub has not all of the built-in ones. Default: never. */
+  turnsToolsOff?(options: Options): boolean
   /** Keys that are allowed and hardly meant, with why. Default: none. */
   warnings?(written: z.output<Schema>): readonly { readonly key: string; readonly message: string }[]
 }
@@ -85,6 +100,32 @@ export interface FeatureRoutes {
   /** Entities that have a name in the OpenAPI document. */
   readonly schemas: Readonly<Record<string, z.ZodType>>
   readonly routes: readonly FeatureRoute[]
+}
+
+/** What the service does with a feature besides its routes, which `server.ts` exports as `<name>Server`. */
+export interface FeatureServer {
+  /** Begins work in the background when the service starts. */
+  readonly start?: {
+    /** The beginning of the message when it fails. */
+    readonly problem: string
+    run(hub: FeatureServices, options: FeatureOptions): Promise<unknown>
+  }
+  /** What the feature knows about a run; `undefined` if nothing. */
+  describeRun?(run: string, store: Store): Awaitable<RunDescription | undefined>
+  /** The principals that the feature works for, one for each piece of work: the service counts them. */
+  principals?(store: Store, limit: number): Awaitable<readonly string[]>
+}
+
+/** What a run is for. */
+export interface RunDescription {
+  /** The principal that it works for. */
+  readonly principal: string
+  /** The name that its creator chose. */
+  readonly label?: string
+  /** What it was started for. */
+  readonly goal?: string
+  /** Why it cannot be removed now, and what to do about it. Default: it can. */
+  readonly busy?: readonly [problem: string, hint: string]
 }
 
 /** One route. The server authenticates the caller and checks scopes, query and body before it is handled. */

@@ -62,6 +62,7 @@ export type {
 export {
   type CommandFlags,
   type CommandKit,
+  type DoctorFinding,
   defineConfig,
   defineFeature,
   defineFeatureRoute,
@@ -72,9 +73,11 @@ export {
   type FeatureRoute,
   type FeatureRouteAnswer,
   type FeatureRoutes,
+  type FeatureServer,
   FileAnswer,
   type JsonLine,
   type RouteCaller,
+  type RunDescription,
   type SelectQuestion,
   type ServedFile,
   type ToolAdjustment,
@@ -203,6 +206,7 @@ export {
   isFailure,
   type RunFilter,
 } from './store/call-index.ts'
+export type { StoreTests, SuiteExpect, SuiteMatchers, SuiteRunner } from './store/suite-runner.ts'
 export type {
   Awaitable,
   BudgetAccountLimits,

@@ -1,21 +1,21 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { HubOptions } from '../core/index.ts'
+import type { FeatureDefinition, HubOptions } from '../core/index.ts'
+import { features } from '../features/generated/list/index.ts'
 import { codeFiles, nodeModulesOf, ownFile, realIfThere, statsIfThere } from '../system/index.ts'
 
 /**
  * Returns the paths of all code and configuration that the hub itself loads. Tools and commands must not change them, or the
  * next start would run their code outside the sandbox. Paths that do not exist are included, so that nobody creates them.
  */
-export function protectedCode({ sandbox = {}, mcpServers = {}, sessions }: HubOptions): string[] {
+export function protectedCode(options: HubOptions): string[] {
+  const { sandbox = {}, mcpServers = {} } = options
   const programs = [
     ...Object.values(mcpServers).flatMap((server) =>
       'command' in server ? [{ argv: [server.command, ...(server.args ?? [])], cwd: server.cwd }] : [],
     ),
-    ...Object.values(sessions?.runners ?? {}).flatMap((runner) =>
-      runner.type === 'command' ? [{ argv: runner.argv, cwd: runner.cwd }] : [],
-    ),
+    ...features.flatMap(({ name, programs }: FeatureDefinition) => programs?.(options[name] ?? {}) ?? []),
   ]
   return [
     ...new Set([

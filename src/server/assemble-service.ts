@@ -73,10 +73,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   const events = createEventHub({ hub, indexer, store, clock })
   indexer.follow(hub)
   // Runs that a killed process left open are ended in the background; new calls do not wait for it.
-  const recovering = Promise.all([
-    hub.recoverRuns().catch((error) => onProblem(`Old runs could not be ended: ${messageOf(error)}`)),
-    hub.sessions.list({ limit: 1 }).catch((error) => onProblem(`Old sessions could not be ended: ${messageOf(error)}`)),
-  ])
+  const recovering = hub.recoverRuns().catch((error) => onProblem(`Old runs could not be ended: ${messageOf(error)}`))
   const approvals = createApprovalService({ hub, store, events, clock })
   const tokens = createTokenManager({ store, hub, clock, roots: rootsOf(hubOptions.sandbox) })
   const redact = createRedactor(secretsOf(hubOptions)).text

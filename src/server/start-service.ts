@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { OidcOptions, ServiceOptions } from '../config/index.ts'
 import { type Clock, type HubOptions, loadLazyModules, messageOf, systemClock, type WebFetch } from '../core/index.ts'
+import { featureServers } from '../features/generated/servers/index.ts'
 import { type Hub, secretsOf } from '../hub/index.ts'
 import { VERSION } from '../lib/index.ts'
 import type { ConfigState } from '../protocol/index.ts'
@@ -120,10 +121,9 @@ export async function startService(hubOptions: HubOptions, options: StartService
   })
   const publicUrl = () => options.publicUrl ?? server.url
   const webhooks = startWebhooks({ hub, store, clock, hooks, publicUrl, onProblem })
-  // They close with the hub.
-  hub.schedules
-    .start({ entries: hubOptions.schedules?.entries ?? {} })
-    .catch((error) => onProblem(`Schedules do not run: ${messageOf(error)}`))
+  const starting = Object.values(featureServers).map(({ start }) =>
+    start?.run(hub, hubOptions).catch((error) => onProblem(`${start.problem}: ${messageOf(error)}`)),
+  )
   const stopSweeping = repeat(() => store.sweep(clock.now()), {
     everyMs: SWEEP_MS,
     clock,
@@ -147,6 +147,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     assembled.drain()
     await Promise.all([server.close(), ws.close({ graceMs })])
     await webhooks.close()
+    await Promise.all(starting)
     await assembled.close()
     log('info', 'service-stopped', 'The service has ended.')
   }

@@ -1,15 +1,10 @@
-import type { Awaitable, Store, StoredEvent } from '../core/index.ts'
+import type { Awaitable, Store, StoredEvent, StoreTests, SuiteRunner } from '../core/index.ts'
+import { featureSuites } from '../features/generated/suites/index.ts'
 import { newOwner } from '../system/index.ts'
-import { approvalsSuite } from './store/approvals.ts'
+import { approvalsSuite, SUITE_NOW } from './store/approvals.ts'
 import { callsSuite } from './store/calls.ts'
-import { canvasesSuite } from './store/canvases.ts'
 import { headsSuite } from './store/heads.ts'
-import { inboxSuite } from './store/inbox.ts'
 import { budgetsSuite, ratesSuite } from './store/limits.ts'
-import { notesSuite } from './store/notes.ts'
-import { schedulesSuite } from './store/schedules.ts'
-import { sessionsSuite } from './store/sessions.ts'
-import { type StoreTests, SUITE_NOW, type SuiteRunner } from './store/suite-runner.ts'
 import { tokensSuite } from './store/tokens.ts'
 
 const HASH = 'hash-of-the-arguments'
@@ -203,12 +198,8 @@ const PARTS = [
   jobsSuite,
   callsSuite,
   headsSuite,
-  notesSuite,
   eventsSuite,
-  inboxSuite,
-  sessionsSuite,
-  canvasesSuite,
-  schedulesSuite,
+  ...featureSuites,
 ]
 
 /**

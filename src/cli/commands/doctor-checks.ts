@@ -1,7 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { formatPath, type HubOptions, type McpServer, messageOf, ToolError } from '../../core/index.ts'
-import { chooseSandbox, findChromium, loadPlaywright } from '../../features/browser/index.ts'
+import { type DoctorFinding, formatPath, type HubOptions, type McpServer, messageOf } from '../../core/index.ts'
 import { loadSecondParser, protectedCode } from '../../hub/index.ts'
 import { isPlainObject } from '../../lib/index.ts'
 import { probeSandbox, sandboxUser } from '../../sandbox/exec/index.ts'
@@ -9,7 +8,6 @@ import { matchHost, parseHosts } from '../../sandbox/network/index.ts'
 import { fillReferences, type McpServerStatus } from '../../sources/mcp/index.ts'
 import { openProvider } from '../../tools/index.ts'
 import { countNoun } from '../output/layout.ts'
-import type { DoctorFinding } from './doctor.ts'
 
 /** The MCP servers: what the config of each refers to and is not set, and which did not answer. */
 export function examineServers(
@@ -159,26 +157,6 @@ const ONE_PARSER: DoctorFinding = {
   what: 'commands',
   detail: 'the second parser of command lines cannot be loaded: every line asks',
   fix: 'Install the package anew: npm install tool-hub.',
-}
-
-const HOW = {
-  own: "in Chromium's own sandbox",
-  jail: 'inside the sandbox of commands',
-  none: 'without any sandbox',
-} as const
-
-/** Which browser agents would use, and how it would be kept from the machine. Without one, only those tools fail. */
-export async function examineBrowser({ browser = {} }: Pick<HubOptions, 'browser'>): Promise<DoctorFinding> {
-  try {
-    const executable = await findChromium(browser, await loadPlaywright())
-    const { sandbox, why } = await chooseSandbox(executable, browser.sandbox)
-    const detail = `${executable}, ${HOW[sandbox]}: ${why}`
-    if (sandbox !== 'none') return { state: 'good', what: 'browser', detail }
-    return { state: 'weak', what: 'browser', detail, fix: 'Leave browser.sandbox out, or set it to jail.' }
-  } catch (error) {
-    if (!ToolError.is(error)) throw error
-    return { state: 'weak', what: 'browser', detail: error.message, fix: error.fix.hint }
-  }
 }
 
 /** Whether the web can be searched as the config means it: the service's host is open and its key is there. */

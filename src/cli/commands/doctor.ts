@@ -3,7 +3,14 @@ import { release } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type LoadedConfig, loadConfig } from '../../config/index.ts'
-import { type FilesLevel, ToolError } from '../../core/index.ts'
+import {
+  type DoctorFinding,
+  type FeatureDefinition,
+  type FilesLevel,
+  type HubOptions,
+  ToolError,
+} from '../../core/index.ts'
+import { features } from '../../features/generated/list/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { errnoOf, escapeText } from '../../lib/index.ts'
 import { fileAccess } from '../../sandbox/files/index.ts'
@@ -13,7 +20,7 @@ import { withHubOf } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/options.ts'
 import { wrapText } from '../output/layout.ts'
 import { print, printJson, style } from '../output/print.ts'
-import { examineBrowser, examineSandbox, examineSearch, examineServers, examineSources } from './doctor-checks.ts'
+import { examineSandbox, examineSearch, examineServers, examineSources } from './doctor-checks.ts'
 
 const EXAMPLES = `
 Exit code: 1 if something is broken, else 0; weak points are only reported.
@@ -43,14 +50,6 @@ function describeFinding({ state, what, detail, fix }: DoctorFinding): string {
   return wrapText(fix ? `${line}\n${' '.repeat(20)}fix: ${escapeText(fix)}` : line, 20)
 }
 
-/** One thing that was looked at. */
-export interface DoctorFinding {
-  readonly state: 'good' | 'weak' | 'broken'
-  readonly what: string
-  readonly detail: string
-  readonly fix?: string
-}
-
 const OLDEST_NODE = [20, 19] as const
 const LITTLE_SPACE = 200_000_000
 
@@ -67,12 +66,17 @@ async function examine({ config: file }: { readonly config?: string }): Promise<
       ...(await policy(config)),
       ...examineSources(options),
       ...examineSearch(options),
-      await examineBrowser(options),
+      ...(await examineFeatures(options)),
       ...records(options.runs),
     ]
   } catch (error) {
     return [...machine, ...(await examineSandbox({})), configBroken(error)]
   }
+}
+
+async function examineFeatures(options: HubOptions): Promise<DoctorFinding[]> {
+  const findings = features.map(({ name, examine }: FeatureDefinition) => examine?.(options[name] ?? {}))
+  return (await Promise.all(findings)).filter((finding) => finding !== undefined)
 }
 
 function node(): DoctorFinding {

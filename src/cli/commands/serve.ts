@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { LogOptions } from '../../config/index.ts'
-import type { HubOptions } from '../../core/index.ts'
+import type { DoctorFinding, HubOptions } from '../../core/index.ts'
 import { errnoOf, escapeLine, VERSION } from '../../lib/index.ts'
 import {
   connectionLimit,
@@ -18,7 +18,6 @@ import { assertFolder } from '../input/options.ts'
 import { callerName, ownCommand } from '../invocation.ts'
 import { table } from '../output/layout.ts'
 import { print, printJsonLine, say, style } from '../output/print.ts'
-import type { DoctorFinding } from './doctor.ts'
 
 interface Flags extends LogFlags {
   readonly config?: string

@@ -1,4 +1,5 @@
-import type { HubOptions } from '../../core/index.ts'
+import { FEATURES, type FeatureConfig, type HubOptions } from '../../core/index.ts'
+import { featureConfigs } from '../../features/generated/config/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import type { McpServerStatus } from '../../sources/mcp/index.ts'
@@ -49,7 +50,12 @@ export async function allReady(hub: Pick<Hub, 'ready'>, maxMs = MAX_MS): Promise
 }
 
 /** Whether a hub with these options has other tools than exactly the built-in ones. */
-export function hasMoreTools({ tools, plugins, sources, mcpServers, skills, memory }: HubOptions): boolean {
-  if (memory?.enabled === false || memory?.writeMode === 'disabled') return true
+export function hasMoreTools(options: HubOptions): boolean {
+  const { tools, plugins, sources, mcpServers, skills } = options
+  const isLess = FEATURES.some((name) => {
+    const { turnsToolsOff }: FeatureConfig = featureConfigs[name]
+    return turnsToolsOff?.(options[name] ?? {}) === true
+  })
+  if (isLess) return true
   return [tools, plugins, sources, skills, Object.keys(mcpServers ?? {})].some((list) => (list?.length ?? 0) > 0)
 }

@@ -2,10 +2,6 @@ import { defineFeature, lazyModule } from '../../core/index.ts'
 import { browserTool } from './tools/browser.ts'
 import type { BrowserHandle, BrowserOptions, BrowserService } from './types.ts'
 
-export { findChromium, loadPlaywright } from './start/find-chromium.ts'
-export { chooseSandbox } from './start/start-chromium.ts'
-export type { BrowserHandle, BrowserOptions, BrowserService } from './types.ts'
-
 declare module '../../core/feature.ts' {
   interface FeatureHandles {
     /** Web pages in a real browser. */
@@ -22,6 +18,7 @@ declare module '../../core/feature.ts' {
 }
 
 const load = lazyModule(() => import('./create-browser.ts'))
+const loadExamine = lazyModule(() => import('./start/examine-browser.ts'))
 
 /** Web pages in a real browser. */
 export const browser = defineFeature({
@@ -30,4 +27,5 @@ export const browser = defineFeature({
   create: async (options, host) => (await load()).createBrowser(options, host),
   methods: ['status', 'render', 'close'],
   tools: [browserTool],
+  examine: async (options) => (await loadExamine()).examineBrowser(options),
 })

@@ -2,8 +2,6 @@ import { defineFeature, lazyModule } from '../../core/index.ts'
 import { canvasTool } from './tools/canvas.ts'
 import type { CanvasHandle, CanvasOptions, CanvasService, CanvasStore } from './types.ts'
 
-export type { NewCanvas } from './types.ts'
-
 declare module '../../core/feature.ts' {
   interface FeatureHandles {
     /** Shows content to people. */

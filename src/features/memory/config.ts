@@ -86,6 +86,7 @@ export const memoryConfig = defineConfig({
   description: 'What agents remember; docs/reference/memory.md.',
   schema: section,
   toOptions: toMemory,
+  turnsToolsOff: ({ enabled, writeMode }) => enabled === false || writeMode === 'disabled',
   warnings: ({ provider, url: address, mcp: server }) =>
     provider === 'external' && address === undefined && server === undefined
       ? [

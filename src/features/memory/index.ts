@@ -8,7 +8,6 @@ import { memoryWrite } from './tools/write.ts'
 import type { MemoryHandle, MemoryOptions, MemoryService } from './types.ts'
 
 export type { MemoryProvider, ProviderNote, ProviderUse } from './providers/provider.ts'
-export type { StoredNote } from './store.ts'
 export type { EmbedTexts, MemoryCandidate, MemoryHandle, MemoryNote, MemoryOptions, MemoryService } from './types.ts'
 
 declare module '../../core/feature.ts' {

@@ -3,8 +3,6 @@ import type { ScheduleStore } from './store-types.ts'
 import { cron } from './tools/cron.ts'
 import type { ScheduleHandle, ScheduleService, SchedulesOptions } from './types.ts'
 
-export type { NewScheduleRun, Overlap, StoredSchedule } from './store-types.ts'
-
 declare module '../../core/feature.ts' {
   interface FeatureHandles {
     /** Scheduled calls. */

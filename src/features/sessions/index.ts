@@ -17,7 +17,6 @@ export type {
   SessionWork,
   UrlRunner,
 } from './runner.ts'
-export { type NewSession, SESSION_AGE_MS, type StoredSession } from './store-types.ts'
 export type {
   HistoryEntry,
   HistoryPage,
@@ -58,5 +57,9 @@ export const sessions = defineFeature({
   create: async (options, host) => (await load()).createSessions(options, host),
   methods: ['list', 'find', 'history', 'send', 'spawn', 'end', 'runners'],
   tools: [sessionHistory, sessionList, sessionSend, sessionSpawn, sessionStatus],
+  programs: ({ runners = {} }) =>
+    Object.values(runners).flatMap((runner) =>
+      runner.type === 'command' ? [{ argv: runner.argv, cwd: runner.cwd }] : [],
+    ),
   command: { name: 'sessions', summary: 'List agent sessions, write to them, end them' },
 })

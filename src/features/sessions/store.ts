@@ -212,6 +212,8 @@ export const sessionsStore = defineStore<{ sessions: SessionStore; mail: MailSto
       { table: 'agent_mail', methods: ['put'], what: 'unread messages', evict: { column: 'seq', select: READ_MAIL } },
     ],
   },
+  // A session that made no calls is found by the run that it came from.
+  runText: `EXISTS (SELECT 1 FROM agent_sessions WHERE (id = runs.run OR root = runs.run) AND LOWER(task) LIKE ? ESCAPE '!')`,
   *sweep(now) {
     yield* run('DELETE FROM agent_sessions WHERE ended_at < ?', now - SESSION_AGE_MS)
     yield* run('DELETE FROM agent_mail WHERE sent_at < ?', now - SESSION_AGE_MS)

@@ -1,5 +1,5 @@
-import type { IndexedCall, IndexedRun } from '../../core/index.ts'
-import type { StoredSession } from '../../features/sessions/index.ts'
+import type { IndexedCall, IndexedRun, RunDescription, Store } from '../../core/index.ts'
+import { featureServers } from '../../features/generated/servers/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { cutHead } from '../../limits/index.ts'
 import { type CallEntry, callEntry, type RunEntry } from '../../protocol/index.ts'
@@ -31,21 +31,30 @@ export function toCallEntry(call: IndexedCall): CallEntry {
 
 const MAX_GOAL_CHARS = 300
 
-/** A run for display; without calls it belongs to the principal of its session. */
-export function toRunEntry(indexed: IndexedRun, session?: StoredSession): RunEntry {
+/** A run for display; without calls it belongs to the principal that it works for. */
+export function toRunEntry(indexed: IndexedRun, description?: RunDescription): RunEntry {
   const { run, caller, startedAt, endedAt, calls, failures } = indexed
-  const principal = indexed.principal ?? session?.rootPrincipal
+  const { principal = description?.principal } = indexed
   return {
     run,
-    caller: escapeLine(caller || (session?.rootPrincipal ?? '')),
+    caller: escapeLine(caller || (description?.principal ?? '')),
     principal: shown(principal),
-    label: shown(session?.label),
-    goal: shown(session?.task && cutHead(session.task, MAX_GOAL_CHARS)),
+    label: shown(description?.label),
+    goal: shown(description?.goal && cutHead(description.goal, MAX_GOAL_CHARS)),
     startedAt,
     endedAt,
     calls,
     failures,
   }
+}
+
+/** What the features know about a run; `undefined` if none knows it. */
+export async function describeRun(run: string, store: Store): Promise<RunDescription | undefined> {
+  for (const { describeRun: describe } of Object.values(featureServers)) {
+    const description = await describe?.(run, store)
+    if (description) return description
+  }
+  return undefined
 }
 
 function shown(text: string | undefined): string | undefined {

@@ -16,7 +16,7 @@ import { type RecordEvent, readEvents } from '../../records/log/index.ts'
 import { createRedactor } from '../../records/redaction/index.ts'
 import { openRegular } from '../../system/index.ts'
 import type { CallHistory } from '../service.ts'
-import { readCallLines, toCallEntry, toRunEntry } from './call-entries.ts'
+import { describeRun, readCallLines, toCallEntry, toRunEntry } from './call-entries.ts'
 import { fileChanges } from './file-changes.ts'
 import { removeEndedRun, verifyRuns } from './run-records.ts'
 
@@ -27,7 +27,7 @@ const MAX_DEPTH = 32
 /** Options of `createCallHistory`. */
 export interface CallHistoryOptions {
   readonly hub: Pick<Hub, 'undo' | 'explain' | 'run' | 'endRun' | 'recordChange'>
-  readonly store: Pick<Store, 'calls' | 'heads' | 'approvals' | 'sessions'>
+  readonly store: Store
   readonly runsFolder: string
   readonly indexer: Pick<RunIndexer, 'flush'>
   readonly clock?: Clock
@@ -78,14 +78,14 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
         before: before === undefined || to === undefined ? (before ?? to) : Math.min(before, to),
       }
       const { items, next } = await pageOf((most) => index.runs({ ...filter, limit: most }), limit)
-      return { runs: await Promise.all(items.map(describeRun)), ...(next !== undefined && { next }) }
+      return { runs: await Promise.all(items.map(toEntry)), ...(next !== undefined && { next }) }
     },
 
     async run(run) {
       const found = await findRun(run)
       const latest = await index.calls({ run, limit: MAX_CALLS_OF_RUN + 1 })
       const calls = latest.slice(0, MAX_CALLS_OF_RUN).toSorted(byStart).map(toCallEntry)
-      return { run: await describeRun(found), calls, isTruncated: latest.length > MAX_CALLS_OF_RUN }
+      return { run: await toEntry(found), calls, isTruncated: latest.length > MAX_CALLS_OF_RUN }
     },
 
     async lines(run, { after, limit }) {
@@ -135,8 +135,8 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
     },
   }
 
-  async function describeRun(run: IndexedRun): Promise<RunEntry> {
-    return toRunEntry(run, await store.sessions.find(run.run))
+  async function toEntry(run: IndexedRun): Promise<RunEntry> {
+    return toRunEntry(run, await describeRun(run.run, store))
   }
 
   /** They started and ended while the call was in progress. */

@@ -1,11 +1,12 @@
-import type { IndexedCaller, Store } from '../../core/index.ts'
+import type { FeatureName, IndexedCaller, Store } from '../../core/index.ts'
+import { featureServers } from '../../features/generated/servers/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { principalAccount } from '../../limits/index.ts'
 import type { PrincipalEntry, TokenEntry } from '../../protocol/index.ts'
 
 /** Options of `listPrincipals`. */
 export interface ListPrincipalsOptions {
-  readonly store: Pick<Store, 'calls' | 'approvals' | 'budgets' | 'sessions' | 'schedules'>
+  readonly store: Store
   readonly tokens: readonly TokenEntry[]
   readonly now: number
 }
@@ -23,11 +24,10 @@ const UNITS = ['calls', 'wallMs', 'bytes', 'cost'] as const
  * on record.
  */
 export async function listPrincipals({ store, tokens, now }: ListPrincipalsOptions): Promise<PrincipalEntry[]> {
-  const [callers, waiting, sessions, schedules] = await Promise.all([
+  const [callers, waiting, work] = await Promise.all([
     store.calls.callers({ limit: MAX_CALLERS }),
     store.approvals.briefs({ state: 'waiting', limit: MAX_EACH }),
-    store.sessions.list({ state: 'running', limit: MAX_EACH }),
-    store.schedules.list({ limit: MAX_EACH }),
+    workOfFeatures(store),
   ])
   const byName = new Map(tokens.map((token) => [`token:${token.name}`, token]))
   const seen = groupBy(callers, ({ principal, caller }) => principal ?? caller)
@@ -35,14 +35,8 @@ export async function listPrincipals({ store, tokens, now }: ListPrincipalsOptio
     waiting.filter(({ expiresAt }) => expiresAt > now),
     ({ caller }) => rootOf(caller),
   )
-  const works = countBy(
-    sessions.filter(({ runner }) => runner !== undefined),
-    ({ rootPrincipal }) => rootPrincipal,
-  )
-  const due = countBy(schedules, ({ principal, name }) =>
-    name.startsWith(`${CONFIG}:`) ? CONFIG : rootOf(principal) || OWNER,
-  )
-  const names = new Set([OWNER, ...byName.keys(), ...seen.keys(), ...waits.keys(), ...due.keys()])
+  const workers = work.flatMap(([, counts]) => [...counts.keys()])
+  const names = new Set([OWNER, ...byName.keys(), ...seen.keys(), ...waits.keys(), ...workers])
   const entries = [...names].map(async (name): Promise<PrincipalEntry> => {
     const token = byName.get(name)
     const of = seen.get(name) ?? []
@@ -58,11 +52,21 @@ export async function listPrincipals({ store, tokens, now }: ListPrincipalsOptio
       calls: sum(of, 'calls'),
       callers: otherNames(of, name),
       waiting: waits.get(name) ?? 0,
-      sessions: works.get(name) ?? 0,
-      schedules: due.get(name) ?? 0,
+      ...(Object.fromEntries(work.map(([feature, counts]) => [feature, counts.get(name) ?? 0])) as FeatureCounts),
     }
   })
   return (await Promise.all(entries)).sort((a, b) => (b.lastAt ?? 0) - (a.lastAt ?? 0) || (a.name < b.name ? -1 : 1))
+}
+
+/** How much a feature does for a principal, by the name of the feature. */
+type FeatureCounts = Pick<PrincipalEntry, FeatureName & keyof PrincipalEntry>
+
+async function workOfFeatures(store: Store): Promise<(readonly [feature: string, Map<string, number>])[]> {
+  const counting = Object.entries(featureServers).map(async ([feature, { principals }]) => {
+    const names = await principals?.(store, MAX_EACH)
+    return names ? [[feature, countBy(names, rootOf)] as const] : []
+  })
+  return (await Promise.all(counting)).flat()
 }
 
 function kindOf(name: string): PrincipalEntry['kind'] {

@@ -3,6 +3,7 @@ import { type Hub, pruneRun, runsBelow } from '../../hub/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import type { AuditReport } from '../../protocol/index.ts'
 import { type AuditFinding, type FirstLines, FolderCheck, type VerifyReport } from '../../records/log/index.ts'
+import { describeRun } from './call-entries.ts'
 import { SharedTurns } from './shared-turns.ts'
 
 const MAX_RUNS = 1_000
@@ -55,7 +56,7 @@ function toFinding({ problem, seq }: AuditFinding): { message: string; seq: numb
 /** Options of `removeEndedRun`. */
 interface RemoveEndedRunOptions {
   readonly hub: Pick<Hub, 'run' | 'endRun' | 'recordChange'>
-  readonly store: Pick<Store, 'calls' | 'heads' | 'approvals' | 'sessions'>
+  readonly store: Store
   readonly runsFolder: string
   readonly clock: Clock
   readonly by: string
@@ -91,7 +92,5 @@ async function whatRuns(
   if (call) return [`${call.tool} is running in it.`, 'Wait until the call ends.']
   const waiting = await store.approvals.list({ state: 'waiting', limit: MAX_WAITING })
   if (waiting.some((ask) => ask.run === run)) return ['A call of it waits for a person.', 'Answer that first.']
-  const session = await store.sessions.find(run)
-  if (session?.runner === undefined || session.state !== 'running') return undefined
-  return ['Its session is running.', 'End the session first.']
+  return (await describeRun(run, store))?.busy
 }

@@ -25,6 +25,7 @@ import {
   transaction,
   type Work,
 } from '../../core/sql/index.ts'
+import { featureStores } from '../../features/generated/stores/index.ts'
 import { changeOf, changeRun, mergeCall, progressChange, type RunChange, type RunProgress } from './index-call.ts'
 
 const CALL_COLUMNS: Columns<IndexedCall> = {
@@ -267,10 +268,13 @@ function callConditions({ run, tool, caller, status, text, before }: CallFilter)
   ]
 }
 
-/** What a search for runs looks in; a session that made no calls is found by the run that it came from. */
-const RUN_TEXT = `(LOWER(run) LIKE ? ESCAPE '!' OR LOWER(caller) LIKE ? ESCAPE '!'
- OR EXISTS (SELECT 1 FROM calls WHERE calls.run = runs.run AND calls.searched LIKE ? ESCAPE '!')
- OR EXISTS (SELECT 1 FROM agent_sessions WHERE (id = runs.run OR root = runs.run) AND LOWER(task) LIKE ? ESCAPE '!'))`
+/** What a search for runs looks in. */
+const RUN_TEXTS = [
+  `LOWER(run) LIKE ? ESCAPE '!'`,
+  `LOWER(caller) LIKE ? ESCAPE '!'`,
+  `EXISTS (SELECT 1 FROM calls WHERE calls.run = runs.run AND calls.searched LIKE ? ESCAPE '!')`,
+  ...featureStores.flatMap(({ runText = [] }) => runText),
+]
 
 function runConditions({ caller, text, since, before }: RunFilter): Condition[] {
   const [word] = foldWords([text ?? ''])
@@ -279,7 +283,7 @@ function runConditions({ caller, text, since, before }: RunFilter): Condition[] 
     ['started_at < ?', before ?? ANY_TIME],
     ['(caller = ? OR principal = ?)', caller && [caller, caller]],
     ['ended_at >= ?', since],
-    [RUN_TEXT, pattern && [pattern, pattern, pattern, pattern]],
+    [`(${RUN_TEXTS.join(' OR ')})`, pattern && RUN_TEXTS.map(() => pattern)],
   ]
 }
 

@@ -1,11 +1,12 @@
-import type { NewApproval, Store } from '../../core/index.ts'
+import type { NewApproval, Store, StoreTests } from '../../core/index.ts'
 import { newOwner } from '../../system/index.ts'
-import { type StoreTests, SUITE_NOW } from './suite-runner.ts'
 
 const OWNER = newOwner()
 /** No process has this id: it is above the largest that Linux gives. */
 const DEAD = JSON.stringify({ ...JSON.parse(OWNER), pid: 2 ** 30 })
 const DAY = 86_400_000
+/** The time of the clock that stores of the suite get. */
+export const SUITE_NOW = 77
 
 /** Approval requests and questions. */
 export function approvalsSuite({ name, store, describe, it, expect }: StoreTests): void {

@@ -1,5 +1,4 @@
-import type { StoredHead } from '../../core/index.ts'
-import type { StoreTests } from './suite-runner.ts'
+import type { StoredHead, StoreTests } from '../../core/index.ts'
 
 const HEAD: StoredHead = { run: 'r', opening: 'o1', seq: 10, hash: 'h10', at: 1 }
 

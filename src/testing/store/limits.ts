@@ -1,4 +1,4 @@
-import type { StoreTests } from './suite-runner.ts'
+import type { StoreTests } from '../../core/index.ts'
 
 /** What accounts have used. */
 export function budgetsSuite({ name, store, describe, it, expect }: StoreTests): void {

@@ -1,5 +1,4 @@
-import type { StoredToken } from '../../core/index.ts'
-import type { StoreTests } from './suite-runner.ts'
+import type { StoredToken, StoreTests } from '../../core/index.ts'
 
 /** Grants, tokens and sessions. */
 export function tokensSuite({ name, store, describe, it, expect }: StoreTests): void {

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { examineBrowser } from '../../../cli/commands/doctor-checks.ts'
+import { examineBrowser } from './examine-browser.ts'
 import { loadPlaywright } from './find-chromium.ts'
 
 it('says what to install where playwright-core is missing, and so does doctor', async () => {

@@ -1,4 +1,4 @@
-import type { Awaitable, Store } from '../../core/index.ts'
+import type { Awaitable, Store } from '../store.ts'
 
 /** The functions of a test runner that the suite needs, as Vitest and Jest have them. */
 export interface SuiteRunner {
@@ -55,6 +55,3 @@ export interface StoreTests extends SuiteRunner {
   /** The store of the test that runs. */
   readonly store: () => Store
 }
-
-/** The time of the clock that stores of the suite get. */
-export const SUITE_NOW = 77

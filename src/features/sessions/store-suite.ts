@@ -1,6 +1,5 @@
-import type { Store } from '../../core/index.ts'
-import { type NewSession, SESSION_AGE_MS } from '../../features/sessions/index.ts'
-import type { StoreTests } from './suite-runner.ts'
+import type { Store, StoreTests } from '../../core/index.ts'
+import { type NewSession, SESSION_AGE_MS } from './store-types.ts'
 
 /** Sessions of agents, and what they write to each other. */
 export function sessionsSuite({ name, store, describe, it, expect }: StoreTests): void {
@@ -89,6 +88,22 @@ export function sessionsSuite({ name, store, describe, it, expect }: StoreTests)
       expect(await ids({ createdBefore: 3 })).toBe('zar')
       const { seq } = (await store().sessions.find('b'))!
       expect(await ids({ before: seq, limit: 1 })).toBe('a')
+    })
+
+    it('are found by their task in the index of runs, and so are their roots', async () => {
+      const call = { seq: 3, tool: 'notes.save', status: 'ok', startedAt: 20 }
+      const calls = [
+        { ...call, callId: 'a', run: 'first', caller: 'agent', principal: 'token:ci', startedAt: 10 },
+        { ...call, callId: 'b', run: 'second', caller: 'session:reader', principal: 'token:ci/second' },
+        { ...call, callId: 'c', run: 'third', caller: 'cli:Anna', startedAt: 30 },
+      ]
+      await store().calls.put({ calls, runs: [] })
+      await store().sessions.add(child('second', { root: 'first', task: 'Compare 50% of the Papers' }))
+      const runs = async (filter: object) =>
+        (await store().calls.runs({ limit: 10, ...filter })).map(({ run }) => run).join(' ')
+      expect(await runs({ text: 'papers' })).toBe('second first')
+      expect(await runs({ text: '50%', caller: 'session:reader' })).toBe('second')
+      expect(await runs({ text: '50_' })).toBe('')
     })
 
     it('are forgotten a month after their end', async () => {

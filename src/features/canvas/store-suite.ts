@@ -1,8 +1,8 @@
-import type { NewCanvas } from '../../features/canvas/index.ts'
-import type { StoreTests } from './suite-runner.ts'
+import type { StoreTests } from '../../core/index.ts'
+import type { NewCanvas } from './types.ts'
 
 /** What agents show. */
-export function canvasesSuite({ name, store, describe, it, expect }: StoreTests): void {
+export function canvasSuite({ name, store, describe, it, expect }: StoreTests): void {
   describe(`the canvases of ${name}`, () => {
     const canvas = (id: string, more: Partial<NewCanvas> = {}): NewCanvas => ({
       id,

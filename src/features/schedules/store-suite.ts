@@ -1,5 +1,5 @@
-import type { NewScheduleRun, Overlap, StoredSchedule } from '../../features/schedules/index.ts'
-import type { StoreTests } from './suite-runner.ts'
+import type { StoreTests } from '../../core/index.ts'
+import type { NewScheduleRun, Overlap, StoredSchedule } from './store-types.ts'
 
 const SKIP: Overlap = { policy: 'skip', maxActive: 3 }
 const QUEUE: Overlap = { policy: 'queue', maxActive: 3 }

@@ -1,11 +1,11 @@
-import type { StoredNote } from '../../features/memory/index.ts'
-import type { StoreTests } from './suite-runner.ts'
+import type { StoreTests } from '../../core/index.ts'
+import type { StoredNote } from './store.ts'
 
 const DAY_MS = 86_400_000
 const NOW = 1_000 * DAY_MS
 
 /** Notes of agents: kept, found by their words, ranked. */
-export function notesSuite({ name, store, describe, it, expect }: StoreTests): void {
+export function memorySuite({ name, store, describe, it, expect }: StoreTests): void {
   const note = (id: string, text: string, more: Partial<StoredNote> = {}): StoredNote => {
     const { createdAt = NOW } = more
     return {

@@ -1,8 +1,8 @@
-import type { InboxMessage } from '../../features/messages/index.ts'
-import type { StoreTests } from './suite-runner.ts'
+import type { StoreTests } from '../../core/index.ts'
+import type { InboxMessage } from './types.ts'
 
 /** What agents told the people at the console. */
-export function inboxSuite({ name, store, describe, it, expect }: StoreTests): void {
+export function messagesSuite({ name, store, describe, it, expect }: StoreTests): void {
   describe(`the inbox of ${name}`, () => {
     const add = (n: number, more: Partial<InboxMessage> = {}, most = 100) =>
       store().inbox.add({ ...MESSAGE, id: `inbox-${n}`, at: n, ...more }, most)
