@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { type AuthRequest, fromIncomingMessage } from './auth-request.ts'
-import { createOriginCheck } from './origin-check.ts'
+import { createOriginCheck } from './authenticator.ts'
 
 it('sees of a request for a WebSocket what came, also what came twice', async () => {
   const server = createServer()

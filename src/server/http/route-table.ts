@@ -24,8 +24,7 @@ import { EVENT_ROUTES } from './routes/event-routes.ts'
 import { FEATURE_ROUTES } from './routes/feature-routes.ts'
 import { listForms } from './routes/list-forms.ts'
 import { RUN_ROUTES } from './routes/run-routes.ts'
-import { SERVICE_ROUTES } from './routes/service-routes.ts'
-import { SESSION_ROUTES } from './routes/session-routes.ts'
+import { SERVICE_ROUTES, SESSION_ROUTES } from './routes/service-routes.ts'
 
 /** MCP, with the rights of the caller. */
 const MCP_ENDPOINT: readonly Route[] = (['post', 'get', 'delete'] as const).map((method) =>

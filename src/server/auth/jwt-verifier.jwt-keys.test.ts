@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { jwtConfig } from './jwt-keys.ts'
+import { jwtConfig } from './jwt-verifier.ts'
 
 const accepts = (config: object) => jwtConfig.safeParse({ audience: 'hub', ...config }).success
 

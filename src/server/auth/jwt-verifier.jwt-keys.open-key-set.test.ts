@@ -4,7 +4,7 @@ import { exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { WebFetch } from '../../core/source.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { openKeySet } from './jwt-keys.ts'
+import { openKeySet } from './jwt-verifier.ts'
 
 const HINT = 'Try again in a few seconds; the owner sees to it that the authorization server can be reached.'
 const DISCOVERY = '/.well-known/openid-configuration'

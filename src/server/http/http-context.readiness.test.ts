@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { Readiness } from './readiness.ts'
+import { Readiness } from './http-context.ts'
 
 const fine = { check: () => {}, checkRecords: async () => {}, ready: async () => {}, limit: 1_024, open: () => 100 }
 

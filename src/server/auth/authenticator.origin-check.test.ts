@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createOriginCheck } from './origin-check.ts'
+import { createOriginCheck } from './authenticator.ts'
 
 function check(host: string | null, origin: string | null, options: Parameters<typeof createOriginCheck>[0] = {}) {
   const said: Record<string, string | null> = { host, origin }
