@@ -1,15 +1,16 @@
 import { type Clock, isCallerGone, type StoredApproval, ToolError } from '../core/index.ts'
 import { newOwner, retireOwner } from '../system/index.ts'
-import type {
-  Answerer,
-  ApprovalKind,
-  PendingRequest,
-  QueueOptions,
-  QueueStore,
-  RequestOptions,
-  Responder,
-} from './approval-kind.ts'
-import { PendingEntry, RequestQuota } from './pending-request.ts'
+import {
+  type Answerer,
+  type ApprovalKind,
+  PendingEntry,
+  type PendingRequest,
+  type QueueOptions,
+  type QueueStore,
+  type RequestOptions,
+  RequestQuota,
+  type Responder,
+} from './pending-request.ts'
 import { adoptRequest, answerStored, claimAnswer, RequestEnds, storeAnswer, storeRequest } from './stored-approvals.ts'
 
 /**

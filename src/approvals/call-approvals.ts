@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type ApprovalReply, type ApprovalRequest, ToolError, withoutDoubtDetails } from '../core/index.ts'
 import { escapeLine, withStop } from '../lib/index.ts'
 import { approvalAnswer } from '../protocol/index.ts'
-import { type ApprovalKind, type QueueOptions, repeatCallHint } from './approval-kind.ts'
 import { ApprovalQueue } from './approval-queue.ts'
+import { type ApprovalKind, type QueueOptions, repeatCallHint } from './pending-request.ts'
 
 const replySchema = approvalAnswer
   .extend({ by: z.string().max(200).optional(), via: z.string().max(100).optional() })

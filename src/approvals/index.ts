@@ -1,6 +1,5 @@
-export { repeatCallHint } from './approval-kind.ts'
 export { APPROVAL, approvalReason, CallApprovals, isOwnCall } from './call-approvals.ts'
 export { type Grant, Grants } from './grants.ts'
-export { isStoredInPart } from './pending-request.ts'
-export { answerStored, listPending, readRequest, type StoredRequest } from './stored-approvals.ts'
+export { repeatCallHint } from './pending-request.ts'
+export { answerStored, isStoredInPart, listPending, readRequest, type StoredRequest } from './stored-approvals.ts'
 export { AttributedReply, fitAnswer, QUESTION, ToolQuestions } from './tool-questions.ts'

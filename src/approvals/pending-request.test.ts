@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { request as approval, never, newQueue } from '../../test/support/approval-queue.ts'
 import type { ApprovalRequest } from '../core/events.ts'
-import { encodeRequest, isStoredInPart, RequestQuota } from './pending-request.ts'
+import { RequestQuota } from './pending-request.ts'
+import { encodeRequest, isStoredInPart } from './stored-approvals.ts'
 
 const request = (text: string) => ({
   id: 'approval-1',

@@ -1,9 +1,93 @@
-import { ToolError } from '../core/index.ts'
+import { type Clock, type Store, type StoredAnswer, ToolError } from '../core/index.ts'
 import { deepFreeze, escapeLine } from '../lib/index.ts'
-import type { PendingRequest, RequestOptions, Responder } from './approval-kind.ts'
 
-const MAX_STORED_CHARS = 1_000_000
-const SHOWN_INPUT_CHARS = 200_000
+/** What every request to a person has, whether it is an approval or a question. */
+export interface PendingRequest {
+  readonly id: string
+  readonly callId: string
+  readonly run: string
+  readonly tool: string
+  readonly caller: string
+  /** The authenticated caller, where the hub serves several. */
+  readonly principal?: string
+  readonly askedAt: string
+  readonly expiresAt: string
+}
+
+/** Who answers, and by which way. */
+export interface Answerer {
+  readonly by?: string
+  readonly via?: string
+}
+
+/** Why a request ended without a usable answer. */
+type RequestEnd =
+  | { readonly type: 'unavailable'; readonly why: string; readonly cause?: unknown }
+  | { readonly type: 'responder-failed'; readonly cause: unknown }
+  | { readonly type: 'invalid-answer'; readonly cause: unknown }
+  | { readonly type: 'timeout' }
+  | { readonly type: 'aborted'; readonly signal: AbortSignal }
+  /** The call ended, but its request still waits: the same call, made again, uses the answer. */
+  | { readonly type: 'left' }
+
+/** What an answer is checked against. */
+type AnswerTarget = Pick<PendingRequest, 'tool' | 'principal'> & {
+  readonly form?: Readonly<Record<string, unknown>>
+}
+
+/** What differs between approvals and questions: how answers are read and stored, and how a request fails. */
+export interface ApprovalKind<Request, Answer extends Answerer> {
+  readonly kind: 'approval' | 'question'
+  /** Reads an answer from outside; throws if it is not one. */
+  readonly parse: (given: unknown, answerer?: Answerer) => Answer
+  /** Validates an answer before it is stored. */
+  readonly check?: (answer: Answer, target: AnswerTarget) => Promise<void>
+  /** Throws if this answer must not be taken for this request. */
+  readonly assertFits: (answer: Answer, target: AnswerTarget) => void
+  readonly encode: (answer: Answer) => Omit<StoredAnswer, 'at'>
+  /** The error of a call whose answer is a no. */
+  readonly refusal?: (answer: Answer, request: Request) => ToolError | undefined
+  /** The error of a call that got no answer. */
+  readonly explain: (request: Request, end: RequestEnd) => unknown
+}
+
+/** What approvals use of a store. */
+export type QueueStore = Pick<Store, 'approvals' | 'slots' | 'events'>
+
+/** Code that answers for a person; returns `undefined` to leave the answer to others. */
+export type Responder<Request> = (request: Request) => unknown
+
+/** What a queue is made of. */
+export interface QueueOptions<Request> {
+  readonly store: QueueStore
+  readonly clock: Clock
+  /** Requests wait even if only another process can answer. Default: false. */
+  readonly waitsInStore?: boolean
+  /** Requests that wait when the queue is closed stay in the store for the next hub. Default: false. */
+  readonly outlives?: boolean
+  /** The owner's code, which is asked last. */
+  readonly responder?: Responder<Request>
+}
+
+/** How one request is to be answered. */
+export interface RequestOptions<Request, Answer> {
+  /** Binds the answer: the same call made again has the same hash. */
+  readonly hash: string
+  /** Code that answers for a person, asked one after the other until one answers. */
+  readonly responders?: ReadonlyArray<Responder<Request> | undefined>
+  /** Called when other processes can see the request, before anybody is asked. */
+  readonly onRequested?: () => void
+  /** The request is in the store already. */
+  readonly isAdopted?: boolean
+  /** Checks an answer before it is taken; one that is refused changes nothing. */
+  readonly check?: (answer: Answer) => Promise<void>
+}
+
+/** What to do when a call ended and its request still waits. */
+export function repeatCallHint({ id }: Pick<PendingRequest, 'id'>): string {
+  return `${id} still waits for an answer. Repeat the same call: it continues to wait, or uses the answer.`
+}
+
 /** Two calls with the largest input; a request that people read has a few thousand characters. */
 const MAX_HELD_CHARS = 20_000_000
 
@@ -53,28 +137,6 @@ export class PendingEntry<Request extends PendingRequest, Answer> {
   cleanUp(): void {
     for (const clean of this.#cleanUps) clean()
   }
-}
-
-/**
- * The request as other processes read it. Arguments that are too long to be read are stored as their two ends, and the
- * reason says so.
- */
-export function encodeRequest(request: PendingRequest): string {
-  const json = JSON.stringify(request)
-  if (json.length <= MAX_STORED_CHARS || !('input' in request)) return json
-  const input = JSON.stringify(request.input) ?? ''
-  const left = input.length - SHOWN_INPUT_CHARS
-  if (left <= 0) return json
-  const half = SHOWN_INPUT_CHARS / 2
-  const ends = `${input.slice(0, half)} … ${left} characters in between are not shown … ${input.slice(-half)}`
-  const warning = `WARNING: the arguments have ${input.length} characters, and ${left} in the middle of them are not shown.`
-  const reason = 'reason' in request ? `${request.reason} ${warning}` : warning
-  return JSON.stringify({ ...request, input: ends, reason })
-}
-
-/** Whether other processes would see only the ends of its arguments. */
-export function isStoredInPart(request: PendingRequest): boolean {
-  return JSON.stringify(request).length > MAX_STORED_CHARS
 }
 
 /** Limits how many characters of pending requests this process holds for each principal. */

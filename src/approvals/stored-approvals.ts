@@ -12,8 +12,7 @@ import {
 } from '../core/index.ts'
 import { parseJson } from '../lib/index.ts'
 import { approvalRequest, questionRequest } from '../protocol/index.ts'
-import type { Answerer, ApprovalKind, PendingRequest, QueueStore } from './approval-kind.ts'
-import { encodeRequest } from './pending-request.ts'
+import type { Answerer, ApprovalKind, PendingRequest, QueueStore } from './pending-request.ts'
 
 /** A request of any process, with what the person is shown. */
 export type StoredRequest =
@@ -29,6 +28,9 @@ const MAX_PENDING = 10_000
 const CLAIM_MS = 60_000
 /** For how long an answer that came while no call waited can be used. */
 const ANSWER_LIFETIME_MS = 24 * 3_600_000
+
+const MAX_STORED_CHARS = 1_000_000
+const SHOWN_INPUT_CHARS = 200_000
 
 /** What an answer from another process must know of the request. */
 const targetSchema = z.object({
@@ -51,6 +53,28 @@ export async function storeRequest(
   const maxWaiting = principal === undefined ? MAX_PENDING : MAX_PENDING_OF_PRINCIPAL
   const row = { ...names, ...times, request: encodeRequest(request), owner }
   await approvals.file(row, { maxWaiting })
+}
+
+/**
+ * The request as other processes read it. Arguments that are too long to be read are stored as their two ends, and the
+ * reason says so.
+ */
+export function encodeRequest(request: PendingRequest): string {
+  const json = JSON.stringify(request)
+  if (json.length <= MAX_STORED_CHARS || !('input' in request)) return json
+  const input = JSON.stringify(request.input) ?? ''
+  const left = input.length - SHOWN_INPUT_CHARS
+  if (left <= 0) return json
+  const half = SHOWN_INPUT_CHARS / 2
+  const ends = `${input.slice(0, half)} … ${left} characters in between are not shown … ${input.slice(-half)}`
+  const warning = `WARNING: the arguments have ${input.length} characters, and ${left} in the middle of them are not shown.`
+  const reason = 'reason' in request ? `${request.reason} ${warning}` : warning
+  return JSON.stringify({ ...request, input: ends, reason })
+}
+
+/** Whether other processes would see only the ends of its arguments. */
+export function isStoredInPart(request: PendingRequest): boolean {
+  return JSON.stringify(request).length > MAX_STORED_CHARS
 }
 
 /**

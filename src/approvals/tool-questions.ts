@@ -1,8 +1,8 @@
 import { type QuestionReply, type QuestionRequest, ToolError } from '../core/index.ts'
 import { compileSchema, describeIssues, type JsonSchema } from '../core/schema/index.ts'
 import { isPlainObject } from '../lib/index.ts'
-import { type Answerer, type ApprovalKind, type QueueOptions, repeatCallHint } from './approval-kind.ts'
 import { ApprovalQueue } from './approval-queue.ts'
+import { type Answerer, type ApprovalKind, type QueueOptions, repeatCallHint } from './pending-request.ts'
 
 /** The answer to a question, and whose it is. */
 export interface QuestionAnswer extends Answerer {

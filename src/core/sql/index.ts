@@ -1,28 +1,32 @@
 /** The SQL of stores: what a database must provide, and what the repositories of a store are written with. */
 export {
+  ANY_TIME,
   all,
   type Bindable,
   bind,
-  type Driver,
-  get,
-  perform,
-  type Queries,
-  type Repository,
-  run,
-  type SqlValue,
-  transaction,
-  type Work,
-} from './driver.ts'
-export { type Columns, entity, flag, json } from './entity.ts'
-export { defineStore, type FeatureStore, type StoreOfFeature, type TableBound } from './feature-store.ts'
-export {
-  ANY_TIME,
+  type Columns,
   type Condition,
   compareIds,
   count,
+  type Driver,
+  defineStore,
+  entity,
+  type FeatureStore,
+  flag,
+  get,
+  json,
   likePattern,
   nextNumber,
   one,
   page,
   pageSize,
-} from './query.ts'
+  perform,
+  type Queries,
+  type Repository,
+  run,
+  type SqlValue,
+  type StoreOfFeature,
+  type TableBound,
+  transaction,
+  type Work,
+} from './sql.ts'

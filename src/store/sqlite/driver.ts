@@ -109,6 +109,12 @@ export class SqliteDriver implements Driver {
     }
   }
 
+  /** Reads the whole file. Returns the first problem that SQLite finds in it, or `undefined`. */
+  examine(): string | undefined {
+    const [first] = this.all('PRAGMA quick_check(1)') as readonly { readonly quick_check: string }[]
+    return first?.quick_check === 'ok' ? undefined : (first?.quick_check ?? 'it cannot be examined')
+  }
+
   /** Refuses every statement from now on; `close` closes the database. */
   shut(): void {
     this.#isClosed = true

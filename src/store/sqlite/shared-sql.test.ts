@@ -11,7 +11,7 @@ const SQLITE_FILE = 'notes-index.ts'
 const FILES = [
   ...readdirSync(join(import.meta.dirname, '../sql')).map((name) => join('../sql', name)),
   'migrations.ts',
-  'generation.ts',
+  'durability.ts',
   '../sqlite.ts',
   '../in-process.ts',
 ]

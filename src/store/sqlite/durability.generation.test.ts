@@ -17,7 +17,7 @@ import type { Store } from '../../core/store.ts'
 import { adoptDataFolder } from '../../system/data-folder.ts'
 import { openStore } from '../sqlite.ts'
 import { loadSqlite } from './database.ts'
-import { acceptStore, isOlderStore } from './generation.ts'
+import { acceptStore, isOlderStore } from './durability.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'tool-hub-generation-'))
 const opened: Store[] = []

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../core/store.ts'
 import { openStore } from '../sqlite.ts'
-import { LogSync, type SyncFile } from './log-sync.ts'
+import { LogSync, type SyncFile } from './durability.ts'
 
 let root: string
 let folders = 0

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
-import { damaged, isDamage, replaced, toStoreError } from './store-file.ts'
+import { damaged, isDamage, replaced, toStoreError } from './database.ts'
 
 const PATH = '/srv/data/store.db'
 const sqliteError = (message: string, errcode?: number) =>
