@@ -1,10 +1,12 @@
 import {
   type FeatureStores,
+  type HeadStore,
   type Job,
   type JobStore,
   type SignInStore,
   type SlotStore,
   type Store,
+  type StoredHead,
   type StoredSignIn,
   type StoredToken,
   type TokenStore,
@@ -24,9 +26,9 @@ import {
 } from '../../core/sql/index.ts'
 import { featureStores } from '../../features/generated/stores/index.ts'
 import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
+import { calls } from './calls.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
 import { budgets, keys, rates } from './limits.ts'
-import { calls, heads } from './records.ts'
 
 /** The parts of a store that are repositories. */
 export type StoreParts = Omit<Store, 'events' | 'check' | 'backup' | 'sweep' | 'close'>
@@ -189,4 +191,40 @@ const signIns: Repository<SignInStore> = {
   *removeOf(token) {
     yield* run('DELETE FROM sessions WHERE token = ?', token)
   },
+}
+
+const HEADS = entity<StoredHead>('run_heads', {
+  run: 'run',
+  opening: 'opening',
+  seq: 'seq',
+  hash: 'hash',
+  at: 'kept_at',
+  removedBy: 'removed_by',
+})
+const PUT_HEAD = `INSERT INTO run_heads (run, opening, seq, hash, kept_at) VALUES (?, ?, ?, ?, ?)
+ ON CONFLICT (run, opening) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, kept_at = excluded.kept_at
+ WHERE excluded.seq >= run_heads.seq`
+const DROP_CONTINUED = 'DELETE FROM run_heads WHERE run = ? AND seq = ? AND hash = ? AND opening <> ?'
+const MARK_REMOVED = 'UPDATE run_heads SET removed_by = ? WHERE run = ? AND removed_by IS NULL'
+const LIST_HEADS = `SELECT ${HEADS.columns} FROM run_heads ORDER BY run, kept_at, seq`
+const LIST_HEADS_OF_RUN = `SELECT ${HEADS.columns} FROM run_heads WHERE run = ? ORDER BY kept_at, seq`
+
+/** The heads of run records. */
+const heads: Repository<HeadStore> = {
+  put: ({ run: id, opening, seq, hash, at }, continues) =>
+    transaction(function* () {
+      if (continues) yield* run(DROP_CONTINUED, id, continues.seq, continues.hash, opening)
+      yield* run(PUT_HEAD, id, opening, seq, hash, at)
+    }),
+  *list({ run: id } = {}) {
+    const rows = yield* id === undefined ? all(LIST_HEADS) : all(LIST_HEADS_OF_RUN, id)
+    return rows.map((row) => HEADS.read(row))
+  },
+  remove: (id, { by, at }) =>
+    transaction(function* () {
+      if ((yield* run(MARK_REMOVED, by, id)) > 0) return
+      // The removal of a run without a head is on record, too.
+      const removed = HEADS.values({ run: id, opening: '', seq: 0, hash: '', at, removedBy: by })
+      yield* run(`${HEADS.insert} ON CONFLICT (run, opening) DO NOTHING`, ...removed)
+    }),
 }

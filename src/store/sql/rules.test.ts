@@ -5,9 +5,9 @@ import { likeness } from '../../features/memory/notes/note-ranking.ts'
 import { MAX_VECTORS, scopeIsFull } from '../../features/memory/notes/notes.ts'
 import { duplicateSchedule, tooManySchedules } from '../../features/schedules/store.ts'
 import { APPROVAL_AGE_MS, assertFewWaiting } from './approvals.ts'
+import { foldText, foldWords, MAX_SLICES, searchedText, sliceLength } from './calls.ts'
 import { EVENT_AGE_MS, EventWatchers } from './events.ts'
 import { amountOf, hasRoom, NOTHING_USED } from './limits.ts'
-import { foldText, foldWords, MAX_SLICES, searchedText, sliceLength } from './records.ts'
 
 const invalid = (message: string, hint: string) =>
   expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID', message, fix: { hint } })

@@ -9,7 +9,7 @@ import { systemClock } from '../../core/context.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { RunRecords } from '../log/run-records.ts'
 import { verifyRun } from '../log/verify-run.ts'
-import { createRunJournal } from './run-journal.ts'
+import { createRunJournal } from './undo-folder.ts'
 
 const ofCall = { callId: 'c1', tool: 'core/fs.edit', maxBytes: 1_000_000 }
 let base: string

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isDenial, isFailure } from '../../core/store/call-index.ts'
 import type { IndexedCall } from '../../core/store.ts'
-import { changeOf, changeRun, mergeCall, progressChange } from './index-call.ts'
+import { changeOf, changeRun, mergeCall, progressChange } from './calls.ts'
 
 const call = (more: Partial<IndexedCall> = {}): IndexedCall => ({
   ...{ callId: 'c', run: 'r', seq: 5, tool: 't', caller: 'a', status: 'running', startedAt: 100 },

@@ -1,11 +1,11 @@
 import {
   type CallFilter,
   type CallIndex,
-  type HeadStore,
+  countsAsFailure,
   type IndexedCall,
+  type IndexedRun,
   isFailure,
   type RunFilter,
-  type StoredHead,
   ToolError,
 } from '../../core/index.ts'
 import {
@@ -26,7 +26,6 @@ import {
   type Work,
 } from '../../core/sql/index.ts'
 import { featureStores } from '../../features/generated/stores/index.ts'
-import { changeOf, changeRun, mergeCall, progressChange, type RunChange, type RunProgress } from './index-call.ts'
 
 const CALL_COLUMNS: Columns<IndexedCall> = {
   callId: 'call_id',
@@ -184,42 +183,6 @@ export function foldWords(words: readonly string[]): readonly string[] {
   return words.map(foldText).filter((word) => word !== '')
 }
 
-const HEADS = entity<StoredHead>('run_heads', {
-  run: 'run',
-  opening: 'opening',
-  seq: 'seq',
-  hash: 'hash',
-  at: 'kept_at',
-  removedBy: 'removed_by',
-})
-const PUT_HEAD = `INSERT INTO run_heads (run, opening, seq, hash, kept_at) VALUES (?, ?, ?, ?, ?)
- ON CONFLICT (run, opening) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, kept_at = excluded.kept_at
- WHERE excluded.seq >= run_heads.seq`
-const DROP_CONTINUED = 'DELETE FROM run_heads WHERE run = ? AND seq = ? AND hash = ? AND opening <> ?'
-const MARK_REMOVED = 'UPDATE run_heads SET removed_by = ? WHERE run = ? AND removed_by IS NULL'
-const LIST_HEADS = `SELECT ${HEADS.columns} FROM run_heads ORDER BY run, kept_at, seq`
-const LIST_HEADS_OF_RUN = `SELECT ${HEADS.columns} FROM run_heads WHERE run = ? ORDER BY kept_at, seq`
-
-/** The heads of run records. */
-export const heads: Repository<HeadStore> = {
-  put: ({ run: id, opening, seq, hash, at }, continues) =>
-    transaction(function* () {
-      if (continues) yield* run(DROP_CONTINUED, id, continues.seq, continues.hash, opening)
-      yield* run(PUT_HEAD, id, opening, seq, hash, at)
-    }),
-  *list({ run: id } = {}) {
-    const rows = yield* id === undefined ? all(LIST_HEADS) : all(LIST_HEADS_OF_RUN, id)
-    return rows.map((row) => HEADS.read(row))
-  },
-  remove: (id, { by, at }) =>
-    transaction(function* () {
-      if ((yield* run(MARK_REMOVED, by, id)) > 0) return
-      // The removal of a run without a head is on record, too.
-      const removed = HEADS.values({ run: id, opening: '', seq: 0, hash: '', at, removedBy: by })
-      yield* run(`${HEADS.insert} ON CONFLICT (run, opening) DO NOTHING`, ...removed)
-    }),
-}
-
 interface CallerRow {
   readonly caller: string
   readonly principal: string | null
@@ -305,4 +268,76 @@ function withoutBytes({ bytes: _, ...run }: RunProgress) {
 
 function searchTooLarge(message: string): ToolError {
   return new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Look for less.' })
+}
+
+/** What the entries of a batch change in a run: numbers are added, times extend its span. */
+interface RunChange {
+  readonly run: string
+  readonly caller: string
+  readonly principal?: string
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly calls: number
+  readonly failures: number
+  readonly bytes: number
+}
+
+/** A run with how many bytes of its record are in the index. */
+type RunProgress = IndexedRun & { readonly bytes: number }
+
+/**
+ * The call completed by a later entry; the same object if the entry adds nothing. The end of a call completes its
+ * start; a start that comes late, or a call with the same id in another run, changes nothing.
+ */
+export function mergeCall(before: IndexedCall, entry: IndexedCall): IndexedCall {
+  if (before.run !== entry.run) return before
+  if (entry.status === 'running' && before.status !== 'running') return before
+  const known = Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined))
+  return {
+    ...before,
+    ...known,
+    seq: Math.min(before.seq, entry.seq),
+    startedAt: Math.min(before.startedAt, entry.startedAt),
+  }
+}
+
+/** What a call changes in its run, compared with what the index had of it before. */
+export function changeOf(call: IndexedCall, before: IndexedCall | undefined): RunChange {
+  const failures = Number(countsAsFailure(call.status)) - Number(before !== undefined && countsAsFailure(before.status))
+  return {
+    run: call.run,
+    caller: call.caller,
+    ...(call.principal !== undefined && { principal: rootOf(call.principal) }),
+    startedAt: call.startedAt,
+    endedAt: call.startedAt + (call.durationMs ?? 0),
+    calls: before ? 0 : 1,
+    failures,
+    bytes: 0,
+  }
+}
+
+/** What it changes in a run that its record was read up to this position. */
+export function progressChange({ run, bytes, at }: { run: string; bytes: number; at: number }): RunChange {
+  return { run, caller: '', startedAt: at, endedAt: at, calls: 0, failures: 0, bytes }
+}
+
+/** The run after a change. The first caller stays, and the position never decreases. */
+export function changeRun(before: RunProgress | undefined, change: RunChange): RunProgress {
+  if (!before) return change
+  const principal = before.principal ?? change.principal
+  return {
+    run: before.run,
+    caller: before.caller || change.caller,
+    ...(principal !== undefined && { principal }),
+    startedAt: Math.min(before.startedAt, change.startedAt),
+    endedAt: Math.max(before.endedAt, change.endedAt),
+    calls: before.calls + change.calls,
+    failures: before.failures + change.failures,
+    bytes: Math.max(before.bytes, change.bytes),
+  }
+}
+
+/** The principal that another one works for in the end: `token:ci` for `token:ci/session-1`. */
+function rootOf(principal: string): string {
+  return principal.split('/', 1)[0] ?? principal
 }
