@@ -6,8 +6,7 @@ import type { WriteFiles } from '../../src/core/handles.ts'
 import { sha256 } from '../../src/lib/hash.ts'
 import { changeHandle } from '../../src/sandbox/files/change/change-handle.ts'
 import { openChanges } from '../../src/sandbox/files/change/change-scope.ts'
-import { createFilesRoot, type FilesCall } from '../../src/sandbox/files/files-root.ts'
-import { openRoots, type RootOptions } from '../../src/sandbox/files/open-roots.ts'
+import { createFilesRoot, type FilesCall, openRoots, type RootOptions } from '../../src/sandbox/files/files-root.ts'
 
 /** A journal that really keeps: contents in memory by hash, trees in a folder, every change in order. */
 export class MemoryJournal implements Journal {

@@ -6,8 +6,7 @@ import { ToolError } from '../../core/errors.ts'
 import type { ReadFiles } from '../../core/handles.ts'
 import { asWritten, quotePath, toFileError } from './file-error.ts'
 import { createFilesGuard } from './files-guard.ts'
-import type { FilesCall } from './files-root.ts'
-import { openRoots } from './open-roots.ts'
+import { type FilesCall, openRoots } from './files-root.ts'
 
 const systemError = (code: string) => Object.assign(new Error(code), { code, syscall: 'open' })
 

@@ -3,8 +3,7 @@ import { isAbsolute, join, normalize } from 'node:path'
 import { type ErrorCode, ToolError } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { closedToFileTools } from '../protected/protected-names.ts'
-import type { FilesCall } from './files-root.ts'
-import type { Roots } from './open-roots.ts'
+import type { FilesCall, Roots } from './files-root.ts'
 
 const MEANINGS = new Map<string, readonly [ErrorCode, string]>([
   ['ENOENT', ['NOT_FOUND', 'does not exist']],

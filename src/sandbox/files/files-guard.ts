@@ -4,8 +4,15 @@ import { changeHandle } from './change/change-handle.ts'
 import { openChanges } from './change/change-scope.ts'
 import { restoreHandle } from './change/restore-handle.ts'
 import { asWritten, noticeOutside, toFileError } from './file-error.ts'
-import { type Access, createFilesRoot, type FilesCall, type FilesRoot } from './files-root.ts'
-import { type FileTarget, openRoots, type RootOptions } from './open-roots.ts'
+import {
+  type Access,
+  createFilesRoot,
+  type FilesCall,
+  type FilesRoot,
+  type FileTarget,
+  openRoots,
+  type RootOptions,
+} from './files-root.ts'
 import { listFolder, statEntry } from './read/list-folder.ts'
 import { hashFile, readBytes, readFile } from './read/read-file.ts'
 import { readLinePage } from './read/read-lines.ts'
@@ -87,7 +94,14 @@ export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
         return undefined
       }
     },
-    handle: (call) => createFileHandle(filesRoot, call),
+    handle(call) {
+      if (call.canRead && !call.canWrite) return readHandle(filesRoot, call)
+      return {
+        ...(call.canRead && readHandle(filesRoot, call)),
+        ...(call.canWrite && changeHandle(filesRoot, call)),
+        ...(call.canWrite && call.canRestore && restoreHandle(filesRoot, call)),
+      }
+    },
     close() {
       roots.close()
       ledger.close()
@@ -107,27 +121,17 @@ function isReal({ path }: FileTarget): boolean {
 
 const loadSearch = lazyModule(() => import('./search/run-search.ts'))
 
-/** The file handle of one call: it has the methods that the call may use, and no others. */
-function createFileHandle(filesRoot: FilesRoot, call: FilesCall): Partial<ReadFiles & WriteFiles> {
-  if (call.canRead && !call.canWrite) return readHandle(filesRoot, call)
-  return {
-    ...(call.canRead && readHandle(filesRoot, call)),
-    ...(call.canWrite && changeHandle(filesRoot, call)),
-    ...(call.canWrite && call.canRestore && restoreHandle(filesRoot, call)),
-  }
-}
-
 function readHandle(filesRoot: FilesRoot, call: FilesCall): ReadFiles {
-  const use = <T>(path: string, work: () => Promise<T>): Promise<T> => filesRoot.use(path, call, work)
   return {
-    readText: async (path, options) => (await use(path, () => readFile(filesRoot, call, path, options?.maxBytes))).text,
-    readFile: (path, options) => use(path, () => readFile(filesRoot, call, path, options?.maxBytes)),
-    readBytes: (path, options) => use(path, () => readBytes(filesRoot, call, path, options)),
-    readLines: (path, options) => use(path, () => readLinePage(filesRoot, call, path, options)),
-    stat: (path) => use(path, () => statEntry(filesRoot, call, path)),
-    sha256: (path) => use(path, () => hashFile(filesRoot, call, path)),
+    readText: async (path, options) =>
+      (await filesRoot.use(path, call, () => readFile(filesRoot, call, path, options?.maxBytes))).text,
+    readFile: (path, options) => filesRoot.use(path, call, () => readFile(filesRoot, call, path, options?.maxBytes)),
+    readBytes: (path, options) => filesRoot.use(path, call, () => readBytes(filesRoot, call, path, options)),
+    readLines: (path, options) => filesRoot.use(path, call, () => readLinePage(filesRoot, call, path, options)),
+    stat: (path) => filesRoot.use(path, call, () => statEntry(filesRoot, call, path)),
+    sha256: (path) => filesRoot.use(path, call, () => hashFile(filesRoot, call, path)),
     async list(path, options) {
-      const listing = await use(path, () => listFolder(filesRoot, call, path, options))
+      const listing = await filesRoot.use(path, call, () => listFolder(filesRoot, call, path, options))
       if (listing.entries.length === 0) noticeOutside(path, filesRoot.roots, call)
       return listing
     },

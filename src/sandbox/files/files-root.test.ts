@@ -4,8 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { ToolError } from '../../core/errors.ts'
 import { createFilesGuard } from './files-guard.ts'
-import { createFilesRoot, type FilesCall } from './files-root.ts'
-import { openRoots } from './open-roots.ts'
+import { createFilesRoot, type FilesCall, openRoots } from './files-root.ts'
 import { isSameList, namesAt, openFolder, readLink, statAt } from './walk.ts'
 
 const base = temporaryFolder('files-filesRoot')

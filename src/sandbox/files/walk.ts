@@ -4,7 +4,7 @@ import { ToolError } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { fileAccess } from './access/choose-access.ts'
 import { quotePath } from './file-error.ts'
-import type { FileTarget, Roots } from './open-roots.ts'
+import type { FileTarget, Roots } from './files-root.ts'
 
 const MAX_LINKS = 8
 

@@ -1,8 +1,7 @@
 import { type Change, type FileState, type PlaceForTree, ToolError, throwIfAborted } from '../../../core/index.ts'
 import { isWithin } from '../../../lib/index.ts'
 import { quotePath } from '../file-error.ts'
-import type { FilesCall, FilesRoot } from '../files-root.ts'
-import type { FileTarget } from '../open-roots.ts'
+import type { FilesCall, FilesRoot, FileTarget } from '../files-root.ts'
 import { createDraftsLedger, type DraftsLedger, sweepDrafts } from './drafts-ledger.ts'
 
 /** The state that all changes of one guard share. */

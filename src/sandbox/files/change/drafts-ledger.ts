@@ -12,8 +12,7 @@ import {
   prepareMissingDataFolder,
 } from '../../../system/index.ts'
 import { isDraftName } from '../access/steady-changes.ts'
-import { createFilesRoot, type FilesRoot } from '../files-root.ts'
-import { type FileTarget, openRoots } from '../open-roots.ts'
+import { createFilesRoot, type FilesRoot, type FileTarget, openRoots } from '../files-root.ts'
 import { inParent, openFolder } from '../walk.ts'
 import { deleteTree } from './tree.ts'
 

@@ -1,7 +1,7 @@
 import { ToolError } from '../../../core/index.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
-import type { FileTarget } from '../open-roots.ts'
+import type { FileTarget } from '../files-root.ts'
 import { statAt } from '../walk.ts'
 import type { ChangeScope } from './change-scope.ts'
 import { checkCopySize } from './copy-path.ts'

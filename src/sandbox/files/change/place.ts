@@ -8,8 +8,7 @@ import { syncFolder } from '../../../system/index.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import type { FolderEntry } from '../access/path-access.ts'
 import { quotePath } from '../file-error.ts'
-import type { Access, FilesRoot } from '../files-root.ts'
-import type { FileTarget } from '../open-roots.ts'
+import type { Access, FilesRoot, FileTarget } from '../files-root.ts'
 import {
   atDescriptor,
   destination,

@@ -10,10 +10,9 @@ import {
 import { errnoOf } from '../../../lib/index.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
-import type { FilesCall, FilesRoot } from '../files-root.ts'
-import type { FileTarget } from '../open-roots.ts'
+import type { FilesCall, FilesRoot, FileTarget } from '../files-root.ts'
 import { destination, followLinks, inParent, type LinkTarget, lastLink, namesAt, openFolder, statAt } from '../walk.ts'
-import { checkCount } from './open-file.ts'
+import { checkCount } from './read-file.ts'
 
 /** A folder whose own size is at most this has some thousand names at most, on the file systems that count them there. */
 const SMALL_FOLDER_BYTES = 65_536

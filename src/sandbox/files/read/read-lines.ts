@@ -6,16 +6,21 @@ import type { FilesCall, FilesRoot } from '../files-root.ts'
 import {
   changedMeanwhile,
   checkCount,
+  decodeFile,
+  decodeUtf8,
+  encodingOf,
+  looksBinary,
   MAX_SCAN_BYTES,
+  maxBytesOfRead,
+  notText,
   type OpenFile,
   openFile,
   readFileChunks,
   readPiece,
+  readSmall,
   refuseLarger,
   SMALL_BYTES,
-  withSmallFile,
-} from './open-file.ts'
-import { decodeFile, decodeUtf8, encodingOf, looksBinary, maxBytesOfRead, notText } from './read-file.ts'
+} from './read-file.ts'
 
 const DEFAULT_LINES = 2_000
 const DEFAULT_BYTES = 50_000
@@ -59,7 +64,7 @@ export async function readLinePage(
   const file = openFile(filesRoot, call, path)
   try {
     if (file.size <= SMALL_BYTES) {
-      return withSmallFile(file, (content) => pageOfSmall(file, content, wanted, call))
+      return pageOfSmall(file, readSmall(file), wanted, call)
     }
     return await pageOfLarge(filesRoot, file, wanted, call)
   } finally {

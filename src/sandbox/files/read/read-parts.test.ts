@@ -5,7 +5,7 @@ import { FILES_LEVEL } from '../../../../test/support/files-level.ts'
 import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { fileAccess } from '../access/choose-access.ts'
-import type { FileTarget } from '../open-roots.ts'
+import type { FileTarget } from '../files-root.ts'
 import { folderNames } from './list-folder.ts'
 import {
   CHUNK_BYTES,
@@ -14,10 +14,10 @@ import {
   readFileChunks,
   readNow,
   readPiece,
+  readSmall,
   refuseLarger,
   SMALL_BYTES,
-  withSmallFile,
-} from './open-file.ts'
+} from './read-file.ts'
 import { countNewlines, findLineEnd, knownIndex, scanLines, takeLines } from './read-lines.ts'
 
 const folder = temporaryFolder('read-parts')
@@ -122,12 +122,12 @@ describe('the content of a file', () => {
     expect(await readFileChunks(file, never, () => {})).toBe(CHUNK_BYTES + 10)
     ftruncateSync(file.descriptor, 0)
     expect(await readFileChunks(file, never, () => {})).toBe(0)
-    expect(withSmallFile({ ...file, size: SMALL_BYTES }, String)).toHaveLength(0)
+    expect(String(readSmall({ ...file, size: SMALL_BYTES }))).toHaveLength(0)
   })
 
   it('of a small file is read at once', () => {
-    expect(withSmallFile(opened('abc'), String)).toBe('abc')
-    expect(withSmallFile(opened(SMALL_BYTES), String)).toBe(readFileSync(path, 'utf8'))
+    expect(String(readSmall(opened('abc')))).toBe('abc')
+    expect(String(readSmall(opened(SMALL_BYTES)))).toBe(readFileSync(path, 'utf8'))
   })
 
   it('is not read on after a stop', async () => {

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { ToolError } from '../../../core/errors.ts'
-import { createFilesRoot } from '../files-root.ts'
-import { openRoots } from '../open-roots.ts'
+import { createFilesRoot, openRoots } from '../files-root.ts'
 import { type FileMatches, FoundFiles, fileCheck, fileTarget, linesOf } from './found-files.ts'
 
 const anything = () => {}

@@ -1,7 +1,6 @@
 import { type FoundLine, ToolError } from '../../../core/index.ts'
 import { quotePath } from '../file-error.ts'
-import type { FilesCall, FilesRoot } from '../files-root.ts'
-import type { FileTarget, Roots } from '../open-roots.ts'
+import type { FilesCall, FilesRoot, FileTarget, Roots } from '../files-root.ts'
 
 /** The opened folder to search, or one file in it. */
 export interface SearchFolder {

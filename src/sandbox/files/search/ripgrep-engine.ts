@@ -1,6 +1,6 @@
 import { closeSync, constants } from 'node:fs'
 import { ToolError } from '../../../core/index.ts'
-import type { FileTarget, Roots } from '../open-roots.ts'
+import type { FileTarget, Roots } from '../files-root.ts'
 import { inParent, openAt, openFolder, statAt } from '../walk.ts'
 
 import { FileReport, type RgMessage, readRgMessages } from './file-report.ts'

@@ -10,8 +10,7 @@ import {
 } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
 import { quotePath } from '../file-error.ts'
-import type { FilesCall, FilesRoot } from '../files-root.ts'
-import type { FileTarget, Roots } from '../open-roots.ts'
+import type { FilesCall, FilesRoot, FileTarget, Roots } from '../files-root.ts'
 import { destination, followLinks, inParent, type LinkTarget, lastLink, openAt, openFolder, statAt } from '../walk.ts'
 
 import { FoundFiles, type FoundLimits, fileCheck, linesOf, type SearchFolder } from './found-files.ts'

@@ -5,8 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { ToolError } from '../../../core/errors.ts'
 import type { SearchOptions } from '../../../core/handles.ts'
 import { searchHandle } from '../files-guard.ts'
-import { createFilesRoot, type FilesCall } from '../files-root.ts'
-import { openRoots } from '../open-roots.ts'
+import { createFilesRoot, type FilesCall, openRoots } from '../files-root.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'search-'))
 const root = join(folder, 'root')
