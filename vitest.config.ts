@@ -7,7 +7,7 @@ const ALONE = [
   'src/cli/demo/answer.test.ts',
   'src/cli/output/timeline.test.ts',
   'src/features/browser/start/find-chromium.load-playwright.test.ts',
-  'src/sandbox/files/open-roots.alone.test.ts',
+  'src/sandbox/files/files-root.open-roots.alone.test.ts',
   'src/sandbox/files/read/list-unreadable.test.ts',
 ]
 
