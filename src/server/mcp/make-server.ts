@@ -1,4 +1,8 @@
 import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
+  type Implementation,
   MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
@@ -8,15 +12,20 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { untilAborted } from '../../lib/index.ts'
-import { callLegacy, elicit } from './call/legacy-call.ts'
-import { callModern } from './call/modern-call.ts'
-import { parseCall, parsePage, parseRead, parseTask } from './call/start-call.ts'
+import { escapeLine, untilAborted } from '../../lib/index.ts'
+import { callLegacy, callModern, elicit, parseCall, parseParams } from './call/call-tool.ts'
 import type { ClientSession } from './client-session.ts'
-import { type Connection, ServerConnection, TASKS_EXTENSION, viewClient } from './connection.ts'
 import { parseFormAnswer } from './elicitation/forms.ts'
-import type { Era } from './options.ts'
-import { detailedTask, legacyTask } from './tasks.ts'
+import type { Era, McpCallListener } from './options.ts'
+import { detailedTask, legacyTask, TASKS_EXTENSION } from './tasks.ts'
+
+/** A server for one client; over HTTP in the modern era, for one request. */
+export interface Connection {
+  readonly session: ClientSession
+  readonly era: Era
+  readonly server: Server
+  listener: McpCallListener | undefined
+}
 
 type Answer = (connection: Connection, params: unknown, context: ServerContext) => Result | Promise<Result>
 
@@ -35,6 +44,10 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
 
 /** In the modern era these are an extension; the SDK accepts them only with their own schema. */
 const MODERN_TASK_METHODS = ['tasks/get', 'tasks/cancel'] as const
+/** No list has a second page. */
+const PAGE = z.object({ cursor: z.undefined('this list has one page and no cursor').optional() }).optional()
+const READ = z.object({ uri: z.string().min(1).max(2_000) })
+const TASK = z.object({ taskId: z.string().min(1).max(200) })
 const ANY_PARAMS = { params: z.looseObject({}) }
 
 /**
@@ -54,7 +67,7 @@ export function connectServer(
 ): Connection {
   const { service } = session
   const server = new Server(service.info, service.serverOptions[era])
-  const connection = new ServerConnection(session, era, server)
+  const connection: Connection = { session, era, server, listener: undefined }
   const answer = (request: { readonly method: string; readonly params?: unknown }, context: ServerContext) => {
     const own = ANSWERS.get(request.method)
     if (own) return Promise.resolve(own(connection, request.params, context))
@@ -72,36 +85,34 @@ export function connectServer(
 }
 
 async function listTools({ session, era }: Connection, params: unknown): Promise<Result> {
-  parsePage('tools/list', params)
+  parseParams('tools/list', PAGE, params)
   const { tools } = session.service
   await tools.ready()
   return tools.result(era)
 }
 
 function callTool(connection: Connection, given: unknown, context: ServerContext): Promise<Result> {
-  const params = parseCall(given)
-  const client = connection.client(context)
-  if (connection.era === 'legacy') return callLegacy(connection, client, params, context)
-  return callModern({ connection, client, params, context })
+  const request = { connection, client: viewClient(connection, context), params: parseCall(given), context }
+  return connection.era === 'legacy' ? callLegacy(request) : callModern(request)
 }
 
 function listResources({ session }: Connection, params: unknown): Result {
-  parsePage('resources/list', params)
+  parseParams('resources/list', PAGE, params)
   return { resources: session.artifacts.list() }
 }
 
 function listResourceTemplates(_: Connection, params: unknown): Result {
-  parsePage('resources/templates/list', params)
+  parseParams('resources/templates/list', PAGE, params)
   return { resourceTemplates: [] }
 }
 
 function readResource({ session }: Connection, params: unknown): Promise<Result> {
-  return session.artifacts.read(parseRead(params).uri)
+  return session.artifacts.read(parseParams('resources/read', READ, params).uri)
 }
 
 /** tasks/list of the legacy era. */
 function listTasks({ session }: Connection, params: unknown): Result {
-  parsePage('tasks/list', params)
+  parseParams('tasks/list', PAGE, params)
   return { tasks: session.tasks.list().map(legacyTask) }
 }
 
@@ -109,13 +120,13 @@ function listTasks({ session }: Connection, params: unknown): Result {
 function getTask(connection: Connection, params: unknown, context: ServerContext): Result {
   assertKnowsTasks(connection, context)
   const { session, era } = connection
-  const task = session.tasks.get(parseTask('tasks/get', params).taskId)
+  const task = session.tasks.get(parseParams('tasks/get', TASK, params).taskId)
   return era === 'legacy' ? legacyTask(task) : detailedTask(task)
 }
 
 /** tasks/result of the legacy era: waits for the end, and elicits the input that the call needs meanwhile. */
 async function awaitTask({ session }: Connection, params: unknown, context: ServerContext): Promise<Result> {
-  const { id, call, end } = session.tasks.get(parseTask('tasks/result', params).taskId)
+  const { id, call, end } = session.tasks.get(parseParams('tasks/result', TASK, params).taskId)
   if (end?.type === 'cancelled') throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The task was cancelled.')
   const ask: typeof call.onAsk = (ask) => void elicit(call, ask, context, { taskId: id })
   call.onAsk = ask
@@ -132,7 +143,7 @@ async function awaitTask({ session }: Connection, params: unknown, context: Serv
 function cancelTask(connection: Connection, params: unknown, context: ServerContext): Result {
   assertKnowsTasks(connection, context)
   const { session, era } = connection
-  const task = session.tasks.get(parseTask('tasks/cancel', params).taskId)
+  const task = session.tasks.get(parseParams('tasks/cancel', TASK, params).taskId)
   const isCancelled = session.tasks.cancel(task)
   if (era === 'modern') return {}
   if (isCancelled) return legacyTask(task)
@@ -143,7 +154,7 @@ function cancelTask(connection: Connection, params: unknown, context: ServerCont
 /** tasks/update of the modern era: has the answers to the requested input. */
 function updateTask(connection: Connection, params: unknown, context: ServerContext): Result {
   assertKnowsTasks(connection, context)
-  const { call } = connection.session.tasks.get(parseTask('tasks/update', params).taskId)
+  const { call } = connection.session.tasks.get(parseParams('tasks/update', TASK, params).taskId)
   for (const [key, value] of Object.entries(context.mcpReq.inputResponses ?? {})) {
     const answer = parseFormAnswer(value)
     if (answer) call.answer(key, answer)
@@ -152,7 +163,57 @@ function updateTask(connection: Connection, params: unknown, context: ServerCont
 }
 
 /** The modern era has tasks as an extension, which a client declares with each request. */
-function assertKnowsTasks({ server, session, era }: Connection, context: ServerContext): void {
-  if (era === 'legacy' || viewClient(server, context, era, session.knownName).takesTasks) return
+function assertKnowsTasks(connection: Connection, context: ServerContext): void {
+  if (connection.era === 'legacy' || viewClient(connection, context).takesTasks) return
   throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } })
+}
+
+/**
+ * A client as it describes itself: with each request in the modern era, at the start of its session in the legacy era.
+ */
+export interface ClientView {
+  /** The caller on record. */
+  readonly caller: string
+  /** Whether it can show forms. */
+  readonly canElicit: boolean
+  /** Whether it accepts a task instead of a result. */
+  readonly takesTasks: boolean
+}
+
+/** Describes the client of a request. Its authenticated name takes precedence over its own. */
+export function viewClient({ server, session, era }: Connection, context: ServerContext): ClientView {
+  const { info, capabilities } = era === 'modern' ? envelopeOf(context) : handshakeOf(server)
+  return {
+    caller: `mcp:${session.knownName ?? nameOf(info)}`,
+    canElicit: showsForms(capabilities),
+    takesTasks: era === 'modern' && capabilities?.extensions?.[TASKS_EXTENSION] !== undefined,
+  }
+}
+
+interface Introduction {
+  readonly info?: Implementation
+  readonly capabilities?: ClientCapabilities
+}
+
+/** The SDK has validated the envelope; only its type is missing. */
+function envelopeOf({ mcpReq }: ServerContext): Introduction {
+  const envelope = (mcpReq.envelope ?? {}) as Readonly<Record<string, unknown>>
+  return {
+    info: envelope[CLIENT_INFO_META_KEY] as Implementation | undefined,
+    capabilities: envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined,
+  }
+}
+
+function handshakeOf(server: Server): Introduction {
+  return { info: server.getClientVersion(), capabilities: server.getClientCapabilities() }
+}
+
+function nameOf(info: Implementation | undefined): string {
+  return escapeLine(String(info?.name ?? '')).slice(0, 64) || 'client'
+}
+
+/** A client without modes supports forms, which existed first. */
+function showsForms(capabilities: ClientCapabilities | undefined): boolean {
+  const elicitation = capabilities?.elicitation
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
 }

@@ -2,9 +2,9 @@ import type { Server, ServerOptions } from '@modelcontextprotocol/server'
 import { type Clock, systemClock } from '../../core/index.ts'
 import { VERSION } from '../../lib/index.ts'
 import { ClientSession, type SessionOwner } from './client-session.ts'
-import { TASKS_EXTENSION } from './connection.ts'
 import { RequestStates } from './elicitation/request-states.ts'
 import type { Era, McpServeOptions, ServedHub } from './options.ts'
+import { TASKS_EXTENSION } from './tasks.ts'
 import { ToolList } from './tool-list.ts'
 
 const READY_TIMEOUT_MS = 3_000

@@ -1,8 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, type RequestId, type ServerContext } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../lib/index.ts'
-import { callLegacy } from './call/legacy-call.ts'
-import { parseCall } from './call/start-call.ts'
-import type { Connection } from './connection.ts'
+import { callLegacy, parseCall } from './call/call-tool.ts'
+import { type ClientView, type Connection, viewClient } from './make-server.ts'
 
 interface StdioCall {
   readonly id: RequestId
@@ -19,6 +18,7 @@ export class StdioCalls {
   readonly #connection: Connection
   readonly #send: (message: object) => void
   readonly #inProgress = new Map<RequestId, AbortController>()
+  #client: ClientView | undefined
 
   constructor(connection: Connection, send: (message: object) => void) {
     this.#connection = connection
@@ -59,8 +59,10 @@ export class StdioCalls {
     let answer: object
     try {
       const context = contextOf(this.#connection, controller.signal)
-      const client = this.#connection.client(context)
-      answer = { result: await callLegacy(this.#connection, client, parseCall(params), context) }
+      // Known from the handshake, which precedes every call.
+      this.#client ??= viewClient(this.#connection, context)
+      const request = { connection: this.#connection, client: this.#client, params: parseCall(params), context }
+      answer = { result: await callLegacy(request) }
     } catch (error) {
       answer = { error: toRpcError(error) }
     }

@@ -4,6 +4,9 @@ import { type Clock, ToolError } from '../../core/index.ts'
 import { cutHead } from '../../limits/index.ts'
 import type { OngoingCall } from './call/ongoing-call.ts'
 
+/** The extension that declares tasks in the modern era. */
+export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
+
 const MAX_TASKS = 50
 const DEFAULT_TTL_MS = 3_600_000
 const MAX_TTL_MS = 24 * 3_600_000
