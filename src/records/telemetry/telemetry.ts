@@ -41,7 +41,7 @@ export class Metrics {
   inFlight = 0
 
   record(call: CallMeasure): void {
-    const tally = this.#tallyOf(call.tool)
+    const tally = this.#tools.get(call.tool) ?? this.#newTally(call.tool)
     const status = tally.statuses.has(call.status) || tally.statuses.size < MAX_STATUSES ? call.status : OTHER
     tally.statuses.set(status, (tally.statuses.get(status) ?? 0) + 1)
     observe(tally.duration, call.durationMs / 1_000)
@@ -59,10 +59,8 @@ export class Metrics {
     return prometheusText(this.snapshot())
   }
 
-  #tallyOf(tool: string): Tally {
-    const known = this.#tools.get(tool)
-    if (known) return known
-    if (this.#tools.size >= MAX_TOOLS && tool !== OTHER) return this.#tallyOf(OTHER)
+  #newTally(tool: string): Tally {
+    if (this.#tools.size >= MAX_TOOLS && tool !== OTHER) return this.#tools.get(OTHER) ?? this.#newTally(OTHER)
     const tally = { statuses: new Map(), duration: histogram(SECONDS), bytes: histogram(BYTES) }
     this.#tools.set(tool, tally)
     return tally
