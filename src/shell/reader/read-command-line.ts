@@ -14,8 +14,7 @@ import { markDownloads, type Risk, rankOf, riskOfReason } from '../risk.ts'
 import { SHELLS } from '../wrappers.ts'
 import { isHarmless } from './programs/find-table.ts'
 import { lookAtProgram } from './programs/look-at-program.ts'
-import { readMove } from './read-command.ts'
-import { type ShellWord, staticWord } from './read-word.ts'
+import { readMove, type ShellWord, staticWord } from './read-command.ts'
 import { type CommandDraft, ShellReader, showWords } from './shell-reader.ts'
 
 const MAX_LENGTH = 65_536

@@ -1,11 +1,10 @@
 import { parse } from 'unbash'
 import type { AskSecondParser, Doubt } from '../reading.ts'
-import { describeWithin } from './describe-place.ts'
 import { LineData, SAFE, UNSAFE } from './line-data.ts'
 import { findTable } from './programs/find-table.ts'
-import { type ShellWord, staticWord } from './read-word.ts'
+import { type ShellWord, staticWord } from './read-command.ts'
 import { isUnwrappable, unwrap } from './unwrap.ts'
-import { type FoundCommand, type ScriptContext, walkScript } from './walk-script.ts'
+import { describeWithin, type FoundCommand, type ScriptContext, walkScript } from './walk-script.ts'
 
 /** What a text may hold before reading it takes noticeable time: both parsers are quadratic in some of these. */
 const LIMITS = [

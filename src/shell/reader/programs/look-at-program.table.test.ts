@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { optionNames } from './compile-table.ts'
-import { TABLES } from './find-table.ts'
+import { optionNames, TABLES } from './find-table.ts'
 import { lookAtProgram } from './look-at-program.ts'
 import type { Hazard, ProgramTable } from './program-table.ts'
 

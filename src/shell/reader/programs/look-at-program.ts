@@ -1,7 +1,6 @@
 import { baseName } from '../../loose-words.ts'
 import type { Risk } from '../../risk.ts'
-import type { CompiledTable, Option } from './compile-table.ts'
-import { findTable } from './find-table.ts'
+import { type CompiledTable, findTable, type Option } from './find-table.ts'
 import type { Hazard, ProgramTable } from './program-table.ts'
 import { type Arguments, type FoundOption, readProgramArguments } from './read-arguments.ts'
 

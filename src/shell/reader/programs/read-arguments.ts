@@ -1,4 +1,4 @@
-import type { CompiledTable, Option } from './compile-table.ts'
+import type { CompiledTable, Option } from './find-table.ts'
 
 /** An option as it was found in the words; without an entry when the table does not know it. */
 export interface FoundOption {

@@ -106,3 +106,71 @@ export const BUILTINS: readonly ProgramTable[] = [
     implied: { kind: 'reach', reason: 'installs software or runs it', example: 'install x' },
   },
 ]
+
+/** Programs that run the program their operands name; the reader of a command line takes that program out and examines it too. */
+export const WRAPPER_PROGRAMS: readonly ProgramTable[] = [
+  {
+    names: 'env genv',
+    rows: [
+      hiddenRow('-S --split-string=TEXT', 'takes a text apart and runs it', '-S ls'),
+      reachRow('-C --chdir=FILE', 'works in another folder', '-C x ls'),
+      reachRow('-P=FILE', 'looks for programs in other folders', '-P x ls'),
+      reachRow('-u --unset=TEXT', 'takes a variable away', '-u HOME ls'),
+      reachRow('-f --file=FILE', 'reads variables from a file', '-f x ls'),
+    ],
+    stopsAtOperand: true,
+    operands: 'guess',
+    operandRows: [{ like: /=/, to: 1, kind: 'reach', reason: 'changes the environment', example: 'X=1' }],
+    implied: { kind: 'hidden', reason: 'runs another program, or shows the environment', example: 'ls' },
+  },
+  {
+    names:
+      'nice nohup timeout gtimeout setsid stdbuf ionice taskset chrt time command builtin exec watch script unbuffer ' +
+      'flock catchsegv linux32 linux64 setarch caffeinate entr',
+    style: 'exact',
+    rows: [reachRow('-o --output=FILE', 'writes a file', '-o x ls')],
+    stopsAtOperand: true,
+    operands: 'guess',
+    implied: { kind: 'hidden', reason: 'runs another program', example: 'ls' },
+  },
+  {
+    names:
+      'sudo doas su pkexec runuser setpriv capsh chroot unshare bwrap firejail systemd-run at batch crontab newgrp sg ' +
+      'fakeroot proot',
+    stopsAtOperand: true,
+    operands: 'guess',
+    operandRows: [
+      { to: 1, kind: 'hidden', reason: 'is a program that runs with other rights or later', example: 'ls' },
+    ],
+    implied: { kind: 'hidden', reason: 'gives other rights, or runs something later', example: '' },
+  },
+  {
+    names: 'gdb lldb',
+    style: 'words',
+    rows: [
+      hiddenRow('-x -command -s -source=FILE', 'reads commands from a file', '-x x a.out'),
+      hiddenRow('-ex -eval-command -o -one-line=TEXT', 'is a command for it', '-ex x a.out'),
+    ],
+    flags: '-v -version -h -help',
+    operands: 'guess',
+    operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that runs, or a command', example: 'ls' }],
+    implied: {
+      unless: '-v -version -h -help',
+      isUnnamed: true,
+      kind: 'hidden',
+      reason: 'takes commands from its input, and some start programs',
+      example: 'a.out',
+    },
+    clean: '--version',
+  },
+  {
+    names: 'strace ltrace perf valgrind ftrace bpftrace dtrace rr',
+    stopsAtOperand: true,
+    operands: 'guess',
+    rows: [
+      hiddenRow('-x --command=FILE', 'reads commands from a file', '-x x ls'),
+      reachRow('-o --output=FILE', 'writes a file', '-o x ls'),
+    ],
+    operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that runs, or a command', example: 'ls' }],
+  },
+]

@@ -1,8 +1,8 @@
 import { hiddenRow, type ProgramTable, reachRow } from '../program-table.ts'
-import { CHECKS_SIGNATURES, DIFF_ROWS, DIFF_TEXTS, SHOWS_DIFF } from './git-reading.ts'
+import { CHECKS_SIGNATURES, DIFF_ROWS, DIFF_TEXTS, GIT_READING_COMMANDS, SHOWS_DIFF } from './git-reading.ts'
 
 /** The commands of git that change something or start another program, each with what its options add to that. */
-export const GIT_CHANGING_COMMANDS: readonly ProgramTable[] = [
+const GIT_CHANGING_COMMANDS: readonly ProgramTable[] = [
   {
     names: 'add rm mv restore checkout switch reset apply am stage sparse-checkout checkout-index',
     risk: { rm: 'deletes', restore: 'discards', reset: 'discards' },
@@ -137,7 +137,7 @@ export const GIT_CHANGING_COMMANDS: readonly ProgramTable[] = [
 const SIGNATURE = /signature/
 
 /** The commands of git that list when they are asked nothing, and change when they are. */
-export const GIT_LISTING_COMMANDS: readonly ProgramTable[] = [
+const GIT_LISTING_COMMANDS: readonly ProgramTable[] = [
   {
     names: 'branch',
     rows: [
@@ -245,5 +245,52 @@ export const GIT_LISTING_COMMANDS: readonly ProgramTable[] = [
         example: 'core.pager ./x',
       },
     ],
+  },
+]
+
+/** git itself: what stands before the command, which decides whose configuration and programs are used. */
+export const GIT: readonly ProgramTable[] = [
+  {
+    names: 'git',
+    style: 'exact',
+    rows: [
+      hiddenRow('-c=TEXT', 'sets a configuration value, and many name a program to run', '-c core.fsmonitor=./x'),
+      hiddenRow(
+        '--config-env=TEXT',
+        'sets a configuration value from the environment',
+        '--config-env=core.pager=PAGER',
+      ),
+      reachRow('-C=FILE', 'works in another folder, with the configuration there', '-C ../other'),
+      reachRow('--git-dir=FILE', 'uses another repository and its configuration', '--git-dir=/tmp/evil'),
+      reachRow('--work-tree=FILE', 'works on another folder', '--work-tree=/'),
+      hiddenRow('--exec-path[=FILE]', 'takes the programs of git from another folder', '--exec-path=/tmp/x'),
+      hiddenRow('-p --paginate', 'starts a pager', '-p'),
+      reachRow('--namespace=TEXT', 'uses other references', '--namespace=x'),
+      reachRow('--super-prefix=TEXT', 'reads paths from another folder', '--super-prefix=x/'),
+      reachRow('--bare', 'takes the folder itself for a repository, with the configuration in it', '--bare'),
+      reachRow('--attr-source=TEXT', 'takes the attributes of files from another tree', '--attr-source=HEAD'),
+      reachRow('--help', 'opens a viewer', '--help'),
+    ],
+    flags:
+      '-P --no-pager --no-replace-objects --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs ' +
+      '--no-optional-locks --no-lazy-fetch --no-advice --version -v -h --html-path --man-path --info-path',
+    maybes: '--list-cmds',
+    isClosed: true,
+    commands: [...GIT_READING_COMMANDS, ...GIT_LISTING_COMMANDS, ...GIT_CHANGING_COMMANDS],
+    otherwise: {
+      kind: 'hidden',
+      reason: 'is a command of git that may change the repository, or an alias that runs a program',
+      example: 'deploy',
+    },
+    clean: 'status',
+  },
+  {
+    names: 'gh hub glab',
+    commands: [
+      { names: 'version help', operands: 'texts' },
+      { names: 'status', operands: 'texts' },
+    ],
+    otherwise: { kind: 'reach', reason: 'reaches a service over the network', example: 'pr list' },
+    clean: 'version',
   },
 ]
