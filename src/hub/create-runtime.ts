@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { CallApprovals, Grants, ToolQuestions } from '../approvals/index.ts'
 import {
-  type CallEvent,
   type Clock,
   DEFAULT_LIMITS,
   type HubOptions,
@@ -15,7 +13,6 @@ import {
 import { escapeLine, once, VERSION } from '../lib/index.ts'
 import { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../limits/index.ts'
 import { compileVisibility, dialectOf } from '../policy/index.ts'
-import type { RecordedLine } from '../records/log/index.ts'
 import { createRedactor } from '../records/redaction/index.ts'
 import { Metrics } from '../records/telemetry/index.ts'
 import { parseRanges } from '../sandbox/network/index.ts'
@@ -24,7 +21,8 @@ import { assertOwnDataFolder } from '../system/index.ts'
 import { createFeatureHost } from './feature-host.ts'
 import { Features } from './features.ts'
 import { fromCoreToolsConfig, secretsOf } from './hub-options.ts'
-import { PolicyHistory, policyLayers, rememberSight } from './hub-policy.ts'
+import { PolicyHistory, policyLayers } from './hub-policy.ts'
+import { callIds } from './pipeline/call.ts'
 import { CommandTaint } from './pipeline/exec-handle.ts'
 import { HookChain } from './pipeline/hooks.ts'
 import { Registry, ToolCatalog } from './pipeline/registry.ts'
@@ -54,8 +52,6 @@ export function createRuntime(options: HubOptions): HubRuntime {
   // Throws here, so that an invalid range is reported when the hub is created and not by its first request.
   parseRanges(sandboxOptions.blockedRanges ?? [])
   const durability = options.durability ?? 'effects'
-  const listeners = new Set<(event: CallEvent) => void>()
-  const recordListeners = new Set<(line: RecordedLine) => void>()
   const store = options.store ?? createMemoryStore()
   const runsFolder = options.runs === false ? false : resolve(options.runs ?? 'runs')
   const processes = new BackgroundProcesses(join(data, 'processes'))
@@ -78,14 +74,9 @@ export function createRuntime(options: HubOptions): HubRuntime {
     lost: () => processes.lost(),
   }
   const sandbox = new RunSandbox(runSandboxOptions)
-  const onAppend = (line: RecordedLine) => {
-    for (const listener of recordListeners) listener(line)
-  }
-  const runs = new Runs({ folder: runsFolder, durability, clock, sandbox, onAppend, heads: options.store?.heads })
-  const openRun = (id: string) => runs.open(id)
+  const runs = new Runs({ folder: runsFolder, durability, clock, sandbox, heads: options.store?.heads })
   const rules = new PolicyHistory(policyLayers({ ...options, sandbox: sandboxOptions }))
   const visibility = options.visibility ?? {}
-  const sees = rememberSight(compileVisibility(visibility))
   const registry = new Registry()
   const redactor = createRedactor(secretsOf(options))
   const network = () => sandbox.webFetchGuard()
@@ -106,18 +97,15 @@ export function createRuntime(options: HubOptions): HubRuntime {
     caller: options.caller ?? 'library',
 
     registry,
-    catalog: new ToolCatalog(registry, sees, dialectOf(visibility)),
+    catalog: new ToolCatalog(registry, compileVisibility(visibility), { dialect: dialectOf(visibility) }),
     visibility,
-    sees,
-    sources: new Sources({ registry, redactor, secrets, data, clock, run: openRun, network, machine }),
+    sources: new Sources({ registry, redactor, secrets, data, clock, runs, network, machine }),
     plugins: new PluginSetups(),
     hooks: new HookChain(clock),
     features,
 
     rules,
-    get policy() {
-      return rules.policy
-    },
+    policy: rules.policy,
     approvals: new CallApprovals({
       responder: options.approve,
       timeoutMs: options.approvals?.timeoutMs ?? DEFAULT_LIMITS.approvalMs,
@@ -142,9 +130,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
 
     runs,
     runsFolder,
-    openRun,
-    rehearsal: (id) => runs.rehearsal(id),
-    readArtifact: (run, ref, options) => runs.readArtifact(run, ref, options),
+    runOwner: undefined,
     sandbox,
     sandboxOptions,
     sandboxFor: rememberSandboxes(
@@ -165,9 +151,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     redactor,
     metrics: new Metrics(),
     underWay: new Set(),
-    listeners,
-    recordListeners,
-    publish: (event) => publish(listeners, event),
+    listeners: new Set(),
     nextCallId: callIds(),
   }
   return runtime
@@ -222,26 +206,6 @@ function perTool<K extends 'rate' | 'concurrency'>({ tools = {} }: Limits, key: 
 /** The owner's limit is both the default for a call and the most that the call may request. */
 function sizeLimit(owner: number | undefined, usual: SizeLimit): SizeLimit {
   return owner === undefined ? usual : { usual: owner, most: owner }
-}
-
-/** An error thrown by a listener must not fail the call: it is rethrown as an uncaught exception of the process. */
-function publish(listeners: ReadonlySet<(event: CallEvent) => void>, event: CallEvent): void {
-  for (const listener of listeners) {
-    try {
-      listener(event)
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error
-      })
-    }
-  }
-}
-
-/** Generates ids that are cheap and unique across processes: 60 random bits per hub, then a counter. */
-function callIds(): () => string {
-  const prefix = `c${randomBytes(8).toString('base64url').replaceAll(/[-_]/g, '0').slice(0, 10)}`
-  let count = 0
-  return () => `${prefix}-${++count}`
 }
 
 /** Returns the current rights of a principal, or `undefined` if it, or a principal that contains it, no longer exists. */

@@ -56,7 +56,7 @@ export async function explainCall(
 ): Promise<Explanation> {
   const runtime = policy ? { ...ownRuntime, policy } : ownRuntime
   const begun = newCall(runtime, asked, input, withOwnNames(options))
-  const run = runtime.rehearsal(begun.run)
+  const run = runtime.runs.rehearsal(begun.run, runtime.runOwner)
   let call: DecidedCall
   try {
     call = await judge(runtime, run, begun, asked)
@@ -109,7 +109,7 @@ function risksOf(runtime: Runtime, run: RunState, call: DecidedCall): string[] {
 /** Adds the requests of skills that this run has not loaded. */
 function withUnloaded(runtime: Runtime, run: RunState, call: DecidedCall): Decision {
   const { decision } = call
-  const others = requestsFor(runtime.sources.requests(undefined), question(runtime, run, call))
+  const others = requestsFor(runtime.sources.requests.get(undefined) ?? [], question(runtime, run, call))
   const more = others.filter((line) => !decision.requests.includes(line)).map((line) => `${line} once it is loaded`)
   return more.length === 0 ? decision : { ...decision, requests: [...decision.requests, ...more] }
 }

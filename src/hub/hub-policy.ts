@@ -9,12 +9,9 @@ import {
   type Policy,
   type PolicyLayers,
   type PolicyWarning,
-  type ToolNames,
-  type ToolVisibility,
   unknownVisibilityEntries,
 } from '../policy/index.ts'
 import { type HostPatterns, matchHost, parseHosts } from '../sandbox/network/index.ts'
-import type { RegisteredTool } from './pipeline/registered-tool.ts'
 import type { HubRuntime } from './runtime.ts'
 
 /** The current policy of a hub, alone and combined with the rules of a principal. */
@@ -93,18 +90,6 @@ function realHome(): string {
   }
 }
 
-/** Caches the visibility of each tool: the names of a tool never change. */
-export function rememberSight(look: (tool: ToolNames) => ToolVisibility): (tool: RegisteredTool) => ToolVisibility {
-  const seen = new WeakMap<RegisteredTool, ToolVisibility>()
-  return (tool) => {
-    const known = seen.get(tool)
-    if (known) return known
-    const sight = look({ name: tool.tool.name, names: tool.names, group: tool.group })
-    seen.set(tool, sight)
-    return sight
-  }
-}
-
 const NOTHING_VISIBLE: PolicyWarning = {
   level: 'error',
   message: 'No tool is visible: tools.profile, tools.allow and tools.deny together hide all of them.',
@@ -114,7 +99,7 @@ const NOTHING_VISIBLE: PolicyWarning = {
 
 /** Returns warnings about the policy, the tool lists and the sandbox of a hub. */
 export function checkHub(runtime: HubRuntime, layers: PolicyLayers): PolicyWarning[] {
-  const { registry, sees, plugins, sources, visibility, sandboxOptions } = runtime
+  const { registry, catalog, plugins, sources, visibility, sandboxOptions } = runtime
   const tools = registry.list()
   const arriving = sources.prefixes()
   const known = {
@@ -131,7 +116,7 @@ export function checkHub(runtime: HubRuntime, layers: PolicyLayers): PolicyWarni
     ...checkSandbox(sandboxOptions, layers.owner ?? []),
     ...lists.map(({ list, level, message }) => ({ level, message, source: `tools.${list}` })),
     ...(narrow === undefined ? [] : [{ level: 'warning' as const, message: narrow, source: 'tools.deny' }]),
-    ...(arriving.length > 0 || tools.some((tool) => sees(tool).visible) ? [] : [NOTHING_VISIBLE]),
+    ...(arriving.length > 0 || tools.some((tool) => catalog.sees(tool).visible) ? [] : [NOTHING_VISIBLE]),
   ]
 }
 

@@ -170,7 +170,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
    */
   async ready(options?: { readonly all?: boolean }): Promise<void> {
     const { plugins, sources } = this.#runtime
-    await (plugins.pending ?? sources.blocking())
+    await (plugins.pending ?? sources.pending)
     await sources.ready(options)
   }
 
@@ -191,21 +191,23 @@ export class ToolHub<T extends AnyTool = AnyTool> {
 
   /** Describes what a command of this hub could read, write and reach on this machine. */
   async describeSandbox({ run = this.run }: { readonly run?: string } = {}): Promise<SandboxDescription> {
-    const { commands, rehearsal, sandboxOptions } = this.#runtime
+    const { commands, runs, sandboxOptions } = this.#runtime
     await commands.ready()
-    return rehearsal(run).sandbox.process().describe({ hosts: sandboxOptions.network })
+    return runs.rehearsal(run).sandbox.process().describe({ hosts: sandboxOptions.network })
   }
 
   /** Returns the current rules by author, and the requests of the installed skills. */
   policyLayers(): PolicyLayers {
     const { rules, sources } = this.#runtime
     const { requests = [], ...layers } = rules.layers
-    return { ...layers, requests: [...requests, ...sources.requests(undefined)] }
+    return { ...layers, requests: [...requests, ...(sources.requests.get(undefined) ?? [])] }
   }
 
   /** Replaces the owner's rules for all decisions from now on. Throws if the rules are invalid. */
   setPolicy(rules: readonly (Rule | SourcedRule)[]): void {
-    this.#runtime.rules.replace(rules)
+    const runtime = this.#runtime
+    runtime.rules.replace(rules)
+    runtime.policy = runtime.rules.policy
   }
 
   /** Returns warnings about the policy and the tool lists, such as unknown names and rules that never decide. */
@@ -238,7 +240,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
 
   /** Calls the listener for every record line as it is written. Returns a function that removes the listener. */
   onRecord(listener: (line: RecordedLine) => void): () => void {
-    const { recordListeners } = this.#runtime
+    const { recordListeners } = this.#runtime.runs
     recordListeners.add(listener)
     return () => recordListeners.delete(listener)
   }

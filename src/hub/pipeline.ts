@@ -13,14 +13,12 @@ import { sha256, turnFor } from '../lib/index.ts'
 import { approve } from './pipeline/approve.ts'
 import { Call, type DecidedCall, type FoundCall, untilStopped, withinTimeout } from './pipeline/call.ts'
 import type { CallNested } from './pipeline/context.ts'
-import { decideCall, denyCall } from './pipeline/decide.ts'
+import { decideCall, denyCall, resolveTargets } from './pipeline/decide.ts'
 import { execute } from './pipeline/execute.ts'
-import { checkOptions, findTool, toolArrival } from './pipeline/find.ts'
-import { checkInputSize, rewrite, translate, validate } from './pipeline/input.ts'
 import { claimKey, claimPlace, takeLimits } from './pipeline/limits.ts'
 import { endAnyway, recordEnd, recordIntent } from './pipeline/record.ts'
 import { fail, failWithData, rehearsed, type Settled, succeed } from './pipeline/settle.ts'
-import { resolveTargets } from './pipeline/targets.ts'
+import { checkInputSize, checkOptions, findTool, rewrite, translate, validate } from './pipeline/validate.ts'
 import type { RunState, Runtime } from './runtime.ts'
 
 /** The recorded origin of the taint if the caller marks a call as untrusted. */
@@ -68,9 +66,11 @@ export function newCall(
   options: CallOptions,
   { parent, emit }: { readonly parent?: Call; readonly emit?: (event: CallEvent) => void } = {},
 ): Call {
+  // If the owner has set a folder for workspaces, each request has a separate run; otherwise calls share the hub's run.
+  const isolated = runtime.settings.isolatesRequests ? options.requestId : undefined
   return new Call({
     id: runtime.nextCallId(),
-    run: options.run ?? runOf(runtime, options.requestId),
+    run: options.run ?? (typeof isolated === 'string' ? runOfRequest(runtime, isolated) : runtime.run),
     wire: typeof asked === 'string' ? asked : String(asked?.name),
     caller: options.caller ?? runtime.caller,
     options,
@@ -91,8 +91,8 @@ async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): P
   let settled: Settled
   try {
     checkOptions(call.options)
-    stopListening = listen(call)
-    const opening = runtime.openRun(call.run)
+    if (call.options.signal ?? call.parent) stopListening = listen(call)
+    const opening = runtime.runs.open(call.run, runtime.runOwner)
     run = opening instanceof Promise ? await opening : opening
     run.inFlight++
     if (call.options.untrusted) run.taint(FROM_CALLER)
@@ -100,8 +100,14 @@ async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): P
   } catch (error) {
     settled = await settleFailure(runtime, run, call, error)
   }
-  const marking = run && marksOf(runtime, run)
-  if (marking) settled = await marking.then(() => settled).catch((error) => fail(runtime, call, error))
+  // The owner and the taint of a run must be on disk before a result is returned, to survive a loss of power.
+  const marking = run?.marks?.isDurable === false ? run.marks.synced() : undefined
+  const labelling = run && runtime.untrusted.synced()
+  if (marking ?? labelling)
+    settled = await Promise.all([marking, labelling]).then(
+      () => settled,
+      (error) => fail(runtime, call, error),
+    )
   call.end()
   try {
     const result = await recordEnd(runtime, run, call, settled)
@@ -124,8 +130,9 @@ async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): P
  * promise only if it does: an ordinary call takes microseconds, and every needless `await` is a measurable share of that.
  */
 async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: string | AnyTool): Promise<Settled> {
-  const call = await judge(runtime, run, begun, asked) // 1 to 5
-  denyCall(call)
+  const judging = judge(runtime, run, begun, asked) // 1 to 5
+  const call = judging instanceof Promise ? await judging : judging
+  if (call.effect === 'deny') denyCall(call)
   if (call.options.dryRun) return rehearsed(call)
   const hashing = turnFor(call.inputBytes)
   if (hashing) await hashing
@@ -154,9 +161,11 @@ export async function judge(
   begun: Call,
   asked: string | AnyTool,
 ): Promise<DecidedCall> {
-  const settingUp = runtime.plugins.pending ?? runtime.sources.blocking()
+  const { plugins, sources, registry } = runtime
+  const settingUp = plugins.pending ?? sources.pending
   if (settingUp) await withinTimeout(runtime, begun, settingUp, 'plugins and sources to start')
-  const arriving = toolArrival(runtime, asked)
+  // A source that is still starting may provide the tool.
+  const arriving = typeof asked === 'string' && !registry.find(asked) ? sources.arriving(asked) : undefined
   if (arriving) await withinTimeout(runtime, begun, arriving, 'its source to start')
   const call = findTool(runtime, begun, asked) // 1
   checkInputSize(runtime, call)
@@ -170,14 +179,15 @@ export async function judge(
 
 /** Steps 2 to 5. Arguments changed by an approver enter the pipeline here. */
 async function judgeInput(runtime: Runtime, run: RunState, found: FoundCall): Promise<DecidedCall> {
-  if (runtime.hooks.has('before')) await rewrite(runtime, found) // 2
+  const { hooks } = runtime
+  if (hooks.names.has('before')) await rewrite(runtime, found) // 2
   const validating = validate(runtime, found) // 3
   const call =
     validating instanceof Promise ? await withinTimeout(runtime, found, validating, 'its schema') : validating
   const resolving = resolveTargets(runtime, run, call) // 4
   if (resolving) await withinTimeout(runtime, call, resolving, 'its targets')
   const decided = decideCall(runtime, run, call) // 5
-  if (runtime.hooks.has('decide')) decided.effect = await runtime.hooks.decide(decided, decided.effect)
+  if (hooks.names.has('decide')) decided.effect = await hooks.decide(decided, decided.effect)
   return decided
 }
 
@@ -194,24 +204,15 @@ async function settleFailure(
   return failWithData(runtime, run, call as FoundCall, data).catch((defect) => fail(runtime, call, defect))
 }
 
-/** The owner and the taint of a run must be on disk before a result is returned, to survive a loss of power. */
-function marksOf({ untrusted }: Runtime, run: RunState): Promise<unknown> | undefined {
-  const marking = [run.marked(), untrusted.synced()].filter((work) => work !== undefined)
-  return marking.length > 0 ? Promise.all(marking) : undefined
-}
-
-/** If the owner has set a folder for workspaces, each request has a separate run; otherwise calls share the hub's run. */
-function runOf({ run, principal, settings }: Runtime, requestId: string | undefined): string {
-  if (typeof requestId !== 'string' || !settings.isolatesRequests) return run
-  // A request id must not select the run of another principal.
+/** Returns the run of a request. A request id must not select the run of another principal. */
+function runOfRequest({ run, principal }: Runtime, requestId: string): string {
   const own = principal === undefined ? requestId : `${run}-${requestId}`
   return isRunId(own) ? own : `request-${sha256(own).slice(0, 32)}`
 }
 
 /** Stops the call when the caller's signal or the parent's signal aborts. Returns a function that removes the listeners. */
-function listen(call: Call): (() => void) | undefined {
+function listen(call: Call): () => void {
   const { signal: own } = call.options
-  if (!own && !call.parent) return undefined
   const signals = [own, call.parent?.signal].filter((signal) => signal !== undefined)
   // Many calls may share one signal, and each removes its listener again.
   setMaxListeners(0, ...signals)

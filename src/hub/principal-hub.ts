@@ -3,7 +3,6 @@ import { type AnyTool, type Principal, rootsOf, ToolError } from '../core/index.
 import { compileVisibility, dialectOf, type Policy } from '../policy/index.ts'
 import { explainCall } from './explain.ts'
 import type { PrincipalHub } from './hub-api.ts'
-import { rememberSight } from './hub-policy.ts'
 import type { RegisteredTool } from './pipeline/registered-tool.ts'
 import { type FoundTool, type RefusedTool, Registry, sortByName, ToolCatalog, ToolTable } from './pipeline/registry.ts'
 import { callTool, streamTool } from './pipeline.ts'
@@ -58,7 +57,7 @@ function createPrincipalHub(hub: HubRuntime, principal: Principal, run: string):
   const owner: RunOwner = { principal: name, ...(roots && { sandbox: hub.sandboxFor(roots) }) }
   const tools = new OwnTools(hub.registry)
   const runtime = runtimeOf(hub, principal, { owner, tools, run, openRun: run })
-  const { registry, catalog, sees } = runtime
+  const { registry, catalog } = runtime
   return {
     name,
     run,
@@ -76,7 +75,7 @@ function createPrincipalHub(hub: HubRuntime, principal: Principal, run: string):
     },
     onToolsChanged: (listener) => registry.onChange(listener),
     async ready(options) {
-      await (plugins.pending ?? sources.blocking())
+      await (plugins.pending ?? sources.pending)
       await sources.ready(options)
     },
     connect: (source) => sources.connect(source, tools),
@@ -90,7 +89,7 @@ function createPrincipalHub(hub: HubRuntime, principal: Principal, run: string):
       list: () =>
         registry
           .list()
-          .filter((entry) => sees(entry).visible)
+          .filter((entry) => catalog.sees(entry).visible)
           .map(({ tool }) => tool),
       listForLLM: (options) => catalog.listForLLM(options),
     },
@@ -107,15 +106,11 @@ interface Principality {
 
 /** Creates the runtime of a principal, with fewer visible tools, more rules, and its own limits and folders. */
 function runtimeOf(hub: HubRuntime, principal: Principal, own: Principality): Runtime {
-  const { rules, runs } = hub
+  const { rules } = hub
   const { owner, tools: registry, run, openRun } = own
   const { name, visibility, policy = [], budget, budgetFor: lasts, chargedRuns, rate, within } = principal
   const outer: Runtime = within ? runtimeOf(hub, within, { owner, tools: registry, run }) : hub
-  const look = rememberSight(compileVisibility(visibility ?? {}))
-  const sees: Runtime['sees'] = (tool) => {
-    const sight = outer.sees(tool)
-    return sight.visible ? look(tool) : sight
-  }
+  const look = compileVisibility(visibility ?? {})
   const ownPolicy = rules.beside(policy)
   // Work started by the owner's own runs belongs to their session, as a nested principal belongs to the outer one.
   const isWithin = within !== undefined || chargedRuns !== undefined
@@ -135,8 +130,10 @@ function runtimeOf(hub: HubRuntime, principal: Principal, own: Principality): Ru
     run,
     caller: name,
     registry,
-    catalog: new ToolCatalog(registry, sees, dialectOf({ ...hub.visibility, ...visibility })),
-    sees,
+    catalog: new ToolCatalog(registry, look, {
+      dialect: dialectOf({ ...hub.visibility, ...visibility }),
+      within: outer.catalog,
+    }),
     get policy() {
       return policyNow()
     },
@@ -145,9 +142,7 @@ function runtimeOf(hub: HubRuntime, principal: Principal, own: Principality): Ru
       budget: outer.limits.budget.forPrincipal(holder),
       rate: rate ? outer.limits.rate.forPrincipal(name, rate) : outer.limits.rate,
     },
-    openRun: (id) => runs.open(id, owner),
-    rehearsal: (id) => runs.rehearsal(id, owner),
-    readArtifact: (id, ref, options) => runs.readArtifact(id, ref, { ...options, owner }),
+    runOwner: owner,
   }
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { startService } from '../server/start-service.ts'
-import { acceptStore } from '../store/sqlite/generation.ts'
+import { acceptStore } from '../store/sqlite/durability.ts'
 import { adoptDataFolder } from '../system/data-folder.ts'
 import { isStoreLost } from './recovery.ts'
 

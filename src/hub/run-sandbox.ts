@@ -1,6 +1,6 @@
-import { chownSync, lstatSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import {
   type Clock,
   type CommandLimits,
@@ -10,7 +10,7 @@ import {
   type Secret,
   ToolError,
 } from '../core/index.ts'
-import type { ProcessGuard, ProgramSettings } from '../sandbox/exec/index.ts'
+import { canEnter, NOBODY_USER, type ProcessGuard, type ProgramSettings } from '../sandbox/exec/index.ts'
 import { createFilesGuard, type FilesGuard, type RootOptions } from '../sandbox/files/index.ts'
 import {
   createNetworkGuard,
@@ -22,7 +22,7 @@ import {
 } from '../sandbox/network/index.ts'
 import type { BackgroundProcess } from '../store/index.ts'
 import { realPath } from '../system/index.ts'
-import { namesResult, RESULTS_ALIAS, withResults, workspaceUser } from './workspace.ts'
+import { namesResult, RESULTS_ALIAS, withResults } from './run-state.ts'
 
 const loadOpenProcessGuard = lazyModule(() => import('./process-guard.ts'))
 
@@ -90,6 +90,13 @@ export class RunSandbox {
   workspaceOf(run: string): string | undefined {
     const { workspaces } = this.#options.sandbox
     return workspaces === undefined ? undefined : join(resolve(workspaces), run, 'workspace')
+  }
+
+  /** Creates the workspace of a run and returns it; `inRecords` is the one next to its records, if it has any. */
+  makeWorkspace(run: string, inRecords: string | undefined): string | undefined {
+    const folder = this.workspaceOf(run) ?? inRecords
+    if (folder !== undefined) createWorkspace(folder)
+    return folder
   }
 
   /** Loads the process guard, which is large, when the first command needs it. */
@@ -287,4 +294,36 @@ function resultRoots(results: Omit<RootOptions, 'mode'> | undefined): RootOption
 
 function limitsOf({ usual, most }: SizeLimit) {
   return { maxReadBytes: most, usualReadBytes: usual }
+}
+
+/**
+ * Creates the workspace of a run, `<workspaces>/<run>/workspace` or the one next to its records. A hub that runs as root
+ * gives an unused workspace to an unprivileged user, who then runs its commands; that user can enter the folders above it,
+ * but not list them.
+ */
+function createWorkspace(folder: string): void {
+  const run = dirname(folder)
+  const user = workspaceUser(dirname(run))
+  mkdirSync(run, { recursive: true, mode: user ? 0o711 : 0o700 })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // The folder above belongs to root, so nobody can have replaced this one.
+  if (user && canEnter(run, user) && isUnused(folder)) chownSync(folder, user.uid, user.gid)
+}
+
+/**
+ * Returns the user for commands in such workspaces, or `undefined` for the user of the hub, also if no other user can
+ * enter.
+ */
+function workspaceUser(workspaces: string): typeof NOBODY_USER | undefined {
+  if (process.platform !== 'linux' || process.geteuid?.() !== 0) return undefined
+  return canEnter(existing(workspaces), NOBODY_USER) ? NOBODY_USER : undefined
+}
+
+function isUnused(folder: string): boolean {
+  const stats = lstatSync(folder)
+  return stats.isDirectory() && stats.uid === 0 && readdirSync(folder).length === 0
+}
+
+function existing(folder: string): string {
+  return existsSync(folder) ? folder : existing(dirname(folder))
 }

@@ -1,6 +1,5 @@
-import * as fs from 'node:fs'
-import { open } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { realpathSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import {
   type Clock,
   type Durability,
@@ -10,18 +9,16 @@ import {
   type SeenFiles,
   ToolError,
 } from '../core/index.ts'
-import { errnoOf } from '../lib/index.ts'
-import { diskError, parseEvent, type RecordedLine, RunRecords, readLinesSync } from '../records/log/index.ts'
+import { isWithin } from '../lib/index.ts'
+import { diskError, type RecordedLine, RunRecords } from '../records/log/index.ts'
 import type { ProcessGuard } from '../sandbox/exec/index.ts'
 import type { FilesGuard } from '../sandbox/files/index.ts'
 import { createResponseCache, type ResponseCache } from '../sandbox/network/index.ts'
 import { createRunCache, createSeenFiles } from '../store/index.ts'
-import { openOurs, syncFolder } from '../system/index.ts'
 import { StartQueue } from './pipeline/record.ts'
-import type { SandboxHandles } from './pipeline/targets.ts'
+import { assertOwner, isMarkedTainted, type RunMarkedBy, RunMarks, runOwner } from './run-marks.ts'
 import type { RunSandbox } from './run-sandbox.ts'
-import type { RunState } from './runtime.ts'
-import { makeWorkspace, RESULTS_ALIAS } from './workspace.ts'
+import type { RunState, SandboxHandles } from './runtime.ts'
 
 /** The owner of a run, and the sandbox that the run uses. */
 export interface RunOwner {
@@ -39,8 +36,12 @@ export interface RunsOptions {
   readonly sandbox: RunSandbox
   /** The store for the heads of the records. Default: none. */
   readonly heads?: HeadStore
-  /** Called for every line that is appended to a record. */
-  readonly onAppend?: (line: RecordedLine) => void
+}
+
+/** Options of one run. */
+interface OpenRunOptions extends RunsOptions {
+  /** Called for every line that is appended to the record. */
+  readonly onAppend: (line: RecordedLine) => void
 }
 
 const RESPONSE_BYTES = 8_000_000
@@ -60,8 +61,9 @@ export class OpenRun implements RunState {
   inFlight = 0
   isActive = true
   isReleased = false
-  readonly #marks: RunMarks | undefined
-  #isTainted: boolean
+  /** Set by `taint`. */
+  tainted: boolean
+  readonly marks: RunMarks | undefined
   /** The id of the first call that tainted the run in this process. */
   #taintedBy: string | undefined
   #isTaintedByMany = false
@@ -71,7 +73,7 @@ export class OpenRun implements RunState {
   #processes: ProcessGuard | undefined
   #commands: ProcessGuard | undefined
 
-  constructor(id: string, options: RunsOptions, owner: RunOwner | undefined) {
+  constructor(id: string, options: OpenRunOptions, owner: RunOwner | undefined) {
     const { folder, durability, clock, onAppend, heads } = options
     const sandbox = owner?.sandbox ?? options.sandbox
     this.id = id
@@ -82,13 +84,13 @@ export class OpenRun implements RunState {
       folder === false
         ? undefined
         : RunRecords.open(folder, id, { durability, clock, onAppend, heads, onProblem: warn })
-    this.#marks = this.records && new RunMarks(this.records.folder)
+    this.marks = this.records && new RunMarks(this.records.folder)
     if (owner && !known) this.#setOwner(owner.principal)
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
     this.starts = new StartQueue(clock)
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     this.sandbox = {
-      files: () => this.#openFiles(sandbox),
+      files: () => this.#files ?? this.#openFiles(sandbox),
       artifacts: () => this.#openArtifacts(sandbox),
       network: () => sandbox.network(),
       process: () => {
@@ -97,20 +99,16 @@ export class OpenRun implements RunState {
       },
       sandboxLevel: () => sandbox.sandboxLevel(),
     }
-    this.#isTainted = this.#marks?.isTainted ?? false
-  }
-
-  get tainted(): boolean {
-    return this.#isTainted
+    this.tainted = this.marks?.isTainted ?? false
   }
 
   /** Taints the run permanently: a mark in its folder keeps the taint for later processes. */
   taint(callId: string): void {
     this.#taintedBy ??= callId
     if (callId !== this.#taintedBy) this.#isTaintedByMany = true
-    const isNew = !this.#isTainted
-    this.#isTainted = true
-    this.#marks?.setTainted()
+    const isNew = !this.tainted
+    this.tainted = true
+    this.marks?.setTainted()
     if (isNew) for (const listener of [...this.#taintListeners]) listener()
   }
 
@@ -119,12 +117,8 @@ export class OpenRun implements RunState {
     return () => this.#taintListeners.delete(listener)
   }
 
-  marked(): Promise<void> | undefined {
-    return this.#marks?.synced()
-  }
-
   taintedBeside(callId: string): boolean {
-    return this.#isTainted && (this.#isTaintedByMany || this.#taintedBy !== callId)
+    return this.tainted && (this.#isTaintedByMany || this.#taintedBy !== callId)
   }
 
   /**
@@ -133,7 +127,7 @@ export class OpenRun implements RunState {
    */
   #setOwner(principal: string): void {
     try {
-      this.#marks?.setOwner(principal)
+      this.marks?.setOwner(principal)
     } catch (error) {
       // The run has had no call, and the error of the mark already reports the problem with the disk.
       void this.records?.close().catch(() => {})
@@ -150,20 +144,14 @@ export class OpenRun implements RunState {
     const { records } = this
     this.#files ??= sandbox.sharedFiles(records?.deliverables)
     if (this.#files) return this.#files
-    const workspace = this.#workspace(sandbox)
+    const workspace = sandbox.makeWorkspace(this.id, records?.workspace)
     this.#files = sandbox.openFiles(workspace, records && { path: records.deliverables, alias: RESULTS_ALIAS })
     return this.#files
   }
 
   #ownProcesses(sandbox: RunSandbox): ProcessGuard {
-    this.#processes ??= sandbox.openProcesses(this.#workspace(sandbox))
+    this.#processes ??= sandbox.openProcesses(sandbox.makeWorkspace(this.id, this.records?.workspace))
     return this.#processes
-  }
-
-  #workspace(sandbox: RunSandbox): string | undefined {
-    const folder = sandbox.workspaceOf(this.id) ?? this.records?.workspace
-    if (folder !== undefined) makeWorkspace(folder)
-    return folder
   }
 
   release(): void {
@@ -191,6 +179,7 @@ export class Rehearsal implements RunState {
   readonly seen: SeenFiles = createSeenFiles()
   readonly responses: ResponseCache
   readonly tainted: boolean
+  readonly marks = undefined
   inFlight = 0
 
   constructor(id: string, { folder, clock, sandbox }: RunsOptions) {
@@ -216,19 +205,9 @@ export class Rehearsal implements RunState {
     return () => {}
   }
 
-  marked(): undefined {}
-
   taintedBeside(): boolean {
     return this.tainted
   }
-}
-
-/** Throws NOT_FOUND if the run belongs to another principal, as for a run that does not exist. */
-export function assertOwner(id: string, known: string | undefined, principal: string): void {
-  if (known === principal) return
-  throw new ToolError('NOT_FOUND', `There is no run ${JSON.stringify(id)} of ${principal}.`, {
-    hint: 'Leave run out, or use a name that nobody else has used.',
-  })
 }
 
 /** Returns the owner of a run on disk. An invalid run id is refused later, when its records are opened. */
@@ -241,112 +220,65 @@ function warn({ message }: ToolError): void {
   process.emitWarning(message, { type: 'ToolHubWarning', code: 'RECORDS_UNAVAILABLE' })
 }
 
-const TAINT_MARK = 'tainted'
-const OWNER_MARK = 'principal'
-/** Errors that are ignored here: opening the run reports them if they matter. */
-const NOT_THERE = new Set(['ENOENT', 'ENOTDIR'])
-
-/** The owner of a run on disk: a principal, or the owner of the hub if `principal` is `undefined`. */
-interface RunMarkedBy {
-  readonly principal: string | undefined
+/** Options for a run that shares a root with other runs and has its own deliverables. */
+interface ResultFilesOptions {
+  /** The files guard of the shared root. */
+  readonly shared: FilesGuard
+  /** The shared root, to which relative paths are relative. */
+  readonly root: string
+  /** The folder `deliverables` of the run. */
+  readonly deliverables: string
+  /** Opens a guard for the shared root and the deliverables. */
+  readonly open: () => FilesGuard
 }
+
+/** The relative path of the deliverables for a run with its own workspace: the folder next to the workspace. */
+export const RESULTS_ALIAS = '../deliverables'
 
 /**
- * Returns the owner of a run, or `undefined` if the run has not started: it will belong to the first principal that
- * uses it.
+ * Returns the files guard of a run that shares a root with others. The first path in `deliverables` opens a guard that also
+ * includes that folder; most runs never use one and open nothing of their own.
  */
-export function runOwner(folder: string, id: string): RunMarkedBy | undefined {
-  const run = join(folder, id)
-  try {
-    const principal = fs.readFileSync(join(run, OWNER_MARK), 'utf8')
-    if (principal !== '') return { principal }
-  } catch (error) {
-    if (!NOT_THERE.has(errnoOf(error))) throw error
+export function withResults({ shared, root, deliverables, open }: ResultFilesOptions): FilesGuard {
+  let own: FilesGuard | undefined
+  const guardOf = (path: string): FilesGuard => {
+    if (!own && namesResult(path, root, deliverables)) own = open()
+    return own ?? shared
   }
-  return ownerInRecord(run)
-}
-
-/** Returns whether the folder of a run has the mark of a tainted run. */
-export function isMarkedTainted(folder: string): boolean {
-  return fs.existsSync(join(folder, TAINT_MARK))
-}
-
-/** The marks in the folder of a run for later processes: its owner and its taint. */
-export class RunMarks {
-  readonly #folder: string
-  readonly #unsynced = new Set<string>()
-  #isTainted: boolean
-  #syncing: Promise<void> | undefined
-
-  constructor(folder: string) {
-    this.#folder = folder
-    this.#isTainted = isMarkedTainted(folder)
-  }
-
-  get isTainted(): boolean {
-    return this.#isTainted
-  }
-
-  setOwner(principal: string): void {
-    this.#write(OWNER_MARK, principal)
-  }
-
-  setTainted(): void {
-    if (this.#isTainted) return
-    this.#write(TAINT_MARK, '')
-    this.#isTainted = true
-  }
-
-  /** Resolves when the marks are durable. Returns `undefined` if they already are. */
-  synced(): Promise<void> | undefined {
-    if (this.#unsynced.size === 0) return this.#syncing
-    this.#syncing ??= this.#sync().finally(() => {
-      this.#syncing = undefined
-    })
-    return this.#syncing
-  }
-
-  #write(name: string, content: string): void {
-    // Also replaces an empty mark, which a loss of power or a full disk may have left.
-    fs.writeFileSync(join(this.#folder, name), content, { mode: 0o600 })
-    this.#unsynced.add(name)
-  }
-
-  async #sync(): Promise<void> {
-    while (this.#unsynced.size > 0) {
-      const names = [...this.#unsynced]
+  return {
+    resolve(path, access) {
       try {
-        await Promise.all(names.map((name) => syncFile(join(this.#folder, name))))
-        await Promise.all([syncFolder(this.#folder), syncFolder(dirname(this.#folder))])
+        // Compares text first, because everything else costs as much as the rest of a small call.
+        return (path.includes('deliverables') ? guardOf(path) : (own ?? shared)).resolve(path, access)
       } catch (error) {
-        throw diskError('The marks of the run cannot be made durable', this.#folder, error)
+        throw namePlace(error, path, deliverables)
       }
-      for (const name of names) this.#unsynced.delete(name)
-    }
+    },
+    present: (path) => guardOf(path).present(path),
+    handle: (call) => (own ?? shared).handle(call),
+    close: () => own?.close(),
   }
 }
 
-/** Reads the owner from the first recorded call, for a process that ended before it could mark its run. */
-function ownerInRecord(run: string): RunMarkedBy | undefined {
-  let descriptor: number
+/** Returns whether the text of a path leads into the deliverables folder. */
+export function namesResult(path: string, root: string, deliverables: string): boolean {
+  if (!path.includes('deliverables')) return false
+  const named = resolve(root, path)
+  return isWithin(deliverables, named) || isWithin(realFolder(deliverables), named)
+}
+
+function realFolder(path: string): string {
   try {
-    descriptor = openOurs(join(run, 'events.jsonl'), fs.constants.O_RDONLY)
-  } catch (error) {
-    if (NOT_THERE.has(errnoOf(error))) return undefined
-    throw error
-  }
-  try {
-    for (const line of readLinesSync(descriptor)) {
-      const event = parseEvent(line)
-      if (event?.type === 'call-started' || event?.type === 'call-ended') return { principal: event.principal }
-    }
-    return undefined
-  } finally {
-    fs.closeSync(descriptor)
+    return realpathSync.native(path)
+  } catch {
+    // The folder does not exist, so no path leads into it.
+    return path
   }
 }
 
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r+')
-  await file.sync().finally(() => file.close())
+/** Throws for `../deliverables`, which is outside the shared root, and names the correct folder. */
+function namePlace(error: unknown, path: string, deliverables: string): unknown {
+  if (!ToolError.is(error) || error.code !== 'PATH_OUTSIDE_SANDBOX' || !isWithin(RESULTS_ALIAS, path)) return error
+  const hint = `${error.fix.hint} Results of this run belong below ${deliverables}.`
+  return new ToolError(error.code, error.message, { hint, details: error.details, cause: error })
 }

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, isRunId, type ReadArtifact, ToolError } from '../core/index.ts'
 import { type ArtifactReader, findArtifactOf, readArtifactOf } from '../records/artifacts/index.ts'
+import type { RecordedLine } from '../records/log/index.ts'
 import { descriptorLimit } from '../system/index.ts'
+import { assertOwner, runOwner } from './run-marks.ts'
 import type { RunSandbox } from './run-sandbox.ts'
-import { assertOwner, OpenRun, Rehearsal, type RunOwner, type RunsOptions, runOwner } from './run-state.ts'
+import { OpenRun, Rehearsal, type RunOwner, type RunsOptions } from './run-state.ts'
 import type { RunState } from './runtime.ts'
 
 /**
@@ -11,6 +13,8 @@ import type { RunState } from './runtime.ts'
  * with its record, its taint and an empty cache.
  */
 export class Runs {
+  /** Called for every line that is appended to a record. */
+  readonly recordListeners = new Set<(line: RecordedLine) => void>()
   readonly #options: RunsOptions
   /** In order of last use. */
   readonly #open = new Map<string, OpenRun>()
@@ -19,6 +23,9 @@ export class Runs {
   readonly #otherSandboxes = new Set<RunSandbox>()
   readonly #idle: IdleRuns
   #takesMore = true
+  readonly #onAppend = (line: RecordedLine): void => {
+    for (const listener of this.recordListeners) listener(line)
+  }
 
   constructor(options: RunsOptions) {
     this.#options = options
@@ -31,14 +38,25 @@ export class Runs {
    */
   open(id: string, owner?: RunOwner): RunState | Promise<RunState> {
     const present = this.#open.get(id)
-    if (present && !(present.isReleased && present.records?.isGone)) return this.#use(present, owner)
+    if (!present || (present.isReleased && present.records?.isGone)) return this.#openAgain(id, owner)
+    if (owner) assertOwner(id, present.principal, owner.principal)
+    if (this.#open.size > 1) {
+      this.#open.delete(id)
+      this.#open.set(id, present)
+    }
+    present.isActive = true
+    if (present.isReleased) this.#idle.add(present)
+    return present
+  }
+
+  #openAgain(id: string, owner: RunOwner | undefined): RunState | Promise<RunState> {
     // The folder was removed while the run was idle: the run starts again.
-    if (present) void this.close(id).catch(() => {})
+    if (this.#open.has(id)) void this.close(id).catch(() => {})
     if (!this.#takesMore) throw new ToolError('ABORTED', 'The hub is closed and takes no more calls.')
     const closing = this.#closing.get(id)
     if (closing) return closing.catch(() => {}).then(() => this.open(id, owner))
     if (this.#idle.isFull(this.#open.size)) this.#closeIdle()
-    const run = new OpenRun(id, this.#options, owner)
+    const run = new OpenRun(id, { ...this.#options, onAppend: this.#onAppend }, owner)
     if (owner?.sandbox) this.#otherSandboxes.add(owner.sandbox)
     this.#open.set(id, run)
     this.#idle.add(run)
@@ -117,16 +135,6 @@ export class Runs {
     return folder
   }
 
-  #use(run: OpenRun, owner: RunOwner | undefined): RunState {
-    if (owner) assertOwner(run.id, run.principal, owner.principal)
-    if (this.#open.size > 1) {
-      this.#open.delete(run.id)
-      this.#open.set(run.id, run)
-    }
-    this.#idle.use(run)
-    return run
-  }
-
   #closeIdle(): void {
     for (const [id, run] of this.#open) {
       if (run.inFlight > 0) continue
@@ -182,18 +190,12 @@ export class IdleRuns {
     return open >= MIN_HELD && open >= this.#max.open
   }
 
-  /** Called when a run has been opened. */
+  /** Called when a run has been opened, or is used again after it was released. */
   add(run: ReleasableRun): void {
     run.isActive = true
     run.isReleased = false
     this.#makeRoom(run)
     this.#cancel ??= this.#checkLater()
-  }
-
-  /** Called when a call uses an open run. */
-  use(run: ReleasableRun): void {
-    run.isActive = true
-    if (run.isReleased) this.add(run)
   }
 
   stop(): void {

@@ -8,20 +8,22 @@ import type {
   FeatureName,
   HubOptions,
   Principal,
-  ReadArtifact,
   RunCache,
   Sandbox,
+  SandboxLevel,
   SeenFiles,
   Store,
   ToolResult,
   Visibility,
 } from '../core/index.ts'
 import type { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../limits/index.ts'
-import type { Policy, ToolVisibility } from '../policy/index.ts'
-import type { HubChanged, RecordedLine, RunRecords } from '../records/log/index.ts'
+import type { Policy } from '../policy/index.ts'
+import type { HubChanged, RunRecords } from '../records/log/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
 import type { Metrics } from '../records/telemetry/index.ts'
-import type { ResponseCache } from '../sandbox/network/index.ts'
+import type { ProcessGuard } from '../sandbox/exec/index.ts'
+import type { FilesGuard } from '../sandbox/files/index.ts'
+import type { NetworkGuard, ResponseCache } from '../sandbox/network/index.ts'
 import type { AskSecondParser } from '../shell/index.ts'
 import type { BackgroundProcesses, UntrustedFiles } from '../store/index.ts'
 import type { Features } from './features.ts'
@@ -30,11 +32,11 @@ import type { Call } from './pipeline/call.ts'
 import type { CommandTaint } from './pipeline/exec-handle.ts'
 import type { HookChain } from './pipeline/hooks.ts'
 import type { StartQueue } from './pipeline/record.ts'
-import type { RegisteredTool } from './pipeline/registered-tool.ts'
 import type { Registry, ToolCatalog, ToolTable } from './pipeline/registry.ts'
-import type { SandboxHandles } from './pipeline/targets.ts'
 import type { PluginSetups } from './plugin-setups.ts'
+import type { RunMarks } from './run-marks.ts'
 import type { RunSandbox } from './run-sandbox.ts'
+import type { RunOwner } from './run-state.ts'
 import type { Runs } from './runs.ts'
 import type { Sources } from './sources.ts'
 
@@ -54,12 +56,23 @@ export interface RunState {
   taint(callId: string): void
   /** Calls the listener when the run becomes tainted. Returns a function that removes it. */
   onTaint(listener: () => void): () => void
-  /** Resolves when the marks for owner and taint are durable. Returns `undefined` if they already are. */
-  marked(): Promise<void> | undefined
+  /** The marks for owner and taint in the folder of the run; `undefined` if the hub keeps no records. */
+  readonly marks: Pick<RunMarks, 'isDurable' | 'synced'> | undefined
   /** Returns whether a call other than this one has tainted the run. */
   taintedBeside(callId: string): boolean
   /** The number of calls in progress. A run without any may be closed. */
   inFlight: number
+}
+
+/** The guards of a run, which resolve the targets that a tool names to real paths, URLs and commands. */
+export interface SandboxHandles {
+  files(): FilesGuard
+  /** The artifacts of the run, each a file named after its hash; `undefined` if the hub keeps no records. */
+  artifacts(): FilesGuard | undefined
+  network(): NetworkGuard
+  process(): ProcessGuard
+  /** The isolation level of commands on this machine; does not need a root. */
+  sandboxLevel(): Promise<SandboxLevel>
 }
 
 /** The features of a hub, each created when the first call needs it. */
@@ -107,8 +120,6 @@ export interface Runtime {
   readonly registry: ToolTable
   /** The tools as this caller sees them. */
   readonly catalog: ToolCatalog
-  /** Whether this caller sees a tool, and why not. */
-  readonly sees: (tool: RegisteredTool) => ToolVisibility
   readonly sources: Sources
   readonly plugins: PluginSetups
   readonly hooks: HookChain
@@ -122,12 +133,9 @@ export interface Runtime {
   readonly limits: Limiters
   readonly settings: Settings
 
-  /** Opens a run, or returns the open one. Throws NOT_FOUND if it is the run of somebody else. */
-  openRun(id: string): RunState | Promise<RunState>
-  /** Returns a run for questions such as `explain`, which writes nothing. */
-  rehearsal(id: string): RunState
-  /** Reads an artifact of a run by its reference. */
-  readonly readArtifact: (run: string, ref: string, options?: ReadArtifact) => Promise<Uint8Array>
+  readonly runs: Runs
+  /** Owns the runs that this caller may use; `undefined` for the owner of the hub, who may use every run. */
+  readonly runOwner: RunOwner | undefined
   readonly commands: CommandRuntime
   /** The labels of files with content from outside, shared by all runs. */
   readonly untrusted: UntrustedFiles
@@ -139,8 +147,8 @@ export interface Runtime {
   readonly metrics: Metrics
   /** The calls in progress. */
   readonly underWay: Set<Call>
-  /** Emits an event to all listeners of the hub. */
-  publish(event: CallEvent): void
+  /** Listen to the events of all calls. */
+  readonly listeners: Set<(event: CallEvent) => void>
   nextCallId(): string
 }
 
@@ -148,7 +156,8 @@ export interface Runtime {
 export interface HubRuntime extends Runtime {
   readonly registry: Registry
   readonly features: Features
-  readonly runs: Runs
+  /** Replaced by `setPolicy`. */
+  policy: Policy
   /** Folder of the records of all runs; `false` if the hub keeps none. */
   readonly runsFolder: string | false
   readonly rules: PolicyHistory
@@ -157,8 +166,6 @@ export interface HubRuntime extends Runtime {
   readonly sandbox: RunSandbox
   /** Returns the sandbox for a principal with its own folders. */
   readonly sandboxFor: (roots: NonNullable<Sandbox['roots']>) => RunSandbox
-  readonly listeners: Set<(event: CallEvent) => void>
-  readonly recordListeners: Set<(line: RecordedLine) => void>
 }
 
 /** The settings of every call. Its tool or rule may set lower limits. */
@@ -189,14 +196,14 @@ export async function endRun(
   await features.endRun(run)
   await runs.close(run)
   await limits.budget.endRun(run)
-  limits.loops.endRun(run)
+  limits.loops.forget(run)
   sources.endRun(run)
   grants.endSession(`run:${run}`)
 }
 
 /** Records a configuration change in the hub's own run. Resolves when the record is on disk. */
-export async function recordChange(runtime: Runtime, change: Omit<HubChanged, 'type'>): Promise<void> {
-  const { records } = await runtime.openRun(runtime.run)
+export async function recordChange(runtime: HubRuntime, change: Omit<HubChanged, 'type'>): Promise<void> {
+  const { records } = await runtime.runs.open(runtime.run)
   records?.append(runtime.redactor.value({ type: 'hub-changed', ...change }))
   await records?.synced()
 }

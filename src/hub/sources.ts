@@ -14,7 +14,7 @@ import type { Redactor } from '../records/redaction/index.ts'
 import { loadPrograms, type ProgramSettings } from '../sandbox/exec/index.ts'
 import { loadWebFetch, type WebFetchGuard } from '../sandbox/network/index.ts'
 import type { RefusedTool, Registry } from './pipeline/registry.ts'
-import type { RunState } from './runtime.ts'
+import type { Runs } from './runs.ts'
 
 /** The services of a hub that sources use. */
 export interface SourcesOptions {
@@ -23,7 +23,7 @@ export interface SourcesOptions {
   readonly secrets: ReadonlyMap<string, Secret>
   readonly data: string
   readonly clock: Clock
-  readonly run: (id: string) => RunState | Promise<RunState>
+  readonly runs: Pick<Runs, 'open'>
   readonly network: () => WebFetchGuard
   readonly machine: () => ProgramSettings
 }
@@ -42,6 +42,10 @@ export class Sources {
   readonly #failed = new Map<ToolSource, ToolError>()
   readonly #expected = new Map<ToolSource, Map<string, Expected>>()
   readonly #requests = new Map<string | undefined, readonly SkillRequest[]>()
+  /** The requests of the skills that each run has loaded; by `undefined`, those of all skills. */
+  readonly requests: ReadonlyMap<string | undefined, readonly SkillRequest[]> = this.#requests
+  /** Every call waits for it: rejected if a required source failed, `undefined` if all have started. Only this class sets it. */
+  pending: Promise<void> | undefined
   readonly #offersTo = new Map<ToolSource, Pick<Registry, 'offer'>>()
   readonly #closers = new Map<ToolSource, Set<() => unknown>>()
 
@@ -59,9 +63,13 @@ export class Sources {
     this.#offersTo.set(source, to)
     // Registered before it starts, because it may offer tools immediately.
     this.#connected.set(source, Promise.resolve())
-    const started = this.#start(source).finally(() => this.#starting.delete(started))
+    const started = this.#start(source).finally(() => {
+      this.#starting.delete(started)
+      this.#block()
+    })
     this.#starting.add(started)
     this.#connected.set(source, started)
+    this.#block()
     return () => this.#disconnect(source)
   }
 
@@ -80,16 +88,6 @@ export class Sources {
   async ready({ all = false }: { readonly all?: boolean } = {}): Promise<void> {
     await Promise.all(this.#connected.values())
     if (all) await Promise.allSettled([...this.#expected.values()].flatMap(arrivals))
-  }
-
-  /** Returns a promise that every call waits for: rejected if a required source failed, pending while one is starting. */
-  blocking(): Promise<void> | undefined {
-    const required = [...this.#connected].filter(([source]) => source.required)
-    if (required.length === 0) return undefined
-    const failed = required.find(([source]) => this.#failed.has(source))
-    if (failed) return Promise.reject(this.#failed.get(failed[0]))
-    const starting = required.map(([, started]) => started).filter((started) => this.#starting.has(started))
-    return starting.length === 0 ? undefined : Promise.all(starting).then(() => this.blocking())
   }
 
   /** The sources that could not be started. */
@@ -113,11 +111,6 @@ export class Sources {
     return this.#find(name)?.problem?.()
   }
 
-  /** Returns the requests of the skills that a run has loaded; with `undefined`, those of all skills. */
-  requests(run: string | undefined): readonly SkillRequest[] {
-    return this.#requests.get(run) ?? NONE
-  }
-
   /** Discards the loaded skills of a run that has ended. */
   endRun(run: string): void {
     this.#requests.delete(run)
@@ -126,6 +119,17 @@ export class Sources {
   async close(): Promise<void> {
     const closing = await Promise.allSettled([...this.#connected.keys()].map((source) => this.#disconnect(source)))
     for (const outcome of closing) if (outcome.status === 'rejected') throw outcome.reason
+  }
+
+  /** Sets what calls wait for, after a source was connected, started, failed or disconnected. */
+  #block(): void {
+    const required = [...this.#connected].filter(([source]) => source.required)
+    const failed = required.find(([source]) => this.#failed.has(source))
+    const starting = required.map(([, started]) => started).filter((started) => this.#starting.has(started))
+    if (failed) this.pending = Promise.reject(this.#failed.get(failed[0]))
+    else this.pending = starting.length === 0 ? undefined : Promise.all(starting).then(() => this.pending)
+    // The error is not lost: every call waits for this promise and fails with it.
+    this.pending?.catch(() => {})
   }
 
   async #start(source: ToolSource): Promise<void> {
@@ -143,6 +147,7 @@ export class Sources {
     if (!this.#connected.delete(source)) return
     this.#expected.delete(source)
     this.#failed.delete(source)
+    this.#block()
     this.#offer(source, [])
     this.#offersTo.delete(source)
     try {
@@ -173,7 +178,7 @@ export class Sources {
   }
 
   #hostOf(source: ToolSource): SourceHost {
-    const { redactor, secrets, data, clock, run } = this.#options
+    const { redactor, secrets, data, clock, runs } = this.#options
     const isConnected = () => this.#connected.has(source)
     return {
       data,
@@ -188,11 +193,11 @@ export class Sources {
         this.#expected.set(source, expected.set(prefix, { prefix, arriving, problem }))
       },
       request: (id, request) => {
-        const others = this.requests(id).filter(({ skill }) => skill !== request.skill)
+        const others = (this.#requests.get(id) ?? []).filter(({ skill }) => skill !== request.skill)
         this.#requests.set(id, [...others, request])
       },
       refuseAnswer: async (id, refusal) => {
-        const { records } = await run(id)
+        const { records } = await runs.open(id)
         records?.append(redactor.value({ type: 'answer-refused', ...refusal }))
       },
       startProgram: async (request) => {
@@ -218,8 +223,6 @@ export class Sources {
     }
   }
 }
-
-const NONE: readonly SkillRequest[] = []
 
 function arrivals(expected: ReadonlyMap<string, Expected>): Promise<unknown>[] {
   return [...expected.values()].map(({ arriving }) => arriving())

@@ -5,17 +5,17 @@ describe('outlineJson', () => {
   it('is the JSON itself as long as no text is long', () => {
     const data = { a: [1, 'ü', { b: null }], c: 'x'.repeat(999) }
     const json = JSON.stringify(data)
-    expect(outlineJson(data)).toEqual({ json, bytes: Buffer.byteLength(json) })
+    expect(outlineJson(data)).toEqual({ json, bytes: Buffer.byteLength(json), isWhole: true })
   })
 
   it('puts the hash of a long text in its place, anywhere, and counts its bytes', () => {
     const text = 'ü'.repeat(5_000)
     const data = { path: 'a', parts: [{ text }], text }
-    const { json, bytes } = outlineJson(data)
+    const { json, bytes, isWhole } = outlineJson(data)
     const hash = `sha256:${sha256(text)}`
     expect(JSON.parse(json)).toEqual({ path: 'a', parts: [{ text: hash }], text: hash })
     expect(bytes).toBe(Buffer.byteLength(JSON.stringify(data)))
-    expect(data.text).toBe(text)
+    expect([data.text, isWhole]).toEqual([text, false])
   })
 
   it('tells any two results apart that differ in a long text', () => {

@@ -77,6 +77,8 @@ const HASH_CHARS = 'sha256:'.length + 64
 interface Outline {
   /** The JSON, with `sha256:<hex>` in place of every long string. */
   readonly json: string
+  /** Whether no string was replaced. */
+  readonly isWhole: boolean
   /** Bytes of the whole JSON, except that escapes in long strings are not counted. */
   readonly bytes: number
 }
@@ -87,7 +89,7 @@ export function outlineJson(data: unknown): Outline {
   const json = JSON.stringify(outline(data, longTexts))
   let bytes = Buffer.byteLength(json)
   for (const text of longTexts) bytes += Buffer.byteLength(text) - HASH_CHARS
-  return { json, bytes }
+  return { json, bytes, isWhole: longTexts.length === 0 }
 }
 
 /** Returns the value itself if it contains no long string. */

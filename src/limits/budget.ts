@@ -1,6 +1,13 @@
 import { LRUCache } from 'lru-cache'
-import type { Awaitable, BudgetLimits, BudgetOutcome, BudgetStore, Clock, Usage } from '../core/index.ts'
-import { BudgetAccount, type UnitKey } from './budget-account.ts'
+import {
+  type Awaitable,
+  type BudgetLimits,
+  type BudgetOutcome,
+  type BudgetStore,
+  type Clock,
+  ToolError,
+  type Usage,
+} from '../core/index.ts'
 
 /** The call that wants to be counted. */
 interface BudgetCall {
@@ -45,6 +52,17 @@ export interface BudgetHolder {
   readonly isWithin?: boolean
 }
 
+type Unit = keyof BudgetLimits
+
+const UNITS = ['calls', 'wallMs', 'bytes', 'cost'] as const satisfies readonly Unit[]
+const UNIT_NAMES = { calls: 'calls', wallMs: 'ms of tool time', bytes: 'bytes', cost: 'cost units' } as const
+/** How the owner writes them in tool-hub.yaml. */
+const UNIT_KEYS = { calls: 'calls', wallMs: 'time', bytes: 'bytes', cost: 'cost' } as const
+const NOTICE_AT = 0.75
+
+/** A unit as the owner writes it. */
+type UnitKey = (typeof UNIT_KEYS)[Unit]
+
 const MAX_TRACKED = 10_000
 const DAY_MS = 86_400_000
 /** A run or session that was not used for so long begins anew. */
@@ -72,7 +90,8 @@ export class BudgetLedger {
   readonly #clock: Clock
   /** The one who calls last, and those it lies within before. */
   readonly #holders: readonly BudgetHolder[]
-  readonly #isLimited: boolean
+  /** Whether any call is counted. */
+  readonly isLimited: boolean
   /** Runs that end only with the process, of all principals. */
   readonly #openRuns: Set<string>
   /** Those used last, for the notices that they gave; made when there are limits, because it reserves its room in one allocation. */
@@ -92,7 +111,7 @@ export class BudgetLedger {
     this.#holders = holders
     this.#openRuns = openRuns
     const hasOwn = holders.some(({ limits }) => limits !== undefined)
-    this.#isLimited = Boolean(limits.run ?? limits.session) || hasOwn || this.#tools.size > 0
+    this.isLimited = Boolean(limits.run ?? limits.session) || hasOwn || this.#tools.size > 0
   }
 
   /** The same limits, and those of one more who calls. */
@@ -103,7 +122,7 @@ export class BudgetLedger {
 
   /** Counts a call in every scope it belongs to, or in none when one of them is used up. */
   reserve(call: BudgetCall): Awaitable<Reservation> {
-    if (!this.#isLimited) return UNLIMITED
+    if (!this.isLimited) return UNLIMITED
     const accounts = this.#accountsOf(call)
     if (accounts.length === 0) return UNLIMITED
     const cost = counted(call.cost)
@@ -124,7 +143,7 @@ export class BudgetLedger {
       runAccount(name),
       ...Array.from(this.#tools.keys(), (tool) => toolAccount(tool, name)),
     ])
-    for (const account of this.#isLimited ? accounts : []) {
+    for (const account of this.isLimited ? accounts : []) {
       this.#accounts?.delete(account)
       await this.#store.forget(account)
     }
@@ -237,6 +256,76 @@ class CountedCall implements Reservation {
   }
 }
 
+/** What one run, session, tool or principal may use; what it has used is in the store, by `account`. */
+class BudgetAccount {
+  readonly account: string
+  readonly limits: BudgetLimits
+  readonly expiresAt: number
+  readonly #owner: string
+  readonly #key: (unit: UnitKey) => string
+  readonly #units: readonly { readonly unit: Unit; readonly limit: number }[]
+  readonly #noticed = new Set<Unit>()
+
+  constructor(options: {
+    readonly account: string
+    readonly owner: string
+    /** The key of a unit as the owner writes it. */
+    readonly key: (unit: UnitKey) => string
+    readonly limits: BudgetLimits
+    readonly expiresAt: number
+  }) {
+    this.account = options.account
+    this.limits = options.limits
+    this.expiresAt = options.expiresAt
+    this.#owner = options.owner
+    this.#key = options.key
+    this.#units = UNITS.flatMap((unit) => {
+      const limit = options.limits[unit]
+      return limit === undefined ? [] : [{ unit, limit }]
+    })
+  }
+
+  wallMsLeft(used: Usage): number {
+    return this.limits.wallMs === undefined ? Number.POSITIVE_INFINITY : this.limits.wallMs - used.wallMs
+  }
+
+  /** The limit of time, as the owner writes it. */
+  get wallKey(): string {
+    return this.#keyOf('wallMs')
+  }
+
+  /** One sentence for each limit that went past three quarters since the last time; each comes once a process. */
+  noticesOf(used: Usage): string[] | undefined {
+    let notices: string[] | undefined
+    for (const { unit, limit } of this.#units) {
+      if (used[unit] <= 0 || used[unit] < limit * NOTICE_AT || this.#noticed.has(unit)) continue
+      this.#noticed.add(unit)
+      notices ??= []
+      notices.push(`${this.#spent(unit, used, limit)} (${this.#keyOf(unit)}).`)
+    }
+    return notices
+  }
+
+  /** Why a call that costs so much has no room. Comparisons are written so that a number that is none refuses too. */
+  exceeded(used: Usage, cost: number): ToolError {
+    const { unit, limit } = this.#units.find(({ unit, limit }) => !hasRoom(unit, used, limit, cost))!
+    const key = this.#keyOf(unit)
+    const wanted = unit === 'cost' ? `, and this call costs ${amount(cost)}` : ''
+    return new ToolError('BUDGET_EXCEEDED', `${this.#spent(unit, used, limit)}${wanted} (${key}).`, {
+      fix: { key, hint: `Finish with what there is, or have the owner raise ${key}.` },
+      details: { unit, used: used[unit], limit },
+    })
+  }
+
+  #spent(unit: Unit, used: Usage, limit: number): string {
+    return `${this.#owner} has used ${amount(used[unit])} of ${amount(limit)} ${UNIT_NAMES[unit]}`
+  }
+
+  #keyOf(unit: Unit): string {
+    return this.#key(UNIT_KEYS[unit])
+  }
+}
+
 /** A negative amount counts as 0, and one that is not a number uses everything up. */
 function counted(amount: number): number {
   return Number.isFinite(amount) ? Math.max(0, amount) : Number.MAX_SAFE_INTEGER
@@ -262,4 +351,14 @@ function noticesOf(accounts: readonly BudgetAccount[], used: readonly Usage[]): 
     if (fresh) notices = [...notices, ...fresh]
   }
   return notices
+}
+
+function hasRoom(unit: Unit, used: Usage, limit: number, cost: number): boolean {
+  if (unit === 'calls') return used.calls + 1 <= limit
+  return unit === 'cost' ? used.cost + cost <= limit : used[unit] < limit
+}
+
+/** Whole numbers as they are, others short. */
+function amount(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(2)
 }

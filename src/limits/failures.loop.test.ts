@@ -40,7 +40,7 @@ describe('LoopDetector', () => {
     const changed = failing(4)
     expect(changed.record('r', 'x', 'args', 'another failure')).toBeUndefined()
     const ended = failing(5)
-    ended.endRun('r')
+    ended.forget('r')
     ended.check('r', 'x', 'args')
   })
 

@@ -39,7 +39,7 @@ export class Breakers {
   /** Refuses while the tool is paused, without taking the place of the one that tries it again. */
   refusePaused(tool: string): void {
     const circuit = this.#circuits.get(tool)
-    if (!this.#isPaused(circuit)) return
+    if (!circuit || circuit.failures < this.#failures) return
     const waitMs = circuit.openUntil - this.#clock.now()
     if (waitMs > 0) throw paused(tool, circuit.failures, `wait ${waitMs} ms`, waitMs)
     if (circuit.isProbing) throw paused(tool, circuit.failures, 'another call is trying it now; wait for its end')
@@ -48,7 +48,7 @@ export class Breakers {
   /** Refuses while the tool is paused; true when this call is the one that tries it again. */
   check(tool: string): boolean {
     const circuit = this.#circuits.get(tool)
-    if (!this.#isPaused(circuit)) return false
+    if (!circuit || circuit.failures < this.#failures) return false
     this.refusePaused(tool)
     circuit.isProbing = true
     return true
@@ -62,11 +62,7 @@ export class Breakers {
     const circuit = this.#circuits.get(tool)
     if (circuit && isProbe) circuit.isProbing = false
     if (outcome === 'failed') this.#fail(tool, circuit)
-    if (outcome === 'ok' && (isProbe || !this.#isPaused(circuit))) this.#circuits.delete(tool)
-  }
-
-  #isPaused(circuit: Circuit | undefined): circuit is Circuit {
-    return circuit !== undefined && circuit.failures >= this.#failures
+    if (outcome === 'ok' && circuit && (isProbe || circuit.failures < this.#failures)) this.#circuits.delete(tool)
   }
 
   #fail(tool: string, known: Circuit | undefined): void {
@@ -110,6 +106,11 @@ export class LoopDetector {
     this.#maxRuns = options.maxRuns ?? MAX_RUNS
   }
 
+  /** Whether a call of the run has failed since the last one that succeeded. */
+  hasFailures(run: string): boolean {
+    return this.#runs?.has(run) ?? false
+  }
+
   /** Refuses a call that failed the same way too often. Its refusal is not to be recorded as another failure. */
   check(run: string, tool: string, argsHash: string): void {
     const times = this.#runs?.get(run)?.get(keyOf(tool, argsHash))?.times ?? 0
@@ -122,18 +123,15 @@ export class LoopDetector {
 
   /** Counts how a call ended: the hash of its failure, or `undefined` for a success. Returns a notice in time. */
   record(run: string, tool: string, argsHash: string, failure: string | undefined): string | undefined {
-    if (failure === undefined) {
-      this.#runs?.delete(run)
-      return undefined
-    }
+    if (failure === undefined) return this.forget(run)
     const times = this.#count(run, keyOf(tool, argsHash), failure)
     if (times < this.#warnAt) return undefined
     const next = times < this.#stopAt ? `at ${this.#stopAt} it is refused` : 'the next is refused'
     return `${tool} failed the same way ${times} times in a row with these arguments; ${next}.`
   }
 
-  /** Forgets a run that is over. */
-  endRun(run: string): void {
+  /** Forgets the failures of a run: a call succeeded, or the run is over. */
+  forget(run: string): undefined {
     this.#runs?.delete(run)
   }
 

@@ -35,7 +35,7 @@ interface Walk {
 type Text = string & { isWellFormed(): boolean }
 
 /** Where the walk puts what it has read. */
-type Copy = Record<string, unknown> | unknown[]
+type Copy = Record<string | number, unknown>
 
 /** Of the message around the arguments: its own fields are not counted as theirs. */
 const ENVELOPE_ENTRIES = 1_000
@@ -61,43 +61,37 @@ export function boundInput(value: unknown, limits: InputLimits): unknown {
 
 /** The same, and how large they are. */
 export function takeInput(value: unknown, limits: InputLimits): BoundInput {
-  const holder: unknown[] = []
+  const holder: Copy = {}
   const { maxBytes, maxEntries = Number.POSITIVE_INFINITY } = limits
   const walk = { maxDepth: Math.min(limits.maxDepth, MAX_DEPTH), bytesLeft: maxBytes, entriesLeft: maxEntries }
-  const problem = findProblem(value, walk, holder)
-  if (!problem) return { value: holder[0], bytes: maxBytes - walk.bytesLeft }
+  let problem: Problem | undefined
+  try {
+    problem = inspect(value, walk, 0, holder, 'value')
+  } catch (error) {
+    // Only a proxy can throw here, and what cannot be read is not let in.
+    problem = newProblem(error, 'cannot be read', 'Pass plain JSON data, not a proxy.')
+  }
+  if (!problem) return { value: holder.value, bytes: maxBytes - walk.bytesLeft }
   if (problem.what === TOO_MANY) throw tooManyEntries(maxEntries)
   const where = problem.path.length === 0 ? 'The input' : `The input at ${quotePointer(problem.path)}`
   const bounds = problem.what === TOO_LARGE ? ` of ${maxBytes} bytes` : ''
   throw new ToolError('INPUT_SCHEMA_INVALID', `${where} ${problem.what}${bounds}.`, { hint: problem.hint })
 }
 
-function findProblem(value: unknown, walk: Walk, holder: Copy): Problem | undefined {
-  try {
-    return inspect(value, walk, 0, holder, 0)
-  } catch (error) {
-    // Only a proxy can throw here, and what cannot be read is not let in.
-    return newProblem(error, 'cannot be read', 'Pass plain JSON data, not a proxy.')
-  }
-}
-
+/** Copies a value into its holder, and returns the first problem with it. */
 function inspect(value: unknown, walk: Walk, depth: number, holder: Copy, key: string | number): Problem | undefined {
-  if (typeof value === 'object' && value !== null) {
-    const copy = Array.isArray(value) ? [] : {}
-    put(holder, key, copy)
-    return Array.isArray(value)
-      ? inspectArray(value, walk, depth + 1, copy)
-      : inspectObject(value, walk, depth + 1, copy)
+  if (Array.isArray(value)) {
+    const copy: unknown[] = []
+    holder[key] = copy
+    // An array takes indexes like a record.
+    return inspectArray(value, walk, depth + 1, copy as unknown[] & Copy)
   }
-  put(holder, key, value)
-  return inspectScalar(value, walk)
-}
-
-function put(holder: Copy, key: string | number, value: unknown): void {
-  ;(holder as Record<string | number, unknown>)[key] = value
-}
-
-function inspectScalar(value: unknown, walk: Walk): Problem | undefined {
+  if (typeof value === 'object' && value !== null) {
+    const copy: Copy = {}
+    holder[key] = copy
+    return inspectObject(value, walk, depth + 1, copy)
+  }
+  holder[key] = value
   switch (typeof value) {
     case 'string':
       return inspectText(value, walk)
@@ -130,10 +124,21 @@ function inspectObject(object: object, walk: Walk, depth: number, copy: Copy): P
   const tooLarge = spend(walk, Math.max(2, 1 + keys.length * 2), keys.length)
   if (tooLarge) return tooLarge
   for (const key of keys) {
-    const problem = inspectProperty(object, key, walk, depth, copy)
+    let problem = FORBIDDEN_KEYS.has(key) ? forbidden(key) : inspectText(key, walk)
+    if (!problem) {
+      const property = Object.getOwnPropertyDescriptor(object, key)
+      const isPlain = property && !property.get && !property.set
+      problem = isPlain
+        ? inspect(property.value, walk, depth, copy, key)
+        : newProblem(key, 'is an accessor', PLAIN_HINT)
+    }
     if (problem) return locate(problem, object, key)
   }
   return undefined
+}
+
+function forbidden(key: string): Problem {
+  return newProblem(key, 'has a forbidden name', `Rename the key ${key}.`)
 }
 
 function inspectArray(array: readonly unknown[], walk: Walk, depth: number, copy: Copy): Problem | undefined {
@@ -146,15 +151,6 @@ function inspectArray(array: readonly unknown[], walk: Walk, depth: number, copy
     if (problem) return locate(problem, array, String(index))
   }
   return undefined
-}
-
-function inspectProperty(object: object, key: string, walk: Walk, depth: number, copy: Copy): Problem | undefined {
-  if (FORBIDDEN_KEYS.has(key)) return newProblem(key, 'has a forbidden name', `Rename the key ${key}.`)
-  const badKey = inspectText(key, walk)
-  if (badKey) return badKey
-  const property = Object.getOwnPropertyDescriptor(object, key)
-  if (!property || property.get || property.set) return newProblem(key, 'is an accessor', PLAIN_HINT)
-  return inspect(property.value, walk, depth, copy, key)
 }
 
 function inspectElement(

@@ -2,13 +2,15 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { Concurrency, type Release } from './throughput.ts'
 
-const signal = () => new AbortController().signal
+const caller = new AbortController()
 
 describe('Concurrency', () => {
   it('enters without a promise while there is room, and never asks for the signal', () => {
     const concurrency = new Concurrency({ all: 2 })
-    const unasked = () => {
-      throw new Error('asked for the signal')
+    const unasked = {
+      get signal(): AbortSignal {
+        throw new Error('asked for the signal')
+      },
     }
     expect(typeof concurrency.enter('a', unasked)).toBe('function')
     expect(typeof concurrency.enter('b', unasked)).toBe('function')
@@ -17,9 +19,9 @@ describe('Concurrency', () => {
 
   it('lets everybody in without limits', () => {
     const concurrency = new Concurrency({})
-    for (let i = 0; i < 1000; i++) expect(typeof concurrency.enter('a', signal)).toBe('function')
+    for (let i = 0; i < 1000; i++) expect(typeof concurrency.enter('a', caller)).toBe('function')
     // Nothing is counted, so there is nothing to make for each call.
-    expect(concurrency.enter('b', signal)).toBe(concurrency.enter('a', signal))
+    expect(concurrency.enter('b', caller)).toBe(concurrency.enter('a', caller))
   })
 
   it('keeps 1,000 calls within the limits, in their order', async () => {
@@ -27,7 +29,7 @@ describe('Concurrency', () => {
     const active = { all: 0, narrow: 0 }
     const order: number[] = []
     const one = async (index: number, tool: 'wide' | 'narrow') => {
-      const release = await concurrency.enter(tool, signal)
+      const release = await concurrency.enter(tool, caller)
       order.push(index)
       active.all++
       if (tool === 'narrow') active.narrow++
@@ -47,9 +49,9 @@ describe('Concurrency', () => {
   it('goes by arrival over all tools, so that none starves', async () => {
     const concurrency = new Concurrency({ all: 1, tools: { b: 1 } })
     const entered: string[] = []
-    const first = (await concurrency.enter('a', signal)) as Release
+    const first = (await concurrency.enter('a', caller)) as Release
     const waits = ['b', 'a', 'b', 'a'].map(async (tool, index) => {
-      const release = await concurrency.enter(tool, signal)
+      const release = await concurrency.enter(tool, caller)
       entered.push(`${tool}${index}`)
       release()
     })
@@ -60,32 +62,32 @@ describe('Concurrency', () => {
 
   it('lets others pass a call that waits for its own tool', async () => {
     const concurrency = new Concurrency({ all: 3, tools: { narrow: 1 } })
-    const release = (await concurrency.enter('narrow', signal)) as Release
-    const waiting = concurrency.enter('narrow', signal)
+    const release = (await concurrency.enter('narrow', caller)) as Release
+    const waiting = concurrency.enter('narrow', caller)
     expect(waiting).toBeInstanceOf(Promise)
-    expect(typeof concurrency.enter('wide', signal)).toBe('function')
+    expect(typeof concurrency.enter('wide', caller)).toBe('function')
     release()
     expect(typeof (await waiting)).toBe('function')
   })
 
   it('leaves the queue when aborted, and holds nobody up afterwards', async () => {
     const concurrency = new Concurrency({ all: 1 })
-    const release = (await concurrency.enter('a', signal)) as Release
+    const release = (await concurrency.enter('a', caller)) as Release
     const stopper = new AbortController()
-    const stopped = concurrency.enter('a', () => stopper.signal)
-    const next = concurrency.enter('a', signal)
+    const stopped = concurrency.enter('a', stopper)
+    const next = concurrency.enter('a', caller)
     stopper.abort(new Error('enough'))
     await expect(stopped).rejects.toMatchObject({ code: 'ABORTED', cause: stopper.signal.reason })
     release()
     const releaseNext = await next
     releaseNext()
-    expect(typeof concurrency.enter('a', signal)).toBe('function')
+    expect(typeof concurrency.enter('a', caller)).toBe('function')
   })
 
   it('refuses to wait for a call that is stopped already', async () => {
     const concurrency = new Concurrency({ tools: { a: 0 } })
     const stopped = AbortSignal.abort(new Error('enough'))
-    await expect(concurrency.enter('a', () => stopped)).rejects.toMatchObject({
+    await expect(concurrency.enter('a', { signal: stopped })).rejects.toMatchObject({
       code: 'ABORTED',
       message: 'The caller stopped a while it waited for its turn.',
       cause: stopped.reason,
@@ -94,23 +96,23 @@ describe('Concurrency', () => {
 
   it('keeps a place that was entered when the abort comes later', async () => {
     const concurrency = new Concurrency({ all: 1 })
-    const release = (await concurrency.enter('a', signal)) as Release
+    const release = (await concurrency.enter('a', caller)) as Release
     const stopper = new AbortController()
-    const entering = concurrency.enter('a', () => stopper.signal)
+    const entering = concurrency.enter('a', stopper)
     release()
     expect(getEventListeners(stopper.signal, 'abort')).toEqual([])
     stopper.abort()
     const releaseSecond = await entering
-    expect(concurrency.enter('a', signal)).toBeInstanceOf(Promise)
+    expect(concurrency.enter('a', caller)).toBeInstanceOf(Promise)
     releaseSecond()
   })
 
   it('goes by arrival over tools that all have limits of their own', async () => {
     const concurrency = new Concurrency({ all: 1, tools: { a: 1, b: 1, c: 1 } })
-    const first = (await concurrency.enter('other', signal)) as Release
+    const first = (await concurrency.enter('other', caller)) as Release
     const entered: string[] = []
     const waits = ['c', 'a', 'b', 'a', 'c'].map(async (tool, index) => {
-      const release = await concurrency.enter(tool, signal)
+      const release = await concurrency.enter(tool, caller)
       entered.push(`${tool}${index}`)
       release()
     })
@@ -121,8 +123,8 @@ describe('Concurrency', () => {
 
   it('lets in everybody there is room for when a place is free', async () => {
     const concurrency = new Concurrency({ all: 3, tools: { narrow: 1 } })
-    const [narrow, , wide] = ['narrow', 'x', 'y'].map((tool) => concurrency.enter(tool, signal) as Release)
-    const waiting = ['narrow', 'x', 'narrow'].map((tool) => concurrency.enter(tool, signal))
+    const [narrow, , wide] = ['narrow', 'x', 'y'].map((tool) => concurrency.enter(tool, caller) as Release)
+    const waiting = ['narrow', 'x', 'narrow'].map((tool) => concurrency.enter(tool, caller))
     // The first of them waits for its own tool: the place is for the second.
     wide!()
     expect(typeof (await waiting[1])).toBe('function')
@@ -135,11 +137,11 @@ describe('Concurrency', () => {
   it('refuses call 100,001 that would wait, until one of those before it has left', async () => {
     const concurrency = new Concurrency({ tools: { a: 0 } })
     const stopper = new AbortController()
-    const stopped = concurrency.enter('a', () => stopper.signal) as Promise<Release>
+    const stopped = concurrency.enter('a', stopper) as Promise<Release>
     // So many signals take their time, and so does one that so many listen to.
     const never = { aborted: false, addEventListener: () => {} } as unknown as AbortSignal
-    for (let waiting = 1; waiting < 100_000; waiting++) void concurrency.enter('a', () => never)
-    await expect(concurrency.enter('a', signal)).rejects.toMatchObject({
+    for (let waiting = 1; waiting < 100_000; waiting++) void concurrency.enter('a', { signal: never })
+    await expect(concurrency.enter('a', caller)).rejects.toMatchObject({
       code: 'RATE_LIMITED',
       message: 'a cannot wait: 100000 calls wait already.',
       fix: { hint: 'Wait until calls have ended, then call again.' },
@@ -147,17 +149,17 @@ describe('Concurrency', () => {
     stopper.abort()
     await expect(stopped).rejects.toMatchObject({ code: 'ABORTED' })
     const late = new AbortController()
-    const waits = concurrency.enter('a', () => late.signal)
+    const waits = concurrency.enter('a', late)
     late.abort()
     await expect(waits).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
   it('gives a place back once, however often it is released', async () => {
     const concurrency = new Concurrency({ all: 1 })
-    const release = (await concurrency.enter('a', signal)) as Release
+    const release = (await concurrency.enter('a', caller)) as Release
     release()
     release()
-    expect(typeof concurrency.enter('a', signal)).toBe('function')
-    expect(concurrency.enter('a', signal)).toBeInstanceOf(Promise)
+    expect(typeof concurrency.enter('a', caller)).toBe('function')
+    expect(concurrency.enter('a', caller)).toBeInstanceOf(Promise)
   })
 })

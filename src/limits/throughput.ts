@@ -26,6 +26,8 @@ export class RateLimiter {
   readonly #tools: ReadonlyMap<string, readonly NamedBucket[]>
   readonly #store: RateStore
   readonly #clock: Clock
+  /** Whether any call takes a token. */
+  readonly isLimited: boolean
 
   constructor(limits: Limits, store: RateStore, clock: Clock, principals: readonly NamedBucket[] = []) {
     this.#limits = limits
@@ -40,6 +42,7 @@ export class RateLimiter {
         return [tool, [...this.#all, bucket]]
       }),
     )
+    this.isLimited = this.#all.length > 0 || this.#tools.size > 0
   }
 
   /** The same limits, and those of one more principal. */
@@ -94,7 +97,6 @@ export class Concurrency {
   readonly #lanes: ReadonlyMap<string, Lane>
   /** The tools without a limit of their own. */
   readonly #shared = newLane(Number.POSITIVE_INFINITY)
-  readonly #isLimited: boolean
   #active = 0
   #waiting = 0
   #tickets = 0
@@ -102,16 +104,16 @@ export class Concurrency {
   constructor(limits: { readonly all?: number; readonly tools?: Readonly<Record<string, number>> }) {
     this.#limit = limits.all ?? Number.POSITIVE_INFINITY
     this.#lanes = new Map(Object.entries(limits.tools ?? {}).map(([tool, limit]) => [tool, newLane(limit)]))
-    this.#isLimited = limits.all !== undefined || this.#lanes.size > 0
   }
 
-  /** Enters immediately when there is room; else waits its turn. `signal` is asked for only when there is a wait. */
-  enter(tool: string, signal: () => AbortSignal): Release | Promise<Release> {
-    if (!this.#isLimited) return NOTHING_TO_RELEASE
-    const lane = this.#lanes.get(tool) ?? this.#shared
+  /** Enters immediately when there is room; else waits its turn. The signal is read only when there is a wait. */
+  enter(tool: string, call: { readonly signal: AbortSignal }): Release | Promise<Release> {
+    const own = this.#lanes.get(tool)
+    if (!own && this.#limit === Number.POSITIVE_INFINITY) return NOTHING_TO_RELEASE
+    const lane = own ?? this.#shared
     // Waiting calls cannot use the room there is now, or they would have started: nothing is overtaken.
     if (this.#hasRoom(lane)) return this.#admit(lane)
-    return this.#wait(tool, lane, signal())
+    return this.#wait(tool, lane, call.signal)
   }
 
   #hasRoom(lane: Lane): boolean {

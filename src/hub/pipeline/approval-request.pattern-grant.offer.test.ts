@@ -21,7 +21,7 @@ function offered({ name = 'x.save', capability = 'write:fs', values, input, tool
   const owner = [{ rule: { [effect]: capability } as never, source: { file: 'policy', index: 0 }, base: '/' }]
   const runtime = {
     policy: compilePolicy({ owner }),
-    sources: { requests: () => [] },
+    sources: { requests: new Map() },
     settings: { isSandboxRequired: false },
   } as unknown as Runtime
   const call = new Call({ id: 'c1', run: 'r', wire: name, caller: 'c', options: {}, input })

@@ -7,9 +7,8 @@ import type { RunState, Runtime } from '../runtime.ts'
 import { callRisks, viewsOf } from './approval-views/call-views.ts'
 import { NOT_WHOLE } from './approval-views/diff-views.ts'
 import { type Call, type DecidedCall, type FoundCall, givenIds, untilStopped } from './call.ts'
-import { question } from './decide.ts'
+import { question, targetLines } from './decide.ts'
 import { recentCalls } from './record.ts'
-import { targetLines } from './targets.ts'
 
 const MAX_NAMED_TARGETS = 5
 

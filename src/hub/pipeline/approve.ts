@@ -6,7 +6,7 @@ import type { RunState, Runtime } from '../runtime.ts'
 import { boundTo, canCoverTargets, createApprovalRequest, patternOf, permits } from './approval-request.ts'
 import { type DecidedCall, emitEvent, type FoundCall } from './call.ts'
 import { denyCall } from './decide.ts'
-import { accepted } from './input.ts'
+import { accepted } from './validate.ts'
 
 /** Steps 2 to 5 of the pipeline. */
 type JudgeInput = (runtime: Runtime, run: RunState, call: FoundCall) => Promise<DecidedCall>
@@ -60,7 +60,7 @@ export async function rememberedAnswer(runtime: Runtime, run: RunState, call: De
     permits: (pattern) => permits(runtime, run, call, pattern),
   })
   // A pattern does not replace the person that a hook requires for this call.
-  const isHooked = found?.covers === 'pattern' && runtime.hooks.has('decide')
+  const isHooked = found?.covers === 'pattern' && runtime.hooks.names.has('decide')
   return isHooked && (await runtime.hooks.decide(call, 'allow')) !== 'allow' ? undefined : found
 }
 

@@ -79,7 +79,7 @@ it('the end of a call is waited for by as many as like', async () => {
   const waiting = [call.whenEnded(), call.whenEnded()]
   call.onEnded!()
   expect(await Promise.all(waiting)).toEqual([undefined, undefined])
-  expect([call.executed, newCall().executed]).toEqual([false, false])
+  expect([call.executedMark, newCall().executedMark]).toEqual([undefined, undefined])
 })
 
 it('another input forgets all that was learnt of the one before', () => {
@@ -89,8 +89,8 @@ it('another input forgets all that was learnt of the one before', () => {
   const before = call.argsHash
   expect(before).toMatch(/^[0-9a-f]{64}$/)
   call.targets = [{ capability: 'exec', value: 'ls' }]
-  call.commands.push({ value: 'ls', cwd: '/', env: [] })
-  call.readings.set('ls', { parts: [], doubts: [] })
+  call.commands = [{ value: 'ls', cwd: '/', env: [] }]
+  call.readings = new Map([['ls', { parts: [], doubts: [] }]])
   call.sandbox = 'full'
   call.unread = '/a'
   call.replaceInput({ other: true })

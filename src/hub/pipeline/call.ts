@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   type Artifact,
   type CallEvent,
@@ -18,7 +19,7 @@ import type { Decision } from '../../policy/index.ts'
 import type { CallSpan } from '../../records/telemetry/index.ts'
 import type { CommandReading } from '../../shell/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
-import type { TimeLimit } from './execute.ts'
+import type { Execution } from './execute.ts'
 import type { RegisteredDialect, RegisteredTool } from './registered-tool.ts'
 
 /** A command, its working folder, and the names of the environment variables that it may add. */
@@ -27,6 +28,8 @@ export interface JudgedCommand {
   readonly cwd: string
   readonly env: readonly string[]
 }
+
+const NO_READINGS: ReadonlyMap<string, CommandReading> = new Map()
 
 /** The abort reason of a call that has ended. Shared, because a new error would cost each call a stack trace. */
 const OVER = Object.freeze(
@@ -62,9 +65,9 @@ export class Call {
   isValid = false
   targets: readonly ResolvedTarget[] = []
   /** The commands of the call as policy decided on them. */
-  readonly commands: JudgedCommand[] = []
+  commands: readonly JudgedCommand[] = []
   /** What each command would run, by the value of its target. */
-  readonly readings = new Map<string, CommandReading>()
+  readings: ReadonlyMap<string, CommandReading> = NO_READINGS
   /** The isolation level of the commands; `undefined` if the call runs none. */
   sandbox: SandboxLevel | undefined
   /** A file that the call would replace although the run has not read it. */
@@ -88,8 +91,8 @@ export class Call {
   waitedMs = 0
   /** The share of `waitedMs` after `execute` was entered. */
   waitedInToolMs = 0
-  /** The time limit of `execute`. */
-  timeLimit: TimeLimit | undefined
+  /** The tool that is running; its time stops while the call waits for a person. */
+  execution: Pick<Execution, 'pause' | 'resume'> | undefined
   abandoned = false
   /** Whether the result has been returned. */
   ended = false
@@ -110,6 +113,8 @@ export class Call {
   key: NewKey<ToolResult> | undefined
   span: CallSpan | undefined
 
+  /** Why the call was stopped; `undefined` if it was not. Set by `abort`. */
+  abortReason: ToolError | undefined
   /** Called once when the call is stopped. Set by the step that is waiting. */
   onAbort: ((reason: ToolError) => void) | undefined
 
@@ -123,7 +128,6 @@ export class Call {
   #argsHash: string | undefined
   #controller: AbortController | undefined
   #stopListeners: Set<(reason: ToolError) => void> | undefined
-  #abortReason: ToolError | undefined
 
   constructor(fields: {
     id: string
@@ -149,24 +153,19 @@ export class Call {
   /** The signal of this call. Created on first use, because most tools never read it. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
-    if (this.#abortReason ?? this.ended) this.#controller.abort(this.#abortReason ?? OVER)
+    if (this.isStopped) this.#controller.abort(this.abortReason ?? OVER)
     return this.#controller.signal
-  }
-
-  /** Why the call was stopped; `undefined` if it was not. */
-  get abortReason(): ToolError | undefined {
-    return this.#abortReason
   }
 
   /** The same as `signal.aborted`, without creating the signal. */
   get isStopped(): boolean {
-    return this.ended || this.#abortReason !== undefined
+    return this.ended || this.abortReason !== undefined
   }
 
   /** Stops the call. Only the first reason counts. */
   abort(reason: ToolError): void {
-    if (this.#abortReason !== undefined || this.ended) return
-    this.#abortReason = reason
+    if (this.isStopped) return
+    this.abortReason = reason
     this.#emitStop(reason)
     this.onAbort?.(reason)
   }
@@ -184,7 +183,7 @@ export class Call {
   #beginWait(): void {
     if (this.#waits++ > 0) return
     this.#waitingSince = performance.now()
-    this.timeLimit?.pause()
+    this.execution?.pause()
   }
 
   #endWait(): void {
@@ -192,7 +191,7 @@ export class Call {
     const waitedMs = performance.now() - this.#waitingSince
     this.waitedMs += waitedMs
     if (this.executedMark !== undefined) this.waitedInToolMs += waitedMs
-    this.timeLimit?.resume()
+    this.execution?.resume()
   }
 
   /**
@@ -200,7 +199,7 @@ export class Call {
    * removes the listener. Cheaper than a signal.
    */
   onStop(listener: (reason: ToolError) => void): () => void {
-    if (this.isStopped) listener(this.#abortReason ?? OVER)
+    if (this.isStopped) listener(this.abortReason ?? OVER)
     this.#stopListeners ??= new Set()
     this.#stopListeners.add(listener)
     return () => this.#stopListeners?.delete(listener)
@@ -216,7 +215,7 @@ export class Call {
   /** Ends the call: a context that its tool has kept no longer works. */
   end(): void {
     this.ended = true
-    this.#emitStop(OVER)
+    if (this.#controller ?? this.#stopListeners) this.#emitStop(OVER)
   }
 
   /** Resolves when the call has ended and its end is recorded. */
@@ -233,10 +232,6 @@ export class Call {
     })
   }
 
-  get executed(): boolean {
-    return this.executedMark !== undefined
-  }
-
   /** Hash of the final input; empty before the input is final. */
   get argsHash(): string {
     if (!this.isValid) return ''
@@ -250,8 +245,8 @@ export class Call {
     this.isValid = false
     this.#argsHash = undefined
     this.targets = []
-    this.commands.length = 0
-    this.readings.clear()
+    this.commands = []
+    this.readings = NO_READINGS
     this.sandbox = undefined
     this.unread = undefined
   }
@@ -333,10 +328,17 @@ export function withinTimeout<T>(
   return untilStopped(call, work).finally(cancel)
 }
 
+/** Generates ids that are cheap and unique across processes: 60 random bits per hub, then a counter. */
+export function callIds(): () => string {
+  const prefix = `c${randomBytes(8).toString('base64url').replaceAll(/[-_]/g, '0').slice(0, 10)}`
+  let count = 0
+  return () => `${prefix}-${++count}`
+}
+
 /** Emits an event to the stream of the call and to all listeners of the hub. */
 export function emitEvent(runtime: Runtime, call: Call, event: CallEvent): void {
   if (call.emit) notify(call.emit, event)
-  runtime.publish(event)
+  for (const listener of runtime.listeners) notify(listener, event)
 }
 
 /** An error thrown by a listener must not fail the call: it is rethrown as an uncaught exception of the process. */

@@ -82,7 +82,7 @@ describe('the start of a call without effects', () => {
 describe('what happens in a call', () => {
   it('is told to the one who streams it and to all who watch, whether or not the former throws', async () => {
     const told: unknown[] = []
-    const runtime = { publish: (event: unknown) => told.push(event) } as unknown as Runtime
+    const runtime = { listeners: new Set([(event: unknown) => told.push(event)]) } as unknown as Runtime
     const event = { type: 'call-started', callId: '1', tool: 'w' } as const
     emitEvent(runtime, newCall(), event)
     const emit = () => {

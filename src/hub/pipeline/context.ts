@@ -1,27 +1,31 @@
 import {
   type Answer,
   type AnyTool,
-  type Artifact,
+  artifactHash,
   type BaseContext,
   CAPABILITY_OF_FEATURE,
   type Capability,
+  type Change,
   type Content,
   type Evidence,
   FEATURES,
-  type FeatureCall,
   type FeatureName,
+  type GuardedFetch,
+  type Journal,
   type Question,
-  type Rights,
+  type ReadFiles,
   ToolError,
   type ToolResult,
+  type WriteFiles,
 } from '../../core/index.ts'
+import { createRunJournal } from '../../records/undo/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { askPerson } from './ask-person.ts'
 import { type Call, type DecidedCall, emitEvent, markUntrusted } from './call.ts'
-import { decideNow, holdToDecision, isNamed } from './decide.ts'
+import { decideNow, holdToDecision } from './decide.ts'
 import { execHandle } from './exec-handle.ts'
-import { filesHandle, networkHandle } from './handles.ts'
-import { recordIntent } from './record.ts'
+import { featureCall } from './feature-handle.ts'
+import { beginChange, keepArtifact, recordIntent, refuseEffects } from './record.ts'
 import { blocks, outputLimit } from './settle.ts'
 
 /** Calls a tool from within a call, which becomes the parent. The nested call passes through the whole pipeline. */
@@ -32,22 +36,27 @@ export type CallNested = (runtime: Runtime, tool: string | AnyTool, input: unkno
  * the tool first reads it.
  */
 export function buildContext(runtime: Runtime, run: RunState, call: DecidedCall, callNested: CallNested): BaseContext {
-  return new (contextClass(call.tool.capabilities))(runtime, run, call, callNested)
+  const { capabilities } = call.tool
+  const Context = CLASSES.get(capabilities) ?? contextClass(capabilities)
+  return new Context(runtime, run, call, callNested)
 }
 
 type CreateHandle = (runtime: Runtime, run: RunState, call: DecidedCall, callNested: CallNested) => unknown
 
-/** Only for the getters below: a tool that could get the call from its context would bypass the sandbox. */
-let handleOf: (context: CallContext, name: string, create: CreateHandle) => unknown
+/** Not a static method, which tools could reach: a tool that could get the call from its context would bypass the sandbox. */
+let defineHandle: (prototype: object, handle: Handle) => void
 
 class CallContext implements BaseContext {
   static {
-    handleOf = (context, name, create) => {
-      context.#handles ??= new Map()
-      const handles = context.#handles
-      if (!handles.has(name))
-        handles.set(name, create(context.#runtime, context.#run, context.#call, context.#callNested))
-      return handles.get(name)
+    defineHandle = (prototype, { name, create }) => {
+      Object.defineProperty(prototype, name, {
+        get(this: CallContext) {
+          this.#handles ??= new Map()
+          if (!this.#handles.has(name))
+            this.#handles.set(name, create(this.#runtime, this.#run, this.#call, this.#callNested))
+          return this.#handles.get(name)
+        },
+      })
     }
   }
 
@@ -95,7 +104,7 @@ class CallContext implements BaseContext {
   }
 
   evidence(evidence: Evidence): void {
-    this.#assertOpen()
+    if (this.#call.ended) throw this.#call.over()
     if (!isEvidence(evidence)) throw new TypeError('Evidence must be { type, ref, summary }, each a string.')
     this.#call.evidence.push(evidence)
   }
@@ -160,8 +169,6 @@ const CLASSES = new WeakMap<ReadonlySet<Capability>, ContextClass>()
 const BY_HANDLES = new Map<string, ContextClass>()
 
 function contextClass(capabilities: ReadonlySet<Capability>): ContextClass {
-  const known = CLASSES.get(capabilities)
-  if (known) return known
   const handles = new Set(
     [...HANDLES].flatMap(([capability, handle]) => (capabilities.has(capability) ? [handle] : [])),
   )
@@ -174,13 +181,7 @@ function contextClass(capabilities: ReadonlySet<Capability>): ContextClass {
 
 function defineContext(handles: Iterable<Handle>): ContextClass {
   class ToolContext extends CallContext {}
-  for (const { name, create } of handles) {
-    Object.defineProperty(ToolContext.prototype, name, {
-      get(this: CallContext) {
-        return handleOf(this, name, create)
-      },
-    })
-  }
+  for (const handle of handles) defineHandle(ToolContext.prototype, handle)
   // Frozen because calls share the prototype: a tool must not change the contexts of others.
   Object.freeze(ToolContext.prototype)
   return ToolContext
@@ -200,77 +201,133 @@ function isEvidence(evidence: Evidence): boolean {
   return typeof type === 'string' && typeof ref === 'string' && typeof summary === 'string'
 }
 
-/** Stores redacted data as an artifact of the run and lists it in the result of the call. Throws if there are no records. */
-export async function keepArtifact(
-  { redactor }: Runtime,
-  { records }: RunState,
-  call: Call,
-  content: string | Uint8Array,
-  options?: { readonly name?: string; readonly mediaType?: string },
-): Promise<Artifact> {
-  if (call.ended) throw call.over()
-  if (!records)
-    throw new ToolError('RECORDS_UNAVAILABLE', 'This hub keeps no records, so it cannot store an artifact.', {
-      hint: 'Create the hub with `runs` set to a folder.',
-    })
-  const kept = typeof content === 'string' ? redactor.text(content) : content
-  const artifact = await records.putArtifact(kept, redactor.value(options))
-  call.artifacts.push(artifact)
-  return artifact
+/** The capability that each use of a file needs. Overwriting a file destroys its content. */
+const CAPABILITY_OF = { read: 'read:fs', write: 'write:fs', overwrite: 'danger:destructive' } as const
+
+/** Creates the files handle of a call: limited to the declared capabilities and the decision, recorded before any change. */
+export function filesHandle(runtime: Runtime, run: RunState, call: DecidedCall): Partial<ReadFiles & WriteFiles> {
+  const { capabilities } = call.tool
+  // The journal keeps everything that the owner's own call replaces or removes, so nothing is destroyed.
+  const canRestore = call.tool.origin === 'owner'
+  const needs = canRestore ? { ...CAPABILITY_OF, overwrite: 'write:fs' as const } : CAPABILITY_OF
+  const files = run.sandbox.files().handle({
+    signal: () => call.signal,
+    isStopped: () => call.isStopped,
+    isOwner: runtime.principal === undefined,
+    canRead: capabilities.has('read:fs'),
+    canWrite: capabilities.has('write:fs'),
+    canOverwrite: capabilities.has('danger:destructive') || canRestore,
+    canRestore,
+    maxBytes: call.decision.constraints.maxBytes,
+    permits: (path, use) => holdToDecision(runtime, run, call, needs[use], path),
+    mayRead: (path) => decideNow(runtime, run, call, 'read:fs', path).effect === 'allow',
+    seen: run.seen,
+    journal: capabilities.has('write:fs') ? journalOf(runtime, run, call) : undefined,
+    notice: (text) => call.notices.push(text),
+    isUntrusted: (path) => runtime.untrusted.has(path),
+    onUntrusted: () => markUntrusted(run, call),
+  })
+  const statesNoFile = capabilities.has('read:fs') && !call.capabilities.includes('read:fs')
+  return statesNoFile ? withArtifacts(files, run, call) : files
 }
 
-const MAX_URL_LENGTH = 2_000
-
-/** Calls a tool on behalf of the call that a feature serves. */
-type CallForFeature = (tool: string, input: unknown) => Promise<ToolResult>
-
-/** Returns a call as a feature sees it: limited to what policy decided, and recorded before anything changes. */
-export function featureCall(runtime: Runtime, run: RunState, call: DecidedCall, callTool: CallForFeature): FeatureCall {
-  return {
-    callId: call.id,
-    run: call.run,
-    tool: call.name,
-    session: call.options.session ?? call.run,
-    caller: call.caller,
-    principal: runtime.principal,
-    rights: rightsOf(runtime, call),
-    get isTainted() {
-      return run.tainted
-    },
-    isApproved: call.approvedBy !== undefined,
+/** Creates the network handle of a call. A request that sends data is recorded before its first byte is sent. */
+export function networkHandle(runtime: Runtime, run: RunState, call: DecidedCall): GuardedFetch {
+  return run.sandbox.network().handle({
     signal: () => call.signal,
     onStop: (listener) => call.onStop(listener),
-    permits: (capability, value) => holdToDecision(runtime, run, call, capability, value),
-    allows: (capability, value) => allows(runtime, run, call, capability, value),
-    beforeEffect: () => recordIntent(runtime, run, call),
-    markUntrusted: () => markUntrusted(run, call),
-    recordConnection(url, outcome) {
-      const connected = { callId: call.id, tool: call.name, url: url.slice(0, MAX_URL_LENGTH), outcome }
-      run.records?.append(runtime.redactor.value({ type: 'command-connected', ...connected }))
+    maxBytes: call.decision.constraints.maxBytes,
+    permits: (url, capability) => holdToDecision(runtime, run, call, capability, url),
+    beforeSend: () => recordIntent(runtime, run, call),
+    onAnswer: () => markUntrusted(run, call),
+    onRetry: () => call.attempts++,
+    cache: run.responses,
+    idempotencyKey: call.options.idempotencyKey,
+    postRetries: call.decision.constraints.retries,
+  })
+}
+
+function journalOf(runtime: Runtime, run: RunState, call: DecidedCall): Journal | undefined {
+  const { records } = run
+  if (!records) return undefined
+  const { undoBytes, durability } = runtime.settings
+  const maxBytes = call.tool.origin === 'owner' ? Number.POSITIVE_INFINITY : undoBytes
+  const journal = createRunJournal(records, { callId: call.id, tool: call.name, maxBytes, durability })
+  return {
+    keepFile: (source, state) => journal.keepFile(source, state),
+    placeForTree: (bytes) => journal.placeForTree(bytes),
+    async intend(change) {
+      beginChange(runtime, run, call)
+      await journal.intend(change).catch(refuseEffects)
+      noteOrigin(runtime, call, change)
     },
-    notice(text) {
-      if (!call.ended) call.notices.push(runtime.redactor.text(text))
-    },
-    artifact: (content, options) => keepArtifact(runtime, run, call, content, options),
-    readArtifact: (ref, options) => runtime.readArtifact(call.run, ref, options),
-    call: callTool,
   }
 }
 
-function rightsOf({ rights: principal }: Runtime, { caller, options }: Call): Rights {
-  const { callerKind, grants } = options
-  return { caller, ...(principal && { principal }), ...(callerKind && { callerKind }), ...(grants && { grants }) }
+/** Labels what an untrusted call writes as content from outside, for later runs too, and moves labels with their files. */
+function noteOrigin({ untrusted }: Runtime, call: DecidedCall, change: Change): void {
+  // A label on a folder would cover every file that is created there later.
+  if (change.op === 'make-folder' || change.op === 'remove-folder') return
+  if (change.op === 'move') untrusted.moved(change.path, change.to)
+  // Also for content that is replaced or removed: undo restores it with another modification time.
+  const isUntrusted = call.isUntrusted || untrusted.holds(change.path)
+  if (isUntrusted) untrusted.add(change.op === 'move' ? change.to : change.path)
 }
 
-/** Decides without asking anybody: only `allow` permits. */
-function allows(
-  runtime: Runtime,
-  run: RunState,
-  call: DecidedCall,
-  capability: Capability,
-  value: string,
-): ReturnType<FeatureCall['allows']> {
-  if (isNamed(call, capability, value)) return { ok: true }
-  const { effect, rule } = decideNow(runtime, { tainted: run.taintedBeside(call.id) }, call, capability, value)
-  return effect === 'allow' ? { ok: true } : { ok: false, why: `not allowed by ${rule}`, effect }
+const READS = ['readText', 'readFile', 'readBytes', 'readLines', 'stat', 'sha256', 'search'] as const
+
+type Read = (path: string, options?: unknown) => Promise<unknown>
+
+/**
+ * Lets a call without file targets read artifacts of its own run by reference. Policy does not decide on them again, since
+ * the run already had their content; artifacts of other runs are not available. Whether content comes from outside is known
+ * for the run and not for each artifact, so what is read in a tainted run is labelled.
+ */
+function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, call: DecidedCall): T {
+  const openArtifacts = () =>
+    run.sandbox.artifacts()?.handle({
+      signal: () => call.signal,
+      isStopped: () => call.isStopped,
+      canRead: true,
+      canWrite: false,
+      canOverwrite: false,
+      maxBytes: call.decision.constraints.maxBytes,
+      mayRead: () => true,
+      isUntrusted: () => run.tainted,
+      onUntrusted: () => markUntrusted(run, call),
+    })
+  const reads = READS.map((name) => {
+    const read: Read = async (path, options) => {
+      const hash = artifactHash(path)
+      if (hash === undefined) return (files[name] as Read).call(files, path, options)
+      const artifacts = openArtifacts()
+      if (!artifacts) throw missing(path)
+      const found = await (artifacts[name] as Read)
+        .call(artifacts, hash, options)
+        .catch((error) => rethrow(error, path, hash))
+      if (name === 'readFile' && (found as { sha256: string }).sha256 !== hash) throw changed(path)
+      return found
+    }
+    return [name, read]
+  })
+  const others = { list: files.list?.bind(files), find: files.find?.bind(files) }
+  return { ...files, ...others, ...Object.fromEntries(reads) }
+}
+
+/** Rethrows an error with the reference of the artifact in place of its hash, which is the file name. */
+function rethrow(error: unknown, ref: string, hash: string): never {
+  if (!ToolError.is(error)) throw error
+  if (error.code === 'NOT_FOUND') throw missing(ref)
+  const { code, message, fix, retryable, details } = error
+  throw new ToolError(code, message.replaceAll(JSON.stringify(hash), ref), { fix, retryable, details, cause: error })
+}
+
+function missing(ref: string): ToolError {
+  return new ToolError('NOT_FOUND', `This run has no ${ref}.`, { hint: 'Artifacts belong to the run that made them.' })
+}
+
+function changed(ref: string): ToolError {
+  return new ToolError('CONFLICT', `${ref} was changed after it was stored.`, {
+    hint: 'Do not use it; make it again, and run audit verify.',
+  })
 }

@@ -8,8 +8,8 @@ import type { NetworkGuard } from '../../sandbox/network/index.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { Call, type DecidedCall } from './call.ts'
+import { filesHandle, networkHandle } from './context.ts'
 import { decideCall, decideNow, denyCall, holdToDecision, question } from './decide.ts'
-import { filesHandle, networkHandle } from './handles.ts'
 import { HookChain } from './hooks.ts'
 import { type Origin, registerable } from './registered-tool.ts'
 
@@ -37,7 +37,7 @@ function world({ rules = [], tool = {}, options = {}, origin = 'caller', request
     principal: more.principal,
     policy: compilePolicy({ owner }),
     hooks: new HookChain(clock),
-    sources: { requests: () => requests },
+    sources: { requests: new Map([['r', requests]]) },
     settings: { isSandboxRequired: more.isSandboxRequired ?? false, durability: 'behind', undoBytes: 5 },
     untrusted: { has: (path: string) => path === '/outside' },
   } as unknown as Runtime

@@ -1,8 +1,38 @@
-import { type Capability, type SkillRequest, ToolError } from '../../core/index.ts'
-import { withStop } from '../../lib/index.ts'
+import {
+  type AnyTool,
+  type Capability,
+  type CommandTarget,
+  commandValue,
+  lazyModule,
+  type ResolvedTarget,
+  ToolError,
+} from '../../core/index.ts'
+import { isPlainObject, sha256, withStop } from '../../lib/index.ts'
 import { type Decision, decide, type PolicyQuestion, requestsFor } from '../../policy/index.ts'
-import type { RunState, Runtime } from '../runtime.ts'
-import type { Call, DecidedCall, FoundCall, ValidCall } from './call.ts'
+import type { CommandReading } from '../../shell/index.ts'
+import type { RunState, Runtime, SandboxHandles } from '../runtime.ts'
+import type { Call, DecidedCall, FoundCall, JudgedCommand, ValidCall } from './call.ts'
+
+const MAX_TARGETS = 1_000
+
+/**
+ * Step 4: resolves which capabilities this call uses and on which real paths and normalised URLs. Throws if a guard refuses
+ * a target. A capability with an empty list of targets is not used by this call. Returns a promise only for commands, whose
+ * parser and runner are loaded on first use.
+ */
+export function resolveTargets(runtime: Runtime, run: RunState, call: ValidCall): Promise<void> | undefined {
+  const { tool, capabilities, capabilityList } = call.tool
+  call.capabilities = capabilityList
+  const stated = tool.targets ? statedTargets(run, call, tool.targets) : NO_TARGETS
+  if (stated.length > MAX_TARGETS) throw tooMany(stated.length)
+  const targets: ResolvedTarget[] = []
+  for (const { capability, value } of stated) {
+    if (!capabilities.has(capability)) throw undeclared(call, capability)
+    targets.push({ capability, value: realTarget(call, capability, value, run.sandbox) })
+  }
+  call.targets = targets
+  return capabilities.has('exec') ? readCommands(runtime, run, call, stated) : undefined
+}
 
 /** Step 5: checks the kind of the caller and applies the policy. Hooks may tighten the decision afterwards. */
 export function decideCall(runtime: Runtime, run: Taint, call: ValidCall): DecidedCall {
@@ -14,31 +44,13 @@ export function decideCall(runtime: Runtime, run: Taint, call: ValidCall): Decid
     })
   }
   const asked = question(runtime, run, call)
-  const decision = withRequests(decide(runtime.policy, asked), asked, runtime.sources.requests(call.run))
-  call.decision = tool.doubt === undefined ? decision : doubted(decision, tool.doubt)
-  call.effect = call.decision.effect
+  let decision = decide(runtime.policy, asked)
+  const loaded = runtime.sources.requests.get(call.run)
+  if (loaded) decision = { ...decision, requests: [...new Set([...decision.requests, ...requestsFor(loaded, asked)])] }
+  if (tool.doubt !== undefined) decision = doubted(decision, tool.doubt)
+  call.decision = decision
+  call.effect = decision.effect
   return call as DecidedCall
-}
-
-/** Adds the requests of the skills that this run has loaded. */
-function withRequests(decision: Decision, asked: PolicyQuestion, requests: readonly SkillRequest[]): Decision {
-  if (requests.length === 0) return decision
-  return { ...decision, requests: [...new Set([...decision.requests, ...requestsFor(requests, asked)])] }
-}
-
-/** Tightens `allow` to `ask` for a tool in doubt: the rules were written for its earlier definition. */
-function doubted(decision: Decision, doubt: string): Decision {
-  if (decision.effect === 'deny') return decision
-  if (decision.effect === 'ask') return { ...decision, reason: `${decision.reason} ${doubt}` }
-  return {
-    ...decision,
-    effect: 'ask',
-    rule: 'default: a tool in doubt asks',
-    source: 'built in',
-    layer: 'fallback',
-    reason: doubt,
-    fix: { hint: 'Approve the call when asked. Accept the changes of an MCP server with `tool-hub mcp pin`.' },
-  }
 }
 
 /** Returns the question about a call that policy decides. */
@@ -89,8 +101,9 @@ export function holdToDecision(
 ): void {
   if (isNamed(call, capability, value)) return
   const { effect, rule, fix } = decideNow(runtime, run, call, capability, value)
-  // The approver has already approved everything below the target, or the owner is the caller.
-  const isYes = effect === 'allow' || (effect === 'ask' && (isApproved(call, capability, value) || isOwners(call)))
+  // The approver has already approved everything below the target, or the owner itself makes the call, such as an undo.
+  const isYes =
+    effect === 'allow' || (effect === 'ask' && (isApproved(call, capability, value) || call.tool.origin === 'owner'))
   if (!isYes) throw unnamed(call, `${capability} ${value}`, `${rule} does not allow it without approval`, fix.key)
   // A decide hook cannot run here, because nothing may wait; without its consent the target is denied.
   if (runtime.hooks.looksAt('decide', call))
@@ -121,12 +134,174 @@ function unnamed(call: Call, target: string, why: string, key?: string): ToolErr
   })
 }
 
-/** Returns whether the owner itself makes the call, such as an undo. */
-export function isOwners({ tool }: FoundCall): boolean {
-  return tool.origin === 'owner'
-}
-
 /** Returns whether the target was part of the decision. */
 export function isNamed({ targets }: Call, capability: Capability, value: string): boolean {
-  return targets.some((target) => target.capability === capability && target.value === value)
+  for (const target of targets) if (target.capability === capability && target.value === value) return true
+  return false
+}
+
+/** Tightens `allow` to `ask` for a tool in doubt: the rules were written for its earlier definition. */
+function doubted(decision: Decision, doubt: string): Decision {
+  if (decision.effect === 'deny') return decision
+  if (decision.effect === 'ask') return { ...decision, reason: `${decision.reason} ${doubt}` }
+  return {
+    ...decision,
+    effect: 'ask',
+    rule: 'default: a tool in doubt asks',
+    source: 'built in',
+    layer: 'fallback',
+    reason: doubt,
+    fix: { hint: 'Approve the call when asked. Accept the changes of an MCP server with `tool-hub mcp pin`.' },
+  }
+}
+
+/** A target as the tool states it. */
+interface StatedTarget {
+  readonly capability: Capability
+  readonly value: string | CommandTarget
+}
+
+const NO_TARGETS: readonly StatedTarget[] = []
+
+function statedTargets(run: RunState, call: ValidCall, targets: NonNullable<AnyTool['targets']>): StatedTarget[] {
+  const isUnread = (path: string) => {
+    const isNew = isUnreadBy(path, run)
+    if (isNew) call.unread = path
+    return isNew
+  }
+  const byCapability: unknown = targets(call.input, { isUnread })
+  // A promise or a map has no fields, so it would claim that the call has no targets.
+  if (!isPlainObject(byCapability))
+    throw new ToolError('INTERNAL', `targets() of ${call.name} must return a plain object, not a promise.`)
+  const stated: StatedTarget[] = []
+  for (const name of Object.keys(byCapability)) {
+    const values = byCapability[name]
+    if (values === undefined) continue
+    const capability = name as Capability
+    if (Array.isArray(values)) for (const value of values) stated.push({ capability, value })
+    else stated.push({ capability, value: values as string | CommandTarget })
+    if (Array.isArray(values) && values.length === 0) call.capabilities = without(call.capabilities, name)
+  }
+  return stated
+}
+
+/** A command given as a string is a bash command line that runs in the first root. */
+function commandOf(value: string | CommandTarget): CommandTarget {
+  return typeof value === 'string' ? { command: value } : value
+}
+
+function without(capabilities: readonly Capability[], name: string): readonly Capability[] {
+  return capabilities.filter((capability) => capability !== name)
+}
+
+/** Returns whether the file exists and the run has not read it. The guard compares the content at the moment of use. */
+function isUnreadBy(path: string, { sandbox, seen }: RunState): boolean {
+  const present = sandbox.files().present(path)
+  return present !== undefined && seen.get(present) === undefined
+}
+
+function tooMany(count: number): ToolError {
+  const message = `The call has ${count} targets; the limit is ${MAX_TARGETS}.`
+  return new ToolError('INPUT_SCHEMA_INVALID', message, { hint: 'Split the call into smaller ones.' })
+}
+
+function realTarget(
+  call: ValidCall,
+  capability: Capability,
+  value: string | CommandTarget,
+  sandbox: SandboxHandles,
+): string {
+  if (capability === 'exec') return commandValue(checkedCommand(value))
+  if (typeof value !== 'string') {
+    throw new ToolError('INPUT_SCHEMA_INVALID', `A target of ${capability} must be a string, got ${typeof value}.`)
+  }
+  switch (capability) {
+    case 'read:fs':
+      return sandbox.files().resolve(value, 'read')
+    case 'write:fs':
+      return sandbox.files().resolve(value, 'write')
+    case 'network':
+    case 'send':
+      return sandbox.network().resolve(value)
+    case 'danger:destructive':
+      // For files, the target is a path; for anything else, it is the name that the tool uses.
+      return call.tool.capabilities.has('write:fs') ? sandbox.files().resolve(value, 'write') : value
+    default:
+      return value
+  }
+}
+
+/** Checks a command, because a tool in plain JavaScript may return anything. Throws INPUT_SCHEMA_INVALID. */
+function checkedCommand(value: unknown): CommandTarget {
+  const command = commandOf(value as string)
+  const { command: line, argv } = command ?? {}
+  const isLine = typeof line === 'string' && argv === undefined
+  const isWords = line === undefined && Array.isArray(argv) && argv.every((word) => typeof word === 'string')
+  if (isLine || (isWords && argv.length > 0)) return command
+  throw new ToolError(
+    'INPUT_SCHEMA_INVALID',
+    'A command must be a bash command line, or a list of arguments that run without a shell.',
+  )
+}
+
+function undeclared(call: ValidCall, capability: string): ToolError {
+  return new ToolError('INTERNAL', `targets() of ${call.name} names ${capability}, which the tool does not declare.`)
+}
+
+const loadReadCommandLine = lazyModule(() => import('../../shell/reader/index.ts'))
+const loadReadArgv = lazyModule(() => import('../../shell/reader/index.ts'))
+
+/** Step 4 for commands: parses what each would run, where, and at which isolation level. */
+async function readCommands(
+  runtime: Runtime,
+  run: RunState,
+  call: ValidCall,
+  stated: readonly StatedTarget[],
+): Promise<void> {
+  await runtime.commands.ready()
+  if (!call.capabilities.includes('exec')) return
+  const commands = stated.flatMap(({ capability, value }) => (capability === 'exec' ? [commandOf(value)] : []))
+  if (commands.length === 0) {
+    // A tool that names no command may run none, so it does not need a working folder yet.
+    call.sandbox = await run.sandbox.sandboxLevel()
+    return
+  }
+  const guard = run.sandbox.process()
+  const [{ level }, askSecondParser, { readCommandLine }, { readArgv }] = await Promise.all([
+    guard.report(),
+    runtime.commands.secondParser(),
+    loadReadCommandLine(),
+    loadReadArgv(),
+  ])
+  call.sandbox = level
+  const readings = new Map<string, CommandReading>()
+  const judged: JudgedCommand[] = []
+  for (const command of commands) {
+    const { cwd, argv, command: line, env } = command
+    const place = { ...guard.place(cwd), env }
+    const reading = argv ? readArgv(argv, place, askSecondParser) : readCommandLine(line!, place, askSecondParser)
+    const value = commandValue(command)
+    readings.set(value, together(readings.get(value), reading))
+    judged.push({ value, cwd: place.cwd, env: env ?? [] })
+  }
+  call.readings = readings
+  call.commands = judged
+}
+
+/** Merges two readings of the same command line, in two folders or with other variables: the stricter one counts. */
+function together(a: CommandReading | undefined, b: CommandReading): CommandReading {
+  return a ? { parts: [...a.parts, ...b.parts], doubts: [...a.doubts, ...b.doubts] } : b
+}
+
+/**
+ * Returns the targets of a call as people and records see them: `write:fs /srv/notes.md`. Secrets are redacted; a hash
+ * distinguishes such targets, because a grant for one must not cover the other.
+ */
+export function targetLines({ redactor }: Runtime, call: Call): string[] {
+  const lines: string[] = []
+  for (const { capability, value } of call.targets) {
+    const shown = redactor.text(value)
+    lines.push(shown === value ? `${capability} ${value}` : `${capability} ${shown} (${sha256(value).slice(0, 16)})`)
+  }
+  return lines
 }

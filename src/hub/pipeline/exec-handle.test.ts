@@ -64,7 +64,7 @@ function world({
   const call = new Call({ id: 'c1', run: 'r', wire: 'x.run', caller: 'c', options: {}, input: {} })
   const tool = defineTool({ name: 'x.run', description: 'x', input: {}, capabilities, execute: () => 1 })
   call.tool = registerable(tool as AnyTool, 'caller')
-  call.commands.push({ value: 'ls', cwd: '/w', env: ['A', 'B'] })
+  call.commands = [{ value: 'ls', cwd: '/w', env: ['A', 'B'] }]
   call.decision = { constraints: {} } as never
   expect(execHandle(runtime, run, call as DecidedCall)).toBe('handle')
   return { command: command!, call, run, lines, ended, added, removed, tainted, clock }

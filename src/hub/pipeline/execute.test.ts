@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
 import { type AnyTool, defineTool, type Retry } from '../../core/tool.ts'
+import { createRedactor } from '../../records/redaction/redact.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { Call, type FoundCall } from './call.ts'
-import { type Execution, runTool } from './execute.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import { Call, type DecidedCall } from './call.ts'
+import { Execution } from './execute.ts'
 import { registerable } from './registered-tool.ts'
 
-const late = () => new ToolError('TIMEOUT', 'too late')
+/** The error of a call that ran out of its time, 100 ms by default. */
+const LATE = 'x did not finish within 100 ms.'
 const stopped = () => new ToolError('ABORTED', 'stopped')
 const failing = (retryAfterMs?: unknown) => new ToolError('UPSTREAM_ERROR', 'down', { details: { retryAfterMs } })
 
@@ -28,24 +31,24 @@ interface Options {
 }
 
 /** Executes a tool with 100 ms, or as many as are given, and 20 ms of grace; `end` is what became of it so far. */
-function start(run: (call: Call) => unknown, { retry, abort, timeoutMs = 100 }: Options = {}) {
+function start(work: (call: Call) => unknown, { retry, abort, timeoutMs = 100 }: Options = {}) {
   const clock = fakeClock()
   const heard: unknown[] = []
   const call = new Call({ id: '1', run: 'r', wire: 'x', caller: 'c', options: {}, input: {} })
-  const tool = defineTool({ name: 'x', description: 'x', input: {}, execute: () => run(call) })
+  const tool = defineTool({ name: 'x', description: 'x', input: {}, execute: () => work(call) })
   call.tool = registerable({ ...tool, retry } as AnyTool, 'caller')
   if (abort) call.abort(abort)
-  const execution: Execution = {
-    clock,
-    context: {} as never,
-    timeoutMs,
-    outOfTime: late,
-    graceMs: 20,
-    onPending: () => heard.push('pending'),
-    onLate: (outcome) => heard.push(outcome),
+  call.decision = { constraints: {} } as never
+  const runtime = { clock, settings: { timeoutMs, graceMs: 20 }, redactor: createRedactor({}) } as unknown as Runtime
+  const records = {
+    append: ({ ok, error }: { ok: boolean; error?: { message: string } }) =>
+      heard.push(error ? { ok, error: error.message } : { ok }),
   }
+  const run = { records, starts: { add: () => heard.push('pending') } } as unknown as RunState
+  const execution = new Execution(runtime, run, call as DecidedCall)
+  call.execution = execution
   const state: { end?: unknown } = {}
-  const running = (async () => runTool(call as FoundCall, execution))().then(
+  const running = (async () => execution.start({} as never))().then(
     (value) => {
       state.end = { value }
     },
@@ -66,7 +69,7 @@ describe('a tool that is executed', () => {
     const { call, heard, state, running } = start(() => value)
     await running
     expect(state.end).toEqual({ value })
-    expect([call.attempts, call.executed, heard]).toEqual([1, true, []])
+    expect([call.attempts, call.executedMark !== undefined, heard]).toEqual([1, true, []])
   })
 
   it('and returns a promise is pending until that settles, and leaves no timer behind', async () => {
@@ -93,7 +96,7 @@ describe('a tool that is executed', () => {
   it('is not started when the call is stopped already', async () => {
     const { call, state, running } = start(() => 7, { abort: stopped() })
     await running
-    expect([state.end, call.attempts, call.executed]).toEqual(['stopped', 0, false])
+    expect([state.end, call.attempts, call.executedMark !== undefined]).toEqual(['stopped', 0, false])
   })
 })
 
@@ -104,11 +107,11 @@ describe('a tool that is stopped', () => {
     await clock.advance(99)
     expect(call.abortReason).toBeUndefined()
     await clock.advance(1)
-    expect([call.abortReason?.message, state.end]).toEqual(['too late', undefined])
+    expect([call.abortReason?.message, state.end]).toEqual([LATE, undefined])
     await clock.advance(19)
     expect([state.end, call.abandoned]).toEqual([undefined, false])
     await clock.advance(1)
-    expect([state.end, call.abandoned, clock.waiting, call.onAbort]).toEqual(['too late', true, 0, undefined])
+    expect([state.end, call.abandoned, clock.waiting, call.onAbort]).toEqual([LATE, true, 0, undefined])
     work.resolve('after all')
     await clock.advance(0)
     expect(heard).toEqual(['pending', { ok: true }])
@@ -121,7 +124,7 @@ describe('a tool that is stopped', () => {
     const error = new Error('after all')
     work.reject(error)
     await clock.advance(0)
-    expect([state.end, heard]).toEqual(['too late', ['pending', { ok: false, error }]])
+    expect([state.end, heard]).toEqual([LATE, ['pending', { ok: false, error: 'after all' }]])
   })
 
   it('and comes back within its grace ends with the reason, or with its own error', async () => {
@@ -156,10 +159,10 @@ describe('a tool that is stopped', () => {
 it('a tool without any time is stopped immediately, while it runs or before it is repeated', async () => {
   const running = start(() => new Promise(() => {}), { timeoutMs: 0 })
   await running.clock.advance(0)
-  expect(running.call.abortReason?.message).toBe('too late')
+  expect(running.call.abortReason?.message).toBe('x did not finish within 0 ms.')
   const failed = start(async () => Promise.reject(failing(50)), { timeoutMs: 0, retry: { attempts: 2 } })
   await failed.clock.advance(0)
-  expect([failed.state.end, failed.call.attempts]).toEqual(['too late', 1])
+  expect([failed.state.end, failed.call.attempts]).toEqual(['x did not finish within 0 ms.', 1])
 })
 
 describe('a tool that may be repeated', () => {
@@ -215,7 +218,7 @@ describe('a tool that may be repeated', () => {
     await clock.advance(99)
     expect(state.end).toBeUndefined()
     await clock.advance(1)
-    expect([state.end, call.abortReason?.message, call.attempts]).toEqual(['too late', 'too late', 1])
+    expect([state.end, call.abortReason?.message, call.attempts]).toEqual([LATE, LATE, 1])
     expect(clock.waiting).toBe(0)
   })
 
@@ -227,9 +230,9 @@ describe('a tool that may be repeated', () => {
     await clock.advance(99)
     expect([call.attempts, call.abortReason]).toEqual([2, undefined])
     await clock.advance(1)
-    expect(call.abortReason?.message).toBe('too late')
+    expect(call.abortReason?.message).toBe(LATE)
     await clock.advance(20)
-    expect(state.end).toBe('too late')
+    expect(state.end).toBe(LATE)
   })
 
   it('is not repeated once its call is stopped, while it runs or while it waits', async () => {

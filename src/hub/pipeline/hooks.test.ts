@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { ToolResult } from '../../core/call.ts'
 import { ToolError } from '../../core/errors.ts'
-import type { ToolResult } from '../../core/result.ts'
 import { type AnyTool, defineTool, type Effect, type Hooks } from '../../core/tool.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { Call } from './call.ts'
@@ -56,7 +56,7 @@ describe('the hooks of a call', () => {
 
   it('are known by name, and whether one looks at this call', () => {
     const hooks = chain({ match: 'other.*', decide: () => {} }, { before: () => {} })
-    expect((['before', 'decide', 'after', 'settled'] as const).filter((name) => hooks.has(name))).toEqual([
+    expect((['before', 'decide', 'after', 'settled'] as const).filter((name) => hooks.names.has(name))).toEqual([
       'before',
       'decide',
     ])

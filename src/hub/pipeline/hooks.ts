@@ -17,6 +17,8 @@ type HooksWith<N extends HookName> = Hooks & Required<Pick<Hooks, N>>
 export class HookChain {
   readonly #clock: Clock
   readonly #names = new Set<HookName>()
+  /** The kinds of hooks that the owner has set. */
+  readonly names: ReadonlySet<HookName> = this.#names
   #hooks: { hooks: Hooks; matches: (tool: RegisteredTool) => boolean }[] = []
 
   constructor(clock: Clock) {
@@ -27,10 +29,6 @@ export class HookChain {
     this.#hooks.push({ hooks, matches: matcher(hooks.match) })
     this.#hooks.sort((a, b) => (a.hooks.order ?? 0) - (b.hooks.order ?? 0))
     for (const name of HOOK_NAMES) if (hooks[name]) this.#names.add(name)
-  }
-
-  has(name: HookName): boolean {
-    return this.#names.has(name)
   }
 
   /** Returns whether a hook of this name matches the call. */

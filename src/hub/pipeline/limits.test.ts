@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { ToolResult } from '../../core/call.ts'
 import { type ErrorCode, ToolError } from '../../core/errors.ts'
-import type { ToolResult } from '../../core/result.ts'
 import type { RateStore } from '../../core/store.ts'
 import { type AnyTool, type Capability, defineTool } from '../../core/tool.ts'
 import { BudgetLedger } from '../../limits/budget.ts'

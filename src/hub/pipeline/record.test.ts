@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { ToolResult } from '../../core/call.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { CallEvent } from '../../core/events.ts'
-import type { ToolResult } from '../../core/result.ts'
 import { type AnyTool, defineTool, type Hooks } from '../../core/tool.ts'
 import { hashJson, sha256 } from '../../lib/hash.ts'
 import { Breakers, LoopDetector } from '../../limits/failures.ts'
@@ -48,7 +48,7 @@ function world({ durability = 'safe', hooks, principal, problem, synced, written
     redactor: createRedactor({ values: [SECRET] }),
     limits: { breakers: new Breakers({}, clock), loops: new LoopDetector() },
     metrics: { record: (call: unknown) => measured.push(call) },
-    publish: (event: CallEvent) => told.push(event),
+    listeners: new Set([(event: CallEvent) => told.push(event)]),
     settings: { durability },
   } as unknown as Runtime
   const records = {
@@ -244,7 +244,8 @@ describe('the end of a call on record', () => {
     const stepsOf = async (change: Partial<Call>, options: Options = {}) => {
       const { runtime, run, steps } = world(options)
       const call = Object.assign(callOf(), change)
-      if (call.executed) call.reservation = { settle: () => [], notices: [], wallMs: 0, release: () => {} } as never
+      if (call.executedMark !== undefined)
+        call.reservation = { settle: () => [], notices: [], wallMs: 0, release: () => {} } as never
       await recordEnd(runtime, run, call, { result: resultOf(), bytes: 0 })
       return steps
     }

@@ -1,4 +1,5 @@
 import {
+  type Artifact,
   type Clock,
   type FilesLevel,
   messageOf,
@@ -8,13 +9,13 @@ import {
   withNoticeLines,
 } from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
-import { type CallEnded, type CallFacts, MAX_ARGS_CHARS, type RunRecords } from '../../records/log/index.ts'
+import { type CallEnded, type CallFacts, MAX_ARGS_CHARS } from '../../records/log/index.ts'
 import { fileAccess } from '../../sandbox/files/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { type Call, emitEvent, givenIds } from './call.ts'
+import { targetLines } from './decide.ts'
 import { keyOf, releaseLimits } from './limits.ts'
 import type { Settled } from './settle.ts'
-import { targetLines } from './targets.ts'
 
 /** Called when a tool without side effects returns a promise. If it settles soon, only its end is recorded, with all facts. */
 export function recordPending(runtime: Runtime, run: RunState, call: Call): void {
@@ -60,14 +61,16 @@ export async function recordEnd(
   call.span?.end({ ok: result.ok, code: result.error?.code })
   const records = run?.records
   if (records) {
-    records.append(endOf(runtime, call, { ...settled, result }))
+    run.starts.waiting.delete(call)
+    records.append(endOf(runtime, call, result, settled))
     call.recorded = true
-    const writing = secure(runtime, records, run.inFlight, call)
-    const unsafe = writing && (await writing)
+    const needsDisk = call.hasChanged && call.executedMark !== undefined && runtime.settings.durability !== 'behind'
+    const writing = needsDisk ? records.synced() : records.written(run.inFlight)
+    const unsafe = writing && (await problemOf(writing))
     if (unsafe) result = withNotices(result, [unsafe])
   }
   if (result.meta.notices) result = withNoticeLines(result)
-  if (call.tool && runtime.hooks.has('settled')) {
+  if (call.tool && runtime.hooks.names.has('settled')) {
     const { id: callId, name: tool } = call
     await runtime.hooks.settled(call, result, ({ message }) =>
       records?.append({ type: 'hook-failed', callId, tool, message }),
@@ -125,21 +128,34 @@ export function recordLate(
  * Waits until the end of a call survives kill -9, or with side effects also a loss of power. The side effect has happened
  * and its result must not be lost, so a disk error is only a notice; the line is kept and written again later.
  */
-function secure(
-  runtime: Runtime,
-  records: RunRecords,
-  inFlight: number,
-  call: Call,
-): Promise<string | undefined> | undefined {
-  const needsDisk = call.executed && call.hasChanged && runtime.settings.durability !== 'behind'
-  return (needsDisk ? records.synced() : records.written(inFlight))?.then(
+function problemOf(writing: Promise<void>): Promise<string | undefined> {
+  return writing.then(
     () => undefined,
     (problem: Error) => `The record of this call is not on disk yet: ${problem.message}`,
   )
 }
 
+/** Stores redacted data as an artifact of the run and lists it in the result of the call. Throws if there are no records. */
+export async function keepArtifact(
+  { redactor }: Runtime,
+  { records }: RunState,
+  call: Call,
+  content: string | Uint8Array,
+  options?: { readonly name?: string; readonly mediaType?: string },
+): Promise<Artifact> {
+  if (call.ended) throw call.over()
+  if (!records)
+    throw new ToolError('RECORDS_UNAVAILABLE', 'This hub keeps no records, so it cannot store an artifact.', {
+      hint: 'Create the hub with `runs` set to a folder.',
+    })
+  const kept = typeof content === 'string' ? redactor.text(content) : content
+  const artifact = await records.putArtifact(kept, redactor.value(options))
+  call.artifacts.push(artifact)
+  return artifact
+}
+
 /** Absent facts are `undefined`, which JSON omits: one object shape for all calls is fastest. */
-function endOf(runtime: Runtime, call: Call, { result, text, bytes }: Settled): CallEnded {
+function endOf(runtime: Runtime, call: Call, result: ToolResult, { text, bytes }: Settled): CallEnded {
   const { status, error, meta, summary, evidence, artifacts } = result
   return {
     type: 'call-ended',
@@ -166,7 +182,7 @@ function endOf(runtime: Runtime, call: Call, { result, text, bytes }: Settled): 
 
 /** Returns the facts of a call: its caller, its request and the deciding rule. */
 function facts(runtime: Runtime, call: Call): CallFacts {
-  const { session, purpose, callerKind, dryRun } = call.options
+  const { session, purpose, callerKind, dryRun, requestId, taskId, goalId } = call.options
   const key = call.isValid ? keyOf(call) : call.options.idempotencyKey
   const isLarge = call.inputBytes > MAX_ARGS_CHARS
   return {
@@ -177,7 +193,7 @@ function facts(runtime: Runtime, call: Call): CallFacts {
     session: session && runtime.redactor.text(session),
     parent: call.parent?.id,
     purpose: purpose && runtime.redactor.text(purpose),
-    ...runtime.redactor.value(givenIds(call.options)),
+    ...((requestId ?? taskId ?? goalId) !== undefined && runtime.redactor.value(givenIds(call.options))),
     argsHash: call.argsHash || undefined,
     // Large arguments are not recorded, so they are not redacted either: only their size and hash are recorded.
     args: call.isValid && !isLarge ? runtime.redactor.value(call.input) : undefined,
@@ -187,14 +203,13 @@ function facts(runtime: Runtime, call: Call): CallFacts {
     effect: call.decision && call.effect,
     rule: call.decision?.rule,
     sandbox: call.sandbox,
-    files: weakerFiles(call),
+    files: fileAccess.level === 'descriptors' ? undefined : weakerFiles(call),
     dryRun: dryRun || undefined,
   }
 }
 
 /** Files are normally opened by descriptor, so only the weaker level is recorded. */
 function weakerFiles({ capabilities }: Call): FilesLevel | undefined {
-  if (fileAccess.level === 'descriptors') return undefined
   return capabilities.some((capability) => capability.endsWith(':fs')) ? fileAccess.level : undefined
 }
 
@@ -237,19 +252,28 @@ const SOON_MS = 50
  */
 export class StartQueue {
   readonly #clock: Clock
-  #waiting: Call[] = []
+  /**
+   * Those that have not settled, each with the function that records its start. A call leaves when it ends: one that was
+   * kept for 50 ms would survive a minor garbage collection, which costs 2.7 us.
+   */
+  readonly waiting = new Map<Call, (call: Call) => void>()
+  #hasTimer = false
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
   add(call: Call, record: (call: Call) => void): void {
-    this.#waiting.push(call)
-    if (this.#waiting.length === 1) this.#clock.after(SOON_MS, () => this.#recordOpen(record), { background: true })
+    this.waiting.set(call, record)
+    if (this.#hasTimer) return
+    this.#hasTimer = true
+    this.#clock.after(SOON_MS, () => this.#recordOpen(), { background: true })
   }
 
-  #recordOpen(record: (call: Call) => void): void {
-    for (const call of this.#waiting.splice(0)) if (!call.ended && !call.started) record(call)
+  #recordOpen(): void {
+    this.#hasTimer = false
+    for (const [call, record] of this.waiting) if (!call.ended && !call.started) record(call)
+    this.waiting.clear()
   }
 }
 

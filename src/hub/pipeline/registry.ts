@@ -1,5 +1,5 @@
 import { type AnyTool, type Capability, didYouMean, ToolError, type ToolKind } from '../../core/index.ts'
-import type { ToolVisibility } from '../../policy/index.ts'
+import type { ToolNames, ToolVisibility } from '../../policy/index.ts'
 import {
   type Origin,
   type RegisteredDialect,
@@ -330,27 +330,46 @@ const MAX_DIALECTS = 16
 /** The tools of a registry as one caller sees them. */
 export class ToolCatalog {
   readonly #registry: ToolTable
-  readonly #sees: (tool: RegisteredTool) => ToolVisibility
+  readonly #look: (tool: ToolNames) => ToolVisibility
+  /** The names of a tool never change, and neither does what a caller sees. */
+  readonly #seen = new WeakMap<RegisteredTool, ToolVisibility>()
   readonly #dialect: string | undefined
+  readonly #within: ToolCatalog | undefined
   /** The cards by dialect, valid until a tool changes. */
   readonly #cards = new Map<string | undefined, { readonly version: number; readonly cards: readonly ToolCard[] }>()
 
-  /** `dialect` is the default dialect of listings. */
-  constructor(registry: ToolTable, sees: (tool: RegisteredTool) => ToolVisibility, dialect: string | undefined) {
+  /** `dialect` is the default dialect of listings. A tool that is hidden in the catalog `within` is hidden here too. */
+  constructor(
+    registry: ToolTable,
+    look: (tool: ToolNames) => ToolVisibility,
+    { dialect, within }: { readonly dialect?: string; readonly within?: ToolCatalog } = {},
+  ) {
     this.#registry = registry
-    this.#sees = sees
+    this.#look = look
     this.#dialect = dialect
+    this.#within = within
+  }
+
+  /** Returns whether the caller sees a tool, and why not. */
+  sees(entry: RegisteredTool): ToolVisibility {
+    const known = this.#seen.get(entry)
+    if (known) return known
+    const { tool, names, group } = entry
+    const outer = this.#within?.sees(entry)
+    const sight = outer?.visible === false ? outer : this.#look({ name: tool.name, names, group })
+    this.#seen.set(entry, sight)
+    return sight
   }
 
   list({ hidden = false }: { readonly hidden?: boolean } = {}): ToolListing[] {
-    return listTools(this.#registry, this.#sees).filter(({ visible }) => visible || hidden)
+    return listTools(this.#registry, (tool) => this.sees(tool)).filter(({ visible }) => visible || hidden)
   }
 
   cards({ dialect = this.#dialect }: { readonly dialect?: string } = {}): readonly ToolCard[] {
     const { version } = this.#registry
     const known = this.#cards.get(dialect)
     if (known?.version === version) return known.cards
-    const cards = Object.freeze(this.#registry.cards({ dialect, only: (tool) => this.#sees(tool).visible }))
+    const cards = Object.freeze(this.#registry.cards({ dialect, only: (tool) => this.sees(tool).visible }))
     // Bounded, because dialect names come from outside.
     if (this.#cards.size >= MAX_DIALECTS) this.#cards.clear()
     this.#cards.set(dialect, { version, cards })
@@ -358,6 +377,6 @@ export class ToolCatalog {
   }
 
   listForLLM({ dialect = this.#dialect }: { readonly dialect?: string } = {}): WireTool[] {
-    return this.#registry.listForLLM({ dialect, only: (tool) => this.#sees(tool).visible })
+    return this.#registry.listForLLM({ dialect, only: (tool) => this.sees(tool).visible })
   }
 }

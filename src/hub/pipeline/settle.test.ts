@@ -132,6 +132,7 @@ describe('what a tool gives', () => {
     expect(textOf(await give(1, { tool, outputChars: 500 }))[0]).toMatch(/^tool 1 \[redacted:[a-z-]+\] 500$/)
     const { runtime, run, call } = world({ tool })
     call.wire = 'give'
+    call.dialect = call.tool.dialects.get('give')
     expect(textOf(await succeed(runtime, run, call, 1))).toEqual(['dialect'])
     await expect(give(1, { tool: { toModel: () => [{ type: 'video' }] } })).rejects.toThrow(
       'Content must be a string or a list of blocks of type text, image, audio, resource, resource-link.',

@@ -44,7 +44,7 @@ export async function succeed(
   if (starting) await starting
   const checking = checkOutput(call, value)
   let data = checking instanceof Promise ? await withinTimeout(runtime, call, checking, 'its output schema') : checking
-  if (runtime.hooks.has('after')) {
+  if (runtime.hooks.names.has('after')) {
     const changed = await runtime.hooks.after(call, assemble(runtime, call, data, []))
     if (changed.changed) {
       const rechecking = Promise.resolve(checkOutput(call, changed.data))
@@ -54,12 +54,15 @@ export async function succeed(
   data = plainData(runtime, call, data)
   const showing = turnFor(call.inputBytes)
   if (showing) await showing
-  const whole = modelContent(runtime, call, data)
-  const proving = turnFor(charsOf(whole))
+  const { json: text, bytes, isWhole } = outlineJson(data)
+  const maxChars = outputLimit(runtime, call)
+  // The text of the result serves the model too, which spares a call 0.6 us.
+  const whole = modelContent(runtime, call, data, { maxChars, json: isWhole ? text : undefined })
+  const chars = charsOf(whole)
+  const proving = turnFor(chars)
   if (proving) await proving
-  const content = fits(runtime, call, whole) ? whole : await shorten(runtime, run, call, whole)
+  const content = chars <= maxChars ? whole : await shorten(run, call, whole, maxChars)
   const result = assemble(runtime, call, data, content)
-  const { json: text, bytes } = outlineJson(data)
   return { result, bytes, text }
 }
 
@@ -89,7 +92,7 @@ export function fail(runtime: Runtime, call: Call, thrown: unknown): Settled<Fai
     summary: oneLine(message),
     content: [{ type: 'text', text }],
     artifacts: [...call.artifacts],
-    evidence: evidenceOf(runtime, call, `${code}: ${oneLine(message)}`),
+    evidence: evidenceOf(call, runtime.redactor.value(call.evidence), `${code}: ${oneLine(message)}`),
     error: callError,
     meta: metaOf(call),
   }
@@ -191,31 +194,31 @@ function toJson(call: Call, data: unknown): string {
   throw badOutput(call, `it returned a ${typeof data}`)
 }
 
-function modelContent(runtime: Runtime, call: FoundCall, data: unknown): readonly ContentBlock[] {
-  const { tool, dialects } = call.tool
-  const toModel = dialects.get(call.wire)?.dialect.toModel ?? tool.toModel
-  if (!toModel) return [{ type: 'text', text: typeof data === 'string' ? data : JSON.stringify(data) }]
-  return runtime.redactor.value(blocks(toModel(data, { maxChars: outputLimit(runtime, call) })))
-}
-
-function fits(runtime: Runtime, call: FoundCall, content: readonly ContentBlock[]): boolean {
-  return charsOf(content) <= outputLimit(runtime, call)
+/** Returns what the model sees of the data. `json` is its JSON, if that is known. */
+function modelContent(
+  runtime: Runtime,
+  call: FoundCall,
+  data: unknown,
+  { maxChars, json }: { readonly maxChars: number; readonly json: string | undefined },
+): readonly ContentBlock[] {
+  const toModel = call.dialect?.dialect.toModel ?? call.tool.tool.toModel
+  if (toModel) return runtime.redactor.value(blocks(toModel(data, { maxChars })))
+  return [{ type: 'text', text: typeof data === 'string' ? data : (json ?? JSON.stringify(data)) }]
 }
 
 function charsOf(content: readonly ContentBlock[]): number {
   let chars = 0
-  for (const block of content) if (hasText(block)) chars += block.text.length
+  for (const block of content) if ('text' in block && block.text !== undefined) chars += block.text.length
   return chars
 }
 
 /** Shortens text over the limit, states how much was cut, and stores the whole text as an artifact. */
-async function shorten(runtime: Runtime, run: RunState, call: FoundCall, content: readonly ContentBlock[]) {
+async function shorten(run: RunState, call: FoundCall, content: readonly ContentBlock[], maxChars: number) {
   const { overflow = 'middle' } = call.tool.tool
   const whole = content.flatMap((block) => (hasText(block) ? [block.text] : [])).join('\n')
   const artifact = await run.records?.putArtifact(whole, { name: `${call.id}.txt`, mediaType: 'text/plain' })
   if (artifact) call.artifacts.push(artifact)
   const where = artifact ? `; the whole is ${artifact.ref}` : ''
-  const maxChars = outputLimit(runtime, call)
   const { text, cutChars } = shortenText(whole, {
     maxChars: overflow === 'artifact' ? Math.min(maxChars, PREVIEW_CHARS) : maxChars,
     mode: overflow === 'artifact' ? 'head' : overflow,
@@ -230,7 +233,8 @@ function hasText(block: ContentBlock): block is ContentBlock & { readonly text: 
 }
 
 function assemble(runtime: Runtime, call: FoundCall, data: unknown, content: readonly ContentBlock[]): Success {
-  const summary = summarize(call, { data, content, evidence: ownEvidence(runtime, call) })
+  const evidence = runtime.redactor.value(call.evidence)
+  const summary = summarize(call, { data, content, evidence })
   return {
     ok: true,
     status: 'ok',
@@ -240,18 +244,14 @@ function assemble(runtime: Runtime, call: FoundCall, data: unknown, content: rea
     data,
     content,
     artifacts: [...call.artifacts],
-    evidence: evidenceOf(runtime, call, summary),
+    evidence: evidenceOf(call, evidence, summary),
     meta: metaOf(call),
   }
 }
 
-/** Returns the redacted evidence of a call, at least one item. */
-function evidenceOf(runtime: Runtime, call: Call, summary: string) {
-  return call.evidence.length === 0 ? [{ type: 'tool', ref: call.id, summary } as const] : ownEvidence(runtime, call)
-}
-
-function ownEvidence({ redactor }: Runtime, { evidence }: Call) {
-  return evidence.map((each) => redactor.value(each))
+/** Returns the evidence of a result: that of the tool, or that it was called. */
+function evidenceOf(call: Call, own: readonly Evidence[], summary: string): readonly Evidence[] {
+  return own.length === 0 ? [{ type: 'tool', ref: call.id, summary }] : [...own]
 }
 
 function metaOf(call: Call): ResultMeta {
@@ -318,7 +318,7 @@ export function summarize(call: FoundCall, { data, content, evidence }: Outcome)
 export function oneLine(text: string): string {
   const end = text.indexOf('\n')
   const line = end === -1 ? text : text.slice(0, end)
-  return cutHead(line, MAX_SUMMARY_CHARS)
+  return line.length <= MAX_SUMMARY_CHARS ? line : cutHead(line, MAX_SUMMARY_CHARS)
 }
 
 /** Returns the output if it is a single line of text that is not JSON: such a line describes what the tool did. */

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { type Fix, ToolError } from '../../core/index.ts'
 import type { RecordedChange } from '../../records/undo/index.ts'
 import type { FilesGuard } from '../../sandbox/files/index.ts'
-import { Registry } from '../pipeline/registry.ts'
+import { Registry, ToolCatalog } from '../pipeline/registry.ts'
 import { callTool } from '../pipeline.ts'
+import { namesResult } from '../run-state.ts'
 import type { HubRuntime, Runtime } from '../runtime.ts'
-import { namesResult } from '../workspace.ts'
 import { findChanges, type UndoSelection } from './find-changes.ts'
 import type { UndoneChange } from './undo-changes.ts'
 import { createUndoTool } from './undo-tool.ts'
@@ -46,15 +46,15 @@ export async function undo(runtime: HubRuntime, options: UndoOptions): Promise<U
   const { runsFolder: root, run: defaultRun, sandboxOptions } = runtime
   if (root === false) throw new ToolError('NOT_FOUND', 'This hub keeps no records, so nothing can be undone.')
   const { call, run, caller, signal, force = false, dryRun = false } = options
-  for (const id of new Set([defaultRun, run ?? defaultRun])) await runtime.rehearsal(id).records?.written()
+  for (const id of new Set([defaultRun, run ?? defaultRun])) await runtime.runs.rehearsal(id).records?.written()
   const found = await findChanges(root, { call, run })
   const first = found[0]
   if (!first) return { ok: true, dryRun, calls: [], changes: [] }
   // With a workspace for each run, only the run itself can access its files, and always only the run its deliverables.
   const isOwn = sandboxOptions.root === undefined || found.some((change) => isResult(change, root))
   const into = isOwn ? first.run : defaultRun
-  const state = await runtime.openRun(into)
-  const tool = createUndoTool({ root, recordsOf: async (id) => (await runtime.openRun(id)).records })
+  const state = await runtime.runs.open(into)
+  const tool = createUndoTool({ root, recordsOf: async (id) => (await runtime.runs.open(id)).records })
   const paths = targetsOf(found, state.sandbox.files())
   const isWholeRun = call === undefined && run !== undefined
   const input = { run: first.run, ...(!isWholeRun && { call: first.callId }), paths, force, dryRun }
@@ -75,7 +75,7 @@ export async function undo(runtime: HubRuntime, options: UndoOptions): Promise<U
 function forOwner(runtime: Runtime, tool: ReturnType<typeof createUndoTool>): Runtime {
   const registry = new Registry()
   registry.register(tool, 'owner')
-  return { ...runtime, registry, sees: () => ({ visible: true }) }
+  return { ...runtime, registry, catalog: new ToolCatalog(registry, () => ({ visible: true })) }
 }
 
 function callsOf(changes: readonly RecordedChange[]): UndoReport['calls'] {

@@ -6,8 +6,9 @@ import { createRedactor } from '../../records/redaction/redact.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { Call, type DecidedCall, markUntrusted } from './call.ts'
-import { featureCall, keepArtifact } from './context.ts'
+import { featureCall } from './feature-handle.ts'
 import { HookChain } from './hooks.ts'
+import { keepArtifact } from './record.ts'
 import { registerable } from './registered-tool.ts'
 
 const SECRET = 'the-owners-own-secret'
@@ -30,7 +31,8 @@ function world({ rules = [], options = {}, rights, keepsRecords = true }: Option
     policy: compilePolicy({ owner }),
     hooks: new HookChain(clock),
     settings: { durability: 'behind', isSandboxRequired: false },
-    readArtifact: async (...args: unknown[]) => args,
+    runs: { readArtifact: async (...args: unknown[]) => args },
+    runOwner: { principal: 'token:ci' },
   } as unknown as Runtime
   const records = {
     append: (line: unknown) => lines.push(line),
@@ -152,7 +154,7 @@ describe('a call as a feature sees it', () => {
     expect(await seen.readArtifact('artifact:1', { maxBytes: 1 } as never)).toEqual([
       'r',
       'artifact:1',
-      { maxBytes: 1 },
+      { maxBytes: 1, owner: { principal: 'token:ci' } },
     ])
     expect(await seen.call('a', 1)).toEqual(['a', 1])
   })

@@ -5,8 +5,8 @@ import { sha256 } from '../../lib/hash.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { Call, type ValidCall } from './call.ts'
+import { resolveTargets, targetLines } from './decide.ts'
 import { registerable } from './registered-tool.ts'
-import { resolveTargets, targetLines } from './targets.ts'
 
 const ALL: Capability[] = ['read:fs', 'write:fs', 'danger:destructive', 'network', 'send', 'exec', 'memory', 'remote']
 

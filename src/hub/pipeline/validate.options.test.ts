@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkOptions } from './find.ts'
+import { checkOptions } from './validate.ts'
 
 const ALL =
   'run, session, caller, purpose, requestId, taskId, goalId, idempotencyKey, repeatKey, callerKind, signal, timeoutMs, untrusted, dryRun, onAsk, approve, onQuestion, onEvent, grants'

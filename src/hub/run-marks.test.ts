@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../core/tool.ts'
 import { createToolHub } from '../create-tool-hub.ts'
-import { RunMarks } from './run-state.ts'
+import { RunMarks } from './run-marks.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-run-marks-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
