@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { ToolResult } from '../src/core/result.ts'
+import type { ToolResult } from '../src/core/call.ts'
 import { CLI_MAIN } from './support/cli.ts'
 
 const isRoot = process.getuid?.() === 0

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ToolResult } from '../src/core/result.ts'
+import type { ToolResult } from '../src/core/call.ts'
 import { createToolHub } from '../src/create-tool-hub.ts'
 import type { Hub } from '../src/hub/hub.ts'
 import { FILES_LEVEL } from './support/files-level.ts'

@@ -1,5 +1,5 @@
 import { generateText, type LanguageModel, streamText, type ToolSet } from 'ai'
-import type { ToolResult } from '../core/result.ts'
+import type { ToolResult } from '../core/call.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type AiSdkOutput, type AiSdkTool, toAiSdk } from './ai-sdk.ts'
 import type { CallProgress } from './model-calls.ts'

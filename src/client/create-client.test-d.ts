@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest'
-import type { ToolResult } from '../core/result.ts'
+import type { ToolResult } from '../core/call.ts'
 import { createClient } from './create-client.ts'
 
 type Tools = { 'notes.save': { input: { text: string }; output: { bytes: number } } }

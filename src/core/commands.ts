@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import type { Artifact } from './result.ts'
+import type { Artifact } from './call.ts'
 
 /** How strongly a command is isolated. */
 export type SandboxLevel = 'full' | 'namespaces' | 'none'

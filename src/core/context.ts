@@ -1,8 +1,8 @@
+import type { Artifact, Content, Evidence, ToolResult } from './call.ts'
 import type { Commands } from './commands.ts'
 import type { FeatureHandles, FeatureName } from './feature.ts'
 import type { CAPABILITY_OF_FEATURE } from './features.generated.ts'
 import type { GuardedFetch, ReadFiles, WriteFiles } from './handles.ts'
-import type { Artifact, Content, Evidence, ToolResult } from './result.ts'
 import type { JsonSchema } from './schema/schema.ts'
 import type { AnyTool, Capability, ToolInput, ToolOutput } from './tool.ts'
 

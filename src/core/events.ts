@@ -1,4 +1,4 @@
-import type { ContentBlock, Label, ToolResult } from './result.ts'
+import type { ContentBlock, Label, ToolResult } from './call.ts'
 
 /** What a stream of one call yields, in order; `call-ended` is last and comes exactly once. */
 export type CallEvent<T = unknown> =

@@ -1,6 +1,6 @@
+import type { Content } from './call.ts'
 import { ToolError } from './errors.ts'
 import { toolFailure } from './failures.ts'
-import type { Content } from './result.ts'
 import type { JsonSchema } from './schema/schema.ts'
 import { type AnyTool, type BaseContext, type Capability, defineTool, type Targets } from './tool.ts'
 

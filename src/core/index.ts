@@ -1,4 +1,18 @@
-export { type CallOptions, withOwnNames } from './call-options.ts'
+export {
+  type Artifact,
+  artifactHash,
+  type CallError,
+  type CallOptions,
+  type Content,
+  type ContentBlock,
+  type Evidence,
+  type Failure,
+  type Label,
+  type ResultMeta,
+  type Success,
+  type ToolResult,
+  withOwnNames,
+} from './call.ts'
 export type { Change, FileState, Journal, KeptChange, PlaceForTree, SeenFiles } from './change.ts'
 export {
   type CommandLine,
@@ -160,19 +174,6 @@ export {
 } from './plugin.ts'
 export type { Constraints, Rule, RuleCondition, RuleSource, SkillRequest, SourcedRule } from './principal.ts'
 export { type Principal, rootsOf } from './principal.ts'
-export {
-  type Artifact,
-  artifactHash,
-  type CallError,
-  type Content,
-  type ContentBlock,
-  type Evidence,
-  type Failure,
-  type Label,
-  type ResultMeta,
-  type Success,
-  type ToolResult,
-} from './result.ts'
 export {
   jsonResult,
   textOfBlock,

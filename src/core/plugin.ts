@@ -1,9 +1,9 @@
 import { isPlainObject, parseAmount, TIME_UNITS } from '../lib/index.ts'
+import type { ToolResult } from './call.ts'
 import { ToolError } from './errors.ts'
 import type { CallEvent } from './events.ts'
 import { toolFailure } from './failures.ts'
 import type { AgentTool, Governance } from './from-agent-tool.ts'
-import type { ToolResult } from './result.ts'
 import type { Infer, JsonSchema } from './schema/schema.ts'
 import { type AnyTool, type BaseContext, type Capability, defineTool, type Targets } from './tool.ts'
 

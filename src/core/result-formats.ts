@@ -1,7 +1,7 @@
 import { escapeLine, isPlainObject } from '../lib/index.ts'
+import type { Artifact, CallError, ContentBlock, Evidence, Failure, ToolResult } from './call.ts'
 import type { ErrorCode } from './errors.ts'
 import type { AgentToolResult } from './from-agent-tool.ts'
-import type { Artifact, CallError, ContentBlock, Evidence, Failure, ToolResult } from './result.ts'
 
 /** `{ ok, result, evidence, error }`, where `error.kind` is the code of the error. */
 export function toCoreResult<T>(result: ToolResult<T>): {

@@ -1,8 +1,8 @@
+import type { ContentBlock } from './call.ts'
 import type { ProgramRequest, RunningProgram } from './commands.ts'
 import type { Clock } from './context.ts'
 import type { ToolError } from './errors.ts'
 import type { SkillRequest } from './principal.ts'
-import type { ContentBlock } from './result.ts'
 import type { AnySchema } from './schema/schema.ts'
 import type { AnyTool } from './tool.ts'
 

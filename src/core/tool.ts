@@ -1,7 +1,7 @@
+import type { Content } from './call.ts'
 import type { CommandTarget } from './commands.ts'
 import type { Context, ReadContext, TextChange } from './context.ts'
 import { FEATURE_CAPABILITIES } from './features.generated.ts'
-import type { Content } from './result.ts'
 import type { AnySchema, Infer, InferInput } from './schema/schema.ts'
 
 export type {

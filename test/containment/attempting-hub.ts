@@ -1,7 +1,7 @@
 import { writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { ToolResult } from '../../src/core/result.ts'
+import type { ToolResult } from '../../src/core/call.ts'
 import { createToolHub } from '../../src/create-tool-hub.ts'
 import { type Order, type Outcome, type Task, wordsFor } from './order.ts'
 import { processesNamed } from './processes.ts'

@@ -1,4 +1,4 @@
-import type { Evidence } from '../../src/core/result.ts'
+import type { Evidence } from '../../src/core/call.ts'
 import type { BaseContext, RunCache } from '../../src/core/tool.ts'
 
 /** A context that remembers the evidence it was given. */

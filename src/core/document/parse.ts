@@ -1,6 +1,25 @@
 import JSON5 from 'json5'
-import { type ConfigDocument, configError } from '../config-document.ts'
-import { readYamlTree, type YamlTree } from './yaml-tree.ts'
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  type Pair,
+  Parser,
+  visit,
+} from 'yaml'
+import {
+  type ConfigDocument,
+  configError,
+  type KeyPath,
+  type Locate,
+  type Position,
+  type Problem,
+} from '../config-document.ts'
 
 /** Parses YAML 1.2 data: no tags, one document, no key twice, no alias bombs. */
 export function parseYaml(text: string, label: string): Pick<ConfigDocument, 'value' | 'locate'> {
@@ -51,4 +70,139 @@ function parse(text: string, label: string): unknown {
 
 function blankUnlessString(part: string): string {
   return part.startsWith('"') || part.startsWith("'") ? part : part.replace(/[^\n]/g, ' ')
+}
+
+/** A YAML text with its places. `value` and `locate` mean something only while `problems` is empty. */
+interface YamlTree {
+  readonly problems: readonly Problem[]
+  readonly duplicateKeys: readonly Problem[]
+  /** The plain data; throws when aliases would blow it up. */
+  value(): unknown
+  readonly locate: Locate
+  /** The first alias that nothing stands behind, or else the first of all. */
+  readonly locateAlias: () => Position | undefined
+}
+
+const MAX_ALIASES = 100
+// The composer recurses, and a stack overflow in there can take the whole process down: the depth is watched before.
+const MAX_DEPTH = 100
+const OPTIONS = {
+  schema: 'core',
+  version: '1.2',
+  merge: false,
+  stringKeys: true,
+  uniqueKeys: false, // quadratic: a minute for a file of 1 MB; `duplicateKeys` is linear
+  prettyErrors: false,
+  logLevel: 'silent',
+} as const
+
+/** Reads YAML 1.2 as data: an unknown tag, a second document or deep nesting is a problem. */
+function readYamlTree(text: string): YamlTree {
+  const lines = new LineCounter()
+  const place = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+  const { tokens, tooDeepAt } = tokenize(text, lines)
+  if (tooDeepAt !== undefined)
+    return refusedTree({ position: place(tooDeepAt), message: `nested deeper than ${MAX_DEPTH} levels.` })
+
+  const [document, second] = new Composer(OPTIONS).compose(tokens, true, text.length)
+  if (second)
+    return refusedTree({ position: place(second.range[0]), message: 'here begins a second document; a config is one.' })
+  return {
+    problems: [...document!.errors, ...document!.warnings].map(({ pos, message }) => ({
+      position: place(pos[0]),
+      message: `${message}.`,
+    })),
+    duplicateKeys: findDuplicateKeys(document!).map(({ name, offset }) => ({
+      position: place(offset),
+      message: `the key ${name} is there twice.`,
+    })),
+    value: () => document!.toJS({ maxAliasCount: MAX_ALIASES }),
+    locate: (path, part = 'value') => {
+      const node = nodeAt(document!, path, part)
+      return node?.range ? place(node.range[0]) : undefined
+    },
+    locateAlias: () => {
+      const offset = findAlias(document!)
+      return offset === undefined ? undefined : place(offset)
+    },
+  }
+}
+
+function tokenize(text: string, lines: LineCounter) {
+  const parser = new Parser(lines.addNewLine)
+  const tokens = []
+  lines.addNewLine(0)
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme))
+    if (parser.stack.length > MAX_DEPTH) return { tokens, tooDeepAt: parser.offset }
+  }
+  tokens.push(...parser.end())
+  return { tokens, tooDeepAt: undefined }
+}
+
+function refusedTree(problem: Problem): YamlTree {
+  return {
+    problems: [problem],
+    duplicateKeys: [],
+    value: () => undefined,
+    locate: () => undefined,
+    locateAlias: () => undefined,
+  }
+}
+
+function findDuplicateKeys(document: Document.Parsed): { name: string; offset: number }[] {
+  const found: { name: string; offset: number }[] = []
+  visit(document, {
+    Map(_, map) {
+      const seen = new Set<string>()
+      for (const { key } of map.items as Pair<Node | null>[]) {
+        const name = String(key)
+        if (seen.has(name)) found.push({ name, offset: key?.range?.[0] ?? 0 })
+        seen.add(name)
+      }
+    },
+  })
+  return found
+}
+
+function findAlias(document: Document.Parsed): number | undefined {
+  const anchors = new Set<string>()
+  let first: number | undefined
+  let dangling: number | undefined
+  visit(document, {
+    Node(_, node) {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.add(node.anchor)
+        return undefined
+      }
+      first ??= node.range?.[0]
+      if (anchors.has(node.source)) return undefined
+      dangling = node.range?.[0]
+      return visit.BREAK
+    },
+  })
+  return dangling ?? first
+}
+
+function nodeAt(document: Document.Parsed, path: KeyPath, part: 'key' | 'value'): Node | undefined {
+  let node: Node | null | undefined = document.contents
+  let key: Node | undefined
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document)
+    const pair: Pair<Node, Node | null> | undefined = pairAt(node, step)
+    key = pair?.key
+    node = isSeq(node) ? (node.items[Number(step)] as Node | undefined) : pair?.value
+    if (!node && !key) return undefined
+  }
+  // An empty value (`policy:`) has no place of its own.
+  const hasPlace = node?.range && node.range[0] < node.range[1]
+  return (part === 'value' && hasPlace ? node : key) ?? node ?? undefined
+}
+
+function pairAt(node: unknown, step: string | number): Pair<Node, Node | null> | undefined {
+  if (!isMap(node)) return undefined
+  return (node.items as Pair<Node, Node | null>[]).find(({ key }) => String(key) === String(step))
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createCheck } from './ajv-engine.ts'
-import { fromAjvErrors } from './ajv-issues.ts'
+import { createCheck, fromAjvErrors } from './ajv-engine.ts'
 import { compileJsonSchema } from './compile-schema.ts'
 import type { SchemaResult } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CallOptions } from '../../core/call-options.ts'
+import type { CallOptions } from '../../core/call.ts'
 import { ToolError } from '../../core/errors.ts'
 import type { Scope } from '../../protocol/shapes.ts'
 import type { CallMessage } from './messages.ts'

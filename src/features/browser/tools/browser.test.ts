@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { servePages } from '../../../../test/support/web-pages.ts'
 import type { ApprovalRequest } from '../../../core/events.ts'
-import type { ToolResult } from '../../../core/result.ts'
+import type { ToolResult } from '../../../core/call.ts'
 import { type TestHub, testHub } from '../../../testing/tool-contract.ts'
 import type { BrowserOutput } from './browser-schema.ts'
 
