@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineTool, type FileChange, type ReadContext, type TextChange, ToolError } from '../../core/index.ts'
+import { readSource } from './common.ts'
 import { type PatchSection, parsePatch, pathsOf } from './patch/parse-patch.ts'
 import { type PatchedFile, planPatch } from './patch/plan-patch.ts'
-import { readSource } from './read/read-source.ts'
 
 const input = z
   .string()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { countOf, pathSchema } from './paths.ts'
+import { countOf, pathSchema } from './common.ts'
 
 /** Copies a file or a folder. */
 export const copy = defineTool({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { pathSchema } from './paths.ts'
+import { pathSchema } from './common.ts'
 
 /** Creates a folder. */
 export const mkdir = defineTool({

@@ -2,10 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { artifactHash, type Context, defineTool, ToolError } from '../../core/index.ts'
-import { PATH_ALIASES, pathSchema, quote } from './paths.ts'
-import { readFilePage, readRange, textEvidence } from './read/read-page.ts'
-import { type ReadResult, readResult } from './read/read-result.ts'
-import { showLines, showNumbered, showPlain } from './read/show-text.ts'
+import { PATH_ALIASES, pathSchema, quote } from './common.ts'
+import { readFilePage, readRange } from './read/read-page.ts'
+import { type ReadResult, readResult, showLines, showNumbered, showPlain, textEvidence } from './read/read-result.ts'
 
 const path = pathSchema('The file to read, or artifact:<sha256> of this run.')
 const line = z.int().min(1).max(2_000_000_000)

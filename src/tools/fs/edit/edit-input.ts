@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pathSchema } from '../paths.ts'
+import { pathSchema } from '../common.ts'
 
 /** One replacement in a text. */
 export interface Edit {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { ToolError } from '../../../core/index.ts'
-import { quote } from '../paths.ts'
+import { quote } from '../common.ts'
 
 const BEGIN = '*** Begin Patch'
 const END = '*** End Patch'

@@ -1,8 +1,7 @@
 import { type FileChange, type ReadContext, ToolError } from '../../../core/index.ts'
+import { quote, readSource } from '../common.ts'
 import { findNearest } from '../edit/edit-errors.ts'
 import { findRuns, stripEnd } from '../edit/lines.ts'
-import { quote } from '../paths.ts'
-import { readSource } from '../read/read-source.ts'
 import type { PatchChunk, PatchSection } from './parse-patch.ts'
 
 /** Result for one file. */

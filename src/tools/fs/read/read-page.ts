@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto'
 import { GIF } from 'image-size/types/gif'
 import { JPG } from 'image-size/types/jpg'
 import { PNG } from 'image-size/types/png'
 import { WEBP } from 'image-size/types/webp'
-import { type Context, type Evidence, ToolError } from '../../../core/index.ts'
-import { quote } from '../paths.ts'
+import { type Context, ToolError } from '../../../core/index.ts'
+import { quote } from '../common.ts'
 import type { ReadResult } from './read-result.ts'
+import { RANGE_BYTES, textEvidence } from './read-result.ts'
 
 /** Bytes at the beginning of a file that identify the type of image. */
 const IMAGE_MARK_BYTES = 16
@@ -122,9 +122,6 @@ export function describeImage(content: Buffer): ImageFacts | undefined {
   }
 }
 
-/** What fits into the text that a model receives of one call, with a note. */
-export const RANGE_BYTES = 25_600
-
 /** Reads bytes from the middle of a file as text; characters cut at the ends of the range belong to its neighbours. */
 export async function readRange(
   path: string,
@@ -175,17 +172,4 @@ function characterBytes(first: number): number {
   if (first < 0xc0) return 1
   if (first < 0xe0) return 2
   return first < 0xf0 ? 3 : 4
-}
-
-const LINES = 20
-/** Enough for the first lines of any text that people write. */
-const MAX_CHARS = 65_536
-
-/** Evidence that a text was read: its size, and the hash of its first lines. */
-export function textEvidence(path: string, text: string, what: string): Evidence {
-  let end = 0
-  for (let line = 0; line < LINES && end !== -1; line++) end = text.indexOf('\n', end) + 1 || -1
-  const head = text.slice(0, Math.min(end === -1 ? text.length : end, MAX_CHARS))
-  const sha256 = hash('sha256', head, 'hex')
-  return { type: 'file', ref: path, summary: `${what}, sha256 of the first ${LINES} lines ${sha256}` }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { pageLines } from './run-search.ts'
+import { pageLines } from './search-text.ts'
 
 const line = (number: number, isMatch: boolean, file = 'a') => ({ file, line: number, text: `${number}`, isMatch })
 const LINES = [line(1, false), line(2, true), line(3, false), line(5, false), line(6, true), line(2, true, 'b')]
