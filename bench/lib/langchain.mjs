@@ -1,11 +1,26 @@
 import { tool } from '@langchain/core/tools'
 import { z } from 'zod'
+import { orderSchema, totalOf } from './order.mjs'
 
 /** The trivial tool in LangChain. It checks its input, not its output. */
 export const langchainAdd = tool(({ a, b }) => ({ sum: a + b }), {
   name: 'add',
   description: 'Add two whole numbers.',
   schema: z.strictObject({ a: z.int(), b: z.int() }),
+})
+
+/** The same with an asynchronous function. */
+export const langchainAddLater = tool(async ({ a, b }) => ({ sum: a + b }), {
+  name: 'add_later',
+  description: 'Add two whole numbers.',
+  schema: z.strictObject({ a: z.int(), b: z.int() }),
+})
+
+/** The tool with nested arguments in LangChain. */
+export const langchainOrder = tool((order) => ({ total: totalOf(order) }), {
+  name: 'place_order',
+  description: 'Add up an order.',
+  schema: orderSchema,
 })
 
 /** Calls a LangChain tool as an agent loop does: a tool call with an id in, a tool message out. */

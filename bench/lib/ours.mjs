@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { createToolHub, defineTool } from '../../dist/index.js'
+import { orderSchema, totalOf } from './order.mjs'
 import { ownerRules } from './rules.mjs'
 
 /** The trivial pure tool, with schemas both ways and evidence of its own. */
@@ -12,6 +13,27 @@ export const add = defineTool({
     ctx.evidence({ type: 'tool', ref: 'bench/math.add', summary: 'added' })
     return { sum: a + b }
   },
+})
+
+/** The same with an asynchronous `execute`, as most tools have. */
+export const addLater = defineTool({
+  name: 'bench/math.addLater',
+  description: 'Add two whole numbers.',
+  input: z.strictObject({ a: z.int(), b: z.int() }),
+  output: z.strictObject({ sum: z.int() }),
+  execute: async ({ a, b }, ctx) => {
+    ctx.evidence({ type: 'tool', ref: 'bench/math.addLater', summary: 'added' })
+    return { sum: a + b }
+  },
+})
+
+/** A tool with nested arguments. */
+export const placeOrder = defineTool({
+  name: 'bench/shop.placeOrder',
+  description: 'Add up an order.',
+  input: orderSchema,
+  output: z.strictObject({ total: z.number() }),
+  execute: (order) => ({ total: totalOf(order) }),
 })
 
 /** Waits as a tool does that asks somebody over a network. */

@@ -1,6 +1,8 @@
 /** The rows of the table, in reading order; each is a file of its name in this folder. */
 export const ROWS = [
   { name: 'sequential-call', title: 'Governed call, one after another' },
+  { name: 'full-collection', title: 'Governed call after a full collection' },
+  { name: 'rich-arguments', title: 'Governed call, rich arguments' },
   { name: 'calls-in-flight', title: '10,000 calls in flight' },
   { name: 'heap-kept', title: 'Heap kept', rounds: 5 },
   { name: 'policy-cost', title: 'Policy' },
