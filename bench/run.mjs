@@ -4,13 +4,14 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { writeFigures } from './lib/docs.mjs'
 import { describeMachine } from './lib/machine.mjs'
 import { renderTable } from './lib/table.mjs'
 import { ROWS } from './rows/index.mjs'
 
 const ROUNDS = 15
 const QUICK_ROUNDS = 5
-const USAGE = `npm run bench -- [--only <row>]… [--rounds <n>] [--quick] [--strict]
+const USAGE = `npm run bench -- [--only <row>]… [--rounds <n>] [--quick] [--strict] [--docs]
 rows: ${ROWS.map(({ name }) => name).join(', ')}`
 
 const flags = readFlags()
@@ -22,6 +23,7 @@ for (const row of ROWS.filter(({ name }) => flags.only.length === 0 || flags.onl
 
 const report = { date: new Date().toISOString(), machine: describeMachine(), rows }
 await writeFile(new URL('results.json', import.meta.url), `${JSON.stringify(report, null, 2)}\n`)
+if (flags.docs) await writeFigures({ ...report, rounds: flags.rounds })
 
 const { node, platform, cpu, cores, memoryGb } = report.machine
 console.log(`${report.date}  node ${node}, ${platform}, ${cores} x ${cpu}, ${memoryGb} GB\n`)
@@ -64,6 +66,7 @@ function readFlags() {
         rounds: { type: 'string' },
         quick: { type: 'boolean', default: false },
         strict: { type: 'boolean', default: false },
+        docs: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     })
@@ -73,6 +76,7 @@ function readFlags() {
       throw new Error(`--rounds must be a whole number from 1, got ${values.rounds}`)
     const unknown = values.only.find((name) => !ROWS.some((row) => row.name === name))
     if (unknown !== undefined) throw new Error(`there is no row ${unknown}`)
+    if (values.docs && values.only.length > 0) throw new Error('--docs needs all rows: leave out --only')
     return { ...values, rounds }
   } catch (error) {
     quit(2, error.message)

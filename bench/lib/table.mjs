@@ -11,7 +11,8 @@ export function renderTable(rows) {
 
 const HEAD = ['figure', 'median', 'quartiles', 'goal', '']
 
-function cells({ label, unit, median, low, high, rounds, goal, met }) {
+/** The cells of one figure: label, median, quartiles, goal, and whether it is met. */
+export function cells({ label, unit, median, low, high, rounds, goal, met }) {
   const spread = rounds > 1 ? `${number(low)} to ${number(high)}` : ''
   const judgement = goal === undefined ? ['', ''] : [`<= ${number(goal)}`, met ? 'met' : 'MISSED']
   return [`  ${label}`, `${number(median)} ${unit}`, spread, ...judgement]
