@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type CallIndex, type KeyStore, messageOf } from '../core/index.ts'
 import { shortPath } from '../lib/index.ts'
 import { KEY_TTL_MS, recordedKeyName } from '../limits/index.ts'
-import { eventLines, parseEvent, readHead } from '../records/log/index.ts'
+import { eventLines, lookAtRuns, parseEvent, peekHead } from '../records/log/index.ts'
 import { assertOwnDataFolder, isLocked, statsIfThere } from '../system/index.ts'
 import { runsBelow } from './run-index/read-records.ts'
 import type { Runs } from './runs.ts'
@@ -92,12 +92,8 @@ export function storeIsLost(data: string, runsFolder: string): string {
  */
 export async function recoverRuns(runs: Runs, folder: string): Promise<number> {
   let recovered = 0
-  for (const { run, bytes } of await runsBelow(folder)) {
-    const path = join(folder, run)
-    const head = await readHead(path)
-    // A record that is shorter than its head says was tampered with: it is left unchanged for verification.
-    const isLeftOpen = head === undefined || (head !== 'broken' && head.bytes < bytes)
-    if (!isLeftOpen || runs.isOpen(run) || (await isLocked(join(path, 'lock')))) continue
+  const recover = async (run: string): Promise<void> => {
+    if (await isLocked(join(folder, run, 'lock'))) return
     try {
       await runs.open(run)
       await runs.closeIdle(run)
@@ -106,5 +102,11 @@ export async function recoverRuns(runs: Runs, folder: string): Promise<number> {
       // Another process opened the run, or it cannot be opened: using or verifying it reports why.
     }
   }
+  await lookAtRuns(await runsBelow(folder), ({ run, bytes }) => {
+    const head = peekHead(join(folder, run))
+    // A record that is shorter than its head says was tampered with: it is left unchanged for verification.
+    const isLeftOpen = head === undefined || (head !== 'broken' && head.bytes < bytes)
+    return isLeftOpen && !runs.isOpen(run) ? recover(run) : undefined
+  })
   return recovered
 }

@@ -1,16 +1,17 @@
-import { readdir, stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CallIndex, type CallOptions, type IndexedCall, isRunId, ToolError } from '../../core/index.ts'
+import { type CallIndex, type CallOptions, type IndexedCall, ToolError } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import {
   type CallEnded,
   type CallStarted,
-  diskError,
   type EventBody,
   eventLines,
   type Line,
+  lookAtRuns,
   parseEvent,
   type RecordEvent,
+  runNames,
 } from '../../records/log/index.ts'
 import { indexLine, needsStart } from './index-line.ts'
 
@@ -37,7 +38,7 @@ export async function indexRecord(
   { isFromStart, onCall, pause }: How,
 ): Promise<IndexedRecord | 'misplaced'> {
   const position = isFromStart ? 0 : await index.position(run)
-  const size = (await look(folder, run))?.bytes
+  const size = look(folder, run)?.bytes
   let read = { seq: 0, bytes: position, calls: 0 }
   if (size === undefined || size === position) return read
   if (size < position) return 'misplaced'
@@ -139,32 +140,22 @@ interface FoundRun {
 /** Returns the runs in a folder with the sizes of their records, last written first. Does not read the records. */
 export async function runsBelow(folder: string): Promise<FoundRun[]> {
   const found: FoundRun[] = []
-  for (const run of await namesIn(folder)) {
-    const record = await look(folder, run)
+  await lookAtRuns(await runNames(folder), (run) => {
+    const record = look(folder, run)
     if (record) found.push(record)
-  }
+  })
   return found.sort((a, b) => b.changedAt - a.changedAt || (a.run < b.run ? 1 : -1))
 }
 
-/** Returns a run with the size of its record, or `undefined` if it has none. */
-export async function look(folder: string, run: string): Promise<FoundRun | undefined> {
+/** Returns a run with the size of its record, or `undefined` if it has none. Synchronous: see `lookAtRuns`. */
+export function look(folder: string, run: string): FoundRun | undefined {
   try {
-    const stats = await stat(join(folder, run, 'events.jsonl'))
-    return stats.isFile() ? { run, bytes: stats.size, changedAt: stats.mtimeMs } : undefined
+    const stats = statSync(join(folder, run, 'events.jsonl'), { throwIfNoEntry: false })
+    return stats?.isFile() ? { run, bytes: stats.size, changedAt: stats.mtimeMs } : undefined
   } catch (error) {
-    // Removed in the meantime, or not a run. A run that cannot be accessed is not listed; verifying it reports why.
+    // Not a run. A run that cannot be accessed is not listed; verifying it reports why.
     if (errnoOf(error) !== undefined) return undefined
     throw error
-  }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true })
-    return entries.filter((entry) => entry.isDirectory() && isRunId(entry.name)).map(({ name }) => name)
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return []
-    throw diskError('The run records cannot be listed', folder, error)
   }
 }
 

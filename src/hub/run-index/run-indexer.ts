@@ -162,7 +162,7 @@ export class RunIndexer {
       run.missingTo = seq
       return this.#readLive(run)
     }
-    const size = (await look(this.#folder, run.run))?.bytes ?? 0
+    const size = look(this.#folder, run.run)?.bytes ?? 0
     const ready = run.calls.filter((queued) => queued.bytes <= size && queued.seq <= seq)
     const last = bytes <= size ? { seq, bytes, at } : ready.at(-1)
     if (!last) return

@@ -12,9 +12,9 @@ export type {
   ProcessEnded,
   RecordEvent,
 } from './events.ts'
-export { readHead } from './head.ts'
+export { peekHead, readHead } from './head.ts'
 export { type Line, readLinesSync } from './lines.ts'
-export { listRuns, type RunInfo } from './list-runs.ts'
+export { listRuns, lookAtRuns, type RunInfo, runNames } from './list-runs.ts'
 export { eventLines, parseEvent, pastCalls, readEvents, tailEvents } from './read-events.ts'
 export type { AuditFinding } from './record-check.ts'
 export { openArchives } from './run-archives.ts'

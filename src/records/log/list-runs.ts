@@ -1,12 +1,14 @@
-import { readdir, stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { isRunId, ToolError } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { isLocked } from '../../system/index.ts'
 import { hasFailed } from './call-log.ts'
 import { diskError } from './disk-error.ts'
 import { inspectLine, type LineFacts } from './event-line.ts'
-import { type Head, readHead } from './head.ts'
+import { type Head, peekHead } from './head.ts'
 import { type Line, readRecordLines } from './lines.ts'
 import { parseEvent } from './read-events.ts'
 
@@ -21,17 +23,23 @@ export interface RunInfo {
   readonly failures: number
 }
 
+/** Other work gets its turn after this time. */
+const TURN_MS = 5
+
 /** Lists the runs below a folder, oldest first. Closed ones have a head; only the others are read. */
 export async function listRuns(root: string): Promise<RunInfo[]> {
   const runs: RunInfo[] = []
-  for (const id of await namesIn(root)) {
-    const run = await infoOf(join(root, id), id)
+  await lookAtRuns(await runNames(root), (id) => {
+    const run = infoOf(join(root, id), id)
+    if (run instanceof Promise) return run.then((read) => void (read && runs.push(read)))
     if (run) runs.push(run)
-  }
+    return undefined
+  })
   return runs.sort((a, b) => (a.started < b.started ? -1 : a.started > b.started ? 1 : 0))
 }
 
-async function namesIn(root: string): Promise<string[]> {
+/** Returns the names of the run folders below a folder; none if there is no such folder. */
+export async function runNames(root: string): Promise<string[]> {
   try {
     const entries = await readdir(root, { withFileTypes: true })
     return entries.filter((entry) => entry.isDirectory() && isRunId(entry.name)).map((entry) => entry.name)
@@ -41,19 +49,51 @@ async function namesIn(root: string): Promise<string[]> {
   }
 }
 
+/**
+ * Looks at one run after the other. There may be 100,000, so a look at a closed run uses synchronous calls: 15 us instead
+ * of 330 us (measured), with a turn for other work every few milliseconds.
+ */
+export async function lookAtRuns<Run>(
+  runs: Iterable<Run>,
+  look: (run: Run) => Promise<void> | undefined | void,
+): Promise<void> {
+  let since = performance.now()
+  for (const run of runs) {
+    const looking = look(run)
+    if (looking) await looking
+    else if (performance.now() - since < TURN_MS) continue
+    else await setImmediate()
+    since = performance.now()
+  }
+}
+
 /** Returns `undefined` for a folder that is not a run: it has no events, or a link or a pipe in their place. */
-async function infoOf(folder: string, id: string): Promise<RunInfo | undefined> {
+function infoOf(folder: string, id: string): RunInfo | undefined | Promise<RunInfo | undefined> {
   try {
-    const { size } = await stat(join(folder, 'events.jsonl'))
-    const found = await readHead(folder)
+    const size = statSync(join(folder, 'events.jsonl'), { throwIfNoEntry: false })?.size
+    if (size === undefined) return undefined
+    const found = peekHead(folder)
     const head = found === 'broken' || (found && found.bytes > size) ? undefined : found
     if (head?.bytes === size) return { id, state: 'closed', ...fieldsOf(head) }
+    return readInfo(folder, id, head)
+  } catch (error) {
+    return leaveOut(folder, id, error)
+  }
+}
+
+async function readInfo(folder: string, id: string, head: Head | undefined): Promise<RunInfo | undefined> {
+  try {
     const state = (await isLocked(join(folder, 'lock'))) ? 'open' : 'crashed'
     return { id, state, ...(await count(folder, head)) }
   } catch (error) {
-    if (ToolError.is(error) || errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined
-    throw diskError(`Run ${id} cannot be read`, folder, error)
+    return leaveOut(folder, id, error)
   }
+}
+
+/** Removed in the meantime, or not a regular file. Throws any other error. */
+function leaveOut(folder: string, id: string, error: unknown): undefined {
+  if (ToolError.is(error) || errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return undefined
+  throw diskError(`Run ${id} cannot be read`, folder, error)
 }
 
 type Counts = Pick<RunInfo, 'started' | 'ended' | 'calls' | 'failures'>

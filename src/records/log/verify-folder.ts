@@ -1,12 +1,11 @@
-import { readdir } from 'node:fs/promises'
+import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type HeadStore, isRunId, type StoredHead } from '../../core/index.ts'
-import { errnoOf } from '../../lib/index.ts'
-import { diskError } from './disk-error.ts'
+import type { HeadStore, StoredHead } from '../../core/index.ts'
 import { bodyOf, inspectLine } from './event-line.ts'
 import type { RunHead, RunOpened } from './events.ts'
 import { asRunHead, readLastHead } from './head.ts'
-import { readRecordLines } from './lines.ts'
+import { type Line, readLinesSync } from './lines.ts'
+import { lookAtRuns, runNames } from './list-runs.ts'
 import type { KnownHead } from './record-check.ts'
 import { type VerifyReport, verifyRun } from './verify-run.ts'
 
@@ -53,19 +52,19 @@ export class FolderCheck {
     const stored = (await store?.list()) ?? []
     const folder = resolve(root)
     const last = await readLastHead(folder)
-    const names = await namesIn(folder)
+    const names = new Set(await runNames(folder))
     const known = new Map<string, KnownHead[]>()
     const add = ({ run, seq, hash }: RunHead, source: string) =>
       known.set(run, [...(known.get(run) ?? []), { seq, hash, source }])
     const removed = new Set(stored.flatMap((head) => (head.removedBy === undefined ? [] : [head.run])))
     for (const head of stored) if (head.removedBy === undefined) add(head, 'the store')
     if (last && last !== 'broken' && !removed.has(last.run)) add(last, 'last-head.json')
-    for (const run of names) {
+    await lookAtRuns(names, (run) => {
       const path = join(folder, run)
-      const head = firstLines.get(path) ?? (await headBefore(path))
+      const head = firstLines.get(path) ?? headBefore(path)
       if (head) firstLines.set(path, head)
       if (head && head !== 'none' && !removed.has(head.run)) add(head, `the first line of run ${run}`)
-    }
+    })
     const problem = last === 'broken' ? 'last-head.json cannot be read as we wrote it' : undefined
     return new FolderCheck(folder, { store, names, known, problem })
   }
@@ -102,27 +101,27 @@ function lastOf(heads: readonly StoredHead[]): number {
   return Math.max(0, ...heads.filter(({ removedBy }) => removedBy === undefined).map(({ seq }) => seq))
 }
 
-async function namesIn(root: string): Promise<ReadonlySet<string>> {
+/** Returns the head that the first line of a run names. Unreadable lines are found when that run is verified. */
+function headBefore(folder: string): RunHead | 'none' | undefined {
   try {
-    const entries = await readdir(root, { withFileTypes: true })
-    return new Set(entries.filter((entry) => entry.isDirectory() && isRunId(entry.name)).map(({ name }) => name))
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return new Set()
-    throw diskError('The run records cannot be listed', root, error)
+    const line = firstLine(join(folder, 'events.jsonl'))
+    if (!line) return undefined
+    const facts = inspectLine(line.bytes)
+    if (!facts?.intact || facts.type !== 'run-opened') return undefined
+    return asRunHead((JSON.parse(bodyOf(line.bytes)) as RunOpened).after) ?? 'none'
+  } catch {
+    // A link, a missing file or a line that is not JSON: the report of that run names it.
+    return undefined
   }
 }
 
-/** Returns the head that the first line of a run names. Unreadable lines are found when that run is verified. */
-async function headBefore(folder: string): Promise<RunHead | 'none' | undefined> {
+function firstLine(path: string): Line | undefined {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
-    for await (const [line] of readRecordLines(join(folder, 'events.jsonl'))) {
-      if (!line) continue
-      const facts = inspectLine(line.bytes)
-      if (!facts?.intact || facts.type !== 'run-opened') return undefined
-      return asRunHead((JSON.parse(bodyOf(line.bytes)) as RunOpened).after) ?? 'none'
-    }
-  } catch {
-    // A link, a missing file or a line that is not JSON: the report of that run names it.
+    if (!fstatSync(descriptor).isFile()) return undefined
+    const [line] = readLinesSync(descriptor)
+    return line
+  } finally {
+    closeSync(descriptor)
   }
-  return undefined
 }
