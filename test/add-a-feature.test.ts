@@ -63,6 +63,7 @@ describe('a feature that is added as the guide says', () => {
     expect(JSON.parse(await inCopy([...LOADER, 'src/use-greetings.ts']))).toEqual({
       tool: { ok: true, data: { text: 'Good morning, Ada!' } },
       denied: 'POLICY_DENIED',
+      byDefault: 'allow',
       service: { text: 'Good morning, Grace!', before: 1 },
       client: { text: 'Good morning, Lin!', before: 2 },
       schema: true,
@@ -91,6 +92,9 @@ const word: string | undefined = options.greetings?.word
 const hub = createToolHub(options)
 const greeted = await hub.call('core/greeting.greet', { name: 'Ada' })
 const denied = await hub.call('core/greeting.greet', { name: 'Eve' })
+const plain = createToolHub({ runs: false })
+const byDefault = await plain.explain('core/greeting.greet', { name: 'World' })
+await plain.close()
 const service: { text: string } = await hub.greetings.greet('Grace')
 const route = featureRoutes.flatMap(({ routes }) => routes).find(({ path }) => path === '/v1/greetings/{name}')!
 const fetch = async (url: string | URL | Request) => {
@@ -103,6 +107,7 @@ await hub.close()
 console.log(JSON.stringify({
   tool: greeted.ok && { ok: greeted.ok, data: greeted.data },
   denied: !denied.ok && denied.error.code,
+  byDefault: byDefault.effect,
   service,
   client,
   schema: word === 'Good morning',
