@@ -9,7 +9,8 @@ import {
   ToolError,
 } from '../core/index.ts'
 import { isWithin } from '../lib/index.ts'
-import { createProcessGuard, type ProcessGuard, probeSandboxOnce } from '../sandbox/exec/index.ts'
+import type { ProcessGuard } from '../sandbox/exec/index.ts'
+import { createProcessGuard, probeSandboxOnce } from '../sandbox/exec/start/index.ts'
 import type { NetworkGuard } from '../sandbox/network/index.ts'
 import type { BackgroundProcess } from '../store/index.ts'
 import { realIfThere } from '../system/index.ts'

@@ -1,16 +1,13 @@
-/** Runs commands and programs in a sandbox. Other folders import from here only. */
+/**
+ * What the rest of the hub needs before anything runs. `start/index.ts`, which is large, starts commands and programs; it
+ * is imported by code that is itself loaded with the first of them.
+ */
 export { PROXY_PORT } from './bridge/bridge.ts'
 export type { CommandCall, CommandNetwork, CommandReach, OutputFile } from './command-call.ts'
-export { privateFolder } from './host/host.ts'
-export type { ProcessLimits } from './host/limits.ts'
-export { buildSandbox } from './isolation/build-sandbox.ts'
-export { commandEnvironment } from './isolation/environment.ts'
+export { type ProcessLimits, privateFolder } from './host/host.ts'
 export type { SandboxLaunch } from './isolation/sandbox.ts'
 export { canEnter, NOBODY_USER, runAs, sandboxUser } from './isolation/sandbox.ts'
 export { loadPrograms } from './lazy.ts'
 export type { SandboxDescription } from './probe/describe-sandbox.ts'
-export { probeSandbox, probeSandboxOnce } from './probe/probe-sandbox.ts'
-export { createProcessGuard, type ProcessGuard } from './process-guard.ts'
+export type { ProcessGuard } from './process-guard.ts'
 export type { ProgramSettings } from './program/program-request.ts'
-export { isVisibleInSandbox } from './program/sandboxed-program.ts'
-export { launchProgram } from './program/start-program.ts'

@@ -1,20 +1,34 @@
-import type { Clock, Commands, SandboxLevel } from '../../core/index.ts'
-import { isWithin } from '../../lib/index.ts'
+import {
+  type Clock,
+  type CommandRequest,
+  type Commands,
+  commandValue,
+  type SandboxLevel,
+  throwIfAborted,
+} from '../../core/index.ts'
+import { escapeLine, isWithin } from '../../lib/index.ts'
 import { realIfThere } from '../../system/index.ts'
-import { PlaceKeeper } from '../protected/place-keeper.ts'
+import { type KeptCommand, PlaceKeeper } from '../protected/place-keeper.ts'
 import { BackgroundCommands, CallCommands, type LostCommand } from './command/command-registry.ts'
-import { resolveWorkingFolder } from './command/command-request.ts'
+import {
+  checkCommandRequest,
+  checkVariables,
+  commandArgv,
+  copyRequest,
+  resolveWorkingFolder,
+} from './command/command-request.ts'
 import { type DiskLimits, DiskWatch } from './command/disk-watch.ts'
+import { ManagedCommand } from './command/managed-command.ts'
 import { SandboxFactory, type SandboxSettings } from './command/sandbox-factory.ts'
-import { type CommandProxy, type CommandServices, startCommand } from './command/start-command.ts'
 import type { CommandCall, CommandNetwork } from './command-call.ts'
 import { commandCgroup } from './host/cgroup.ts'
-import type { ProcessLimits } from './host/limits.ts'
+import type { ProcessLimits } from './host/host.ts'
 import { cacheFolders } from './isolation/environment.ts'
 import { type SandboxUser, sandboxUser } from './isolation/sandbox.ts'
 import type { SandboxDescription } from './probe/describe-sandbox.ts'
 import type { SandboxReport } from './probe/probe-sandbox.ts'
-import { createStarter, type Starter } from './start/starter.ts'
+import type { CommandProcess } from './start/sandbox-handle.ts'
+import { createStarter, type Starter, type StartRequest } from './start/starter.ts'
 
 /** The owner's settings for commands. */
 export interface ProcessGuardOptions extends SandboxSettings {
@@ -53,38 +67,70 @@ export interface ProcessGuard {
   close(): Promise<void>
 }
 
+/** A proxy that serves one command. */
+interface CommandProxy {
+  readonly socket: string
+  close(): Promise<void>
+}
+
 /** Guards the starting of programs: policy has decided on every word of what runs, and it runs in a sandbox. */
 export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
-  const { clock, protect: exact, hide: hidden, ledgerFolder, limits } = options
-  const starter = options.starter ?? createStarter({ clock, prepared: options.prepared, createCgroup: commandCgroup })
-  const sandboxes = new SandboxFactory(options)
-  const background = new BackgroundCommands(clock, options.lost)
-  const callCommands = new CallCommands()
+  const commands = new CommandRunner(options)
+  const { sandboxes, places, background, callCommands } = commands
   const roots = options.roots.map(({ path }) => path)
-  // Without a sandbox, commands can write to read-only roots, too.
-  const readOnly = async () => ((await sandboxes.report()).level === 'none' ? [] : readOnlyRoots(options))
-  const places = new PlaceKeeper({ roots: watchedFolders(options), readOnly, exact, hidden, ledgerFolder, clock })
-  const resolveFolder = (cwd?: string) => resolveWorkingFolder(cwd, { roots, hidden })
-
-  const services: CommandServices = {
-    clock,
-    starter,
-    outputBytes: limits.outputBytes,
-    disk: new DiskWatch(writableFolders(options), limits, clock),
-    places,
-    resolveFolder,
-    buildSandbox: (found, proxySocket) => sandboxes.build(found, proxySocket),
-    reach: (found) => sandboxes.reach(found),
-    openProxy: async (call) => (call.connect ? options.proxy?.(call.connect, otherUser(options)) : undefined),
-    newId: (run) => background.newId(run),
-    register(command) {
-      background.add(command)
-      callCommands.release(command)
+  return {
+    report: () => sandboxes.report(),
+    level: () => sandboxes.level,
+    place: (cwd) => ({ cwd: commands.resolveFolder(cwd), roots }),
+    describe: async (described) => sandboxes.describe(await places.look(), described),
+    handle: (call) => ({
+      start: (request) => commands.start(call, request),
+      list: () => background.list(call.run),
+      find: (id) => background.find(call.run, id),
+      remove: (id) => background.remove(call.run, id),
+    }),
+    endCall: (callId) => callCommands.endCall(callId),
+    async endRun(run) {
+      await Promise.all([callCommands.endRun(run), background.endRun(run)])
     },
+    close: () => commands.close(),
+  }
+}
+
+const MAX_SHOWN_LENGTH = 1_000
+
+/** Starts commands and knows all that run. */
+class CommandRunner {
+  readonly sandboxes: SandboxFactory
+  /** Keeps protected places as they are while commands run. */
+  readonly places: PlaceKeeper
+  readonly background: BackgroundCommands
+  readonly callCommands = new CallCommands()
+  readonly #options: ProcessGuardOptions
+  readonly #roots: readonly string[]
+  readonly #starter: Starter
+  /** Ends commands that fill the disk. */
+  readonly #disk: DiskWatch
+
+  constructor(options: ProcessGuardOptions) {
+    const { clock, protect: exact, hide: hidden, ledgerFolder, limits, prepared } = options
+    this.#options = options
+    this.#roots = options.roots.map(({ path }) => path)
+    this.#starter = options.starter ?? createStarter({ clock, prepared, createCgroup: commandCgroup })
+    this.#disk = new DiskWatch(writableFolders(options), limits, clock)
+    this.sandboxes = new SandboxFactory(options)
+    this.background = new BackgroundCommands(clock, options.lost)
+    // Without a sandbox, commands can write to read-only roots, too.
+    const readOnly = async () => ((await this.sandboxes.report()).level === 'none' ? [] : readOnlyRoots(options))
+    this.places = new PlaceKeeper({ roots: watchedFolders(options), readOnly, exact, hidden, ledgerFolder, clock })
   }
 
-  const start = async (call: CommandCall, request: Parameters<Commands['start']>[0]) => {
-    const command = await callCommands.start(call, () => startCommand(services, call, request))
+  resolveFolder(cwd?: string): string {
+    return resolveWorkingFolder(cwd, { roots: this.#roots, hidden: this.#options.hide })
+  }
+
+  async start(call: CommandCall, request: CommandRequest): Promise<ManagedCommand> {
+    const command = await this.callCommands.start(call, () => this.#start(call, request))
     if (!request.background) return command
     try {
       await command.toBackground()
@@ -95,26 +141,100 @@ export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
     }
   }
 
-  return {
-    report: () => sandboxes.report(),
-    level: () => sandboxes.level,
-    place: (cwd) => ({ cwd: resolveFolder(cwd), roots }),
-    describe: async (described) => sandboxes.describe(await places.look(), described),
-    handle: (call) => ({
-      start: (request) => start(call, request),
-      list: () => background.list(call.run),
-      find: (id) => background.find(call.run, id),
-      remove: (id) => background.remove(call.run, id),
-    }),
-    endCall: (callId) => callCommands.endCall(callId),
-    async endRun(run) {
-      await Promise.all([callCommands.endRun(run), background.endRun(run)])
-    },
-    async close() {
-      await Promise.all([callCommands.close(), background.close()])
-      await starter.close()
-    },
+  async close(): Promise<void> {
+    await Promise.all([this.callCommands.close(), this.background.close()])
+    await this.#starter.close()
   }
+
+  /** Starts what policy decided on, in its sandbox. The request is read once, so what was decided on is what runs. */
+  async #start(call: CommandCall, originalRequest: CommandRequest): Promise<ManagedCommand> {
+    throwIfAborted(call.signal())
+    const request = copyRequest(originalRequest)
+    checkCommandRequest(request)
+    checkVariables(request.env ?? {})
+    const value = commandValue(request)
+    const cwd = this.resolveFolder(request.cwd)
+    call.permits(value, { cwd, env: Object.keys(request.env ?? {}) })
+    const ready = call.beforeStart?.()
+    // The starter awaits it and reports its failure; until then, a rejection must not count as unhandled.
+    ready?.catch(() => {})
+    const proxy = call.connect && (await this.#options.proxy?.(call.connect, otherUser(this.#options)))
+    let process: CommandProcess | undefined
+    const running: KeptCommand = {
+      onSetAside: (done) => call.onSetAside?.(done),
+      stop: () => void process?.stop().catch(() => undefined),
+    }
+    let onLeft: (() => void) | undefined
+    const release = async () => {
+      try {
+        await this.places.leave(running)
+      } finally {
+        await proxy?.close()
+        // After what it created at protected places was renamed: that is labelled, too.
+        onLeft?.()
+      }
+    }
+    try {
+      const [found, disk] = await Promise.all([this.places.enter(running), this.#disk.before()])
+      onLeft = await call.onReach?.(await this.sandboxes.reach(found))
+      const sandbox = await this.sandboxes.build(found, proxy?.socket)
+      const startedMs = Date.now()
+      const started = await this.#launch(call, { request, sandbox, cwd, ready })
+      process = started
+      this.#starter.prepare(sandbox)
+      const { clock, limits } = this.#options
+      const { background, stdin, pty, timeoutMs } = request
+      return new ManagedCommand({
+        id: this.background.newId(call.run),
+        command: shorten(value),
+        cwd,
+        sandbox: sandbox.level,
+        process: started,
+        watchDisk: (stop) => this.#disk.watch({ pid: started.pid, stop }, disk, startedMs),
+        call,
+        clock,
+        timeoutMs: Math.min(timeoutMs, call.maxMs ?? timeoutMs),
+        // Nobody could answer a foreground command: it reads end of file immediately instead of waiting forever.
+        stdin: stdin ?? (background || pty ? undefined : ''),
+        outputBytes: limits.outputBytes,
+        register: (command) => {
+          this.background.add(command)
+          this.callCommands.release(command)
+        },
+        release,
+      })
+    } catch (error) {
+      await release()
+      throw error
+    }
+  }
+
+  /** The call can abort the start. Afterwards, the command itself follows its call, which it may outlive. */
+  async #launch(
+    call: CommandCall,
+    { request, ...start }: Pick<StartRequest, 'sandbox' | 'cwd' | 'ready'> & { readonly request: CommandRequest },
+  ): Promise<CommandProcess> {
+    const pty = request.pty === true
+    const env = { ...(pty && { TERM: 'xterm-256color' }), ...request.env }
+    const signal = call.signal()
+    const starting = new AbortController()
+    const stop = () => starting.abort(signal.reason)
+    signal.addEventListener('abort', stop)
+    try {
+      const { mergeStderr } = request
+      return await this.#starter.start(
+        { ...start, words: commandArgv(request), env, pty, mergeStderr },
+        starting.signal,
+      )
+    } finally {
+      signal.removeEventListener('abort', stop)
+    }
+  }
+}
+
+function shorten(value: string): string {
+  const line = escapeLine(value)
+  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line
 }
 
 /**

@@ -4,19 +4,21 @@ import type { Readable } from 'node:stream'
 import type { Browser } from 'playwright-core'
 import { type Clock, type RunningProgram, type SandboxLevel, ToolError } from '../../../core/index.ts'
 import {
-  buildSandbox,
   canEnter,
-  commandEnvironment,
-  isVisibleInSandbox,
-  launchProgram,
   NOBODY_USER,
   PROXY_PORT,
   type ProcessLimits,
   privateFolder,
-  probeSandboxOnce,
   runAs,
   type SandboxLaunch,
 } from '../../../sandbox/exec/index.ts'
+import {
+  buildSandbox,
+  commandEnvironment,
+  isVisibleInSandbox,
+  launchProgram,
+  probeSandboxOnce,
+} from '../../../sandbox/exec/start/index.ts'
 import type { BrowserSettings } from '../browser-pool.ts'
 import type { BrowserSandbox } from '../types.ts'
 import { chromiumArguments } from './chromium-arguments.ts'

@@ -6,9 +6,15 @@ import { type SandboxLevel, ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
 import type { SurveyFindings } from '../../protected/survey.ts'
 import type { CommandReach } from '../command-call.ts'
-import type { ProcessLimits } from '../host/limits.ts'
+import type { ProcessLimits } from '../host/host.ts'
 import { buildSandbox } from '../isolation/build-sandbox.ts'
-import { type CacheFolderName, cacheFolders, commandEnvironment, gitIdentity } from '../isolation/environment.ts'
+import {
+  type CacheFolderName,
+  type CacheFolders,
+  cacheFolders,
+  commandEnvironment,
+  gitIdentity,
+} from '../isolation/environment.ts'
 import type { SandboxLaunch, SandboxSpec } from '../isolation/sandbox.ts'
 import { describeSandboxSpec, type SandboxDescription } from '../probe/describe-sandbox.ts'
 import { probeSandboxOnce, type SandboxReport } from '../probe/probe-sandbox.ts'
@@ -54,23 +60,24 @@ const NO_RETRIES = {
 /** Builds sandboxes from the owner's settings and the current state of the files. */
 export class SandboxFactory {
   readonly #settings: SandboxSettings
-  #level: SandboxLevel | undefined
-  #caches: Promise<unknown> | undefined
+  readonly #caches: CacheFolders
+  #report: SandboxReport | undefined
+  #createdCaches: Promise<unknown> | undefined
   #gitIdentity: Promise<Record<string, string>> | undefined
 
   constructor(settings: SandboxSettings) {
     this.#settings = settings
+    this.#caches = cacheFolders(settings.caches)
   }
 
   get level(): SandboxLevel | undefined {
-    return this.#level
+    return this.#report?.level
   }
 
   /** What the machine can do, probed once: a sandbox that fails later is an error, never a reason to use a weaker one. */
   async report(): Promise<SandboxReport> {
-    const report = await probeSandboxOnce(this.#settings.level)
-    this.#level = report.level
-    return report
+    this.#report ??= await probeSandboxOnce(this.#settings.level)
+    return this.#report
   }
 
   /** A sandbox that closes what was found in the roots. */
@@ -89,8 +96,8 @@ export class SandboxFactory {
 
   /** What a command in such a sandbox can see and change of the files. */
   async reach(found: SurveyFindings): Promise<CommandReach> {
-    const { roots, readable, writable, caches, hide, hideSecrets } = this.#settings
-    const more = realPaths([...writable, ...cacheFolders(caches).writable])
+    const { roots, readable, writable, hide, hideSecrets } = this.#settings
+    const more = realPaths([...writable, ...this.#caches.writable])
     const pathsOf = (some: SandboxSettings['roots']) => some.map(({ path }) => path)
     return {
       sees: [...pathsOf(roots), ...realPaths(readable), ...more],
@@ -102,7 +109,7 @@ export class SandboxFactory {
   }
 
   async #spec(found: SurveyFindings, proxySocket: string | undefined): Promise<SandboxSpec> {
-    const { roots, readable, writable, hide, hideSecrets, limits, caches } = this.#settings
+    const { roots, readable, writable, hide, hideSecrets, limits } = this.#settings
     const [{ level }, identity] = await Promise.all([this.report(), this.#identity(), this.#createCaches()])
     const secrets = hideSecrets ? found.secrets : []
     const protect = placesToProtect(found, roots, secrets)
@@ -110,7 +117,7 @@ export class SandboxFactory {
       level,
       roots,
       readable,
-      writable: [...writable, ...cacheFolders(caches).writable],
+      writable: [...writable, ...this.#caches.writable],
       protect,
       hide: [...hide, ...found.unlisted, ...secrets],
       limits,
@@ -126,7 +133,7 @@ export class SandboxFactory {
   }
 
   #environment(level: SandboxLevel, ofSandbox: Readonly<Record<string, string>>): Record<string, string> {
-    const { roots, caches, passEnv } = this.#settings
+    const { roots, passEnv } = this.#settings
     const passed = passEnv.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
     return commandEnvironment({
       // Without a sandbox there is no other home than the user's own.
@@ -134,16 +141,17 @@ export class SandboxFactory {
       // The owner has named these folders: git need not check who owns them.
       git: { safeDirectories: roots.map(({ path }) => path) },
       // Without a sandbox git finds the user's settings itself, and there is a network.
-      extra: { ...(level !== 'none' && ofSandbox), ...cacheFolders(caches).env, ...Object.fromEntries(passed) },
+      extra: { ...(level !== 'none' && ofSandbox), ...this.#caches.env, ...Object.fromEntries(passed) },
     })
   }
 
   /** Creates caches that were never used, as a sandbox can only show what exists. */
   #createCaches(): Promise<unknown> {
-    const folders = cacheFolders(this.#settings.caches).writable
     // If that fails, the sandbox leaves the folder out, and its description says so.
-    this.#caches ??= Promise.allSettled(folders.map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })))
-    return this.#caches
+    this.#createdCaches ??= Promise.allSettled(
+      this.#caches.writable.map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })),
+    )
+    return this.#createdCaches
   }
 }
 

@@ -3,8 +3,7 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { withFreeDescriptors } from '../../../core/index.ts'
 import { errnoOf, once } from '../../../lib/index.ts'
-import { findProgram, isLeftBehind } from './host.ts'
-import type { ProcessLimits } from './limits.ts'
+import { findProgram, isLeftBehind, type ProcessLimits } from './host.ts'
 
 /** A group of processes that the kernel limits as a whole. */
 export interface Cgroup {

@@ -324,6 +324,13 @@ describe.runIf(process.platform === 'linux')('the words of bubblewrap', () => {
     expect([end[7]?.endsWith('/prlimit'), isLimits(end.slice(8, -1)), end.at(-1)]).toEqual([true, true, '--'])
   })
 
+  it('come with one filter of system calls, which is assembled once', async () => {
+    const [first, second] = [await folderWith(), await folderWith()].map((root) => buildSandbox(sandboxSpec(root)))
+    expect(first?.key).not.toBe(second?.key)
+    expect(first?.seccomp?.program).toBeInstanceOf(Uint8Array)
+    expect(second?.seccomp).toBe(first?.seccomp)
+  })
+
   it('show, protect and hide what the specification names', async () => {
     const folder = await folderWith({ 'own/a': '', shown: null, secret: '', secrets: null })
     const at = (name: string) => join(folder, name)

@@ -1,7 +1,6 @@
 import { type SandboxLevel, ToolError } from '../../../core/index.ts'
 import { bridgeCommand, proxyEnvironment } from '../bridge/bridge.ts'
-import { findProgram, needProgram } from '../host/host.ts'
-import { limitOptions, type ProcessLimits } from '../host/limits.ts'
+import { findProgram, limitOptions, needProgram, type ProcessLimits } from '../host/host.ts'
 import { type MountPlan, planMounts } from './mounts.ts'
 import { namespacesWords } from './namespaces.ts'
 import {
@@ -27,7 +26,7 @@ export function buildSandbox(spec: SandboxSpec, platform: NodeJS.Platform = proc
  */
 function linuxSandbox(spec: SandboxSpec, level: 'full' | 'namespaces'): SandboxLaunch {
   const isFull = level === 'full'
-  const seccomp = isFull ? { fd: SECCOMP_FD, program: filterProgram() } : undefined
+  const seccomp = isFull ? systemCallFilter() : undefined
   const plan = planMounts(spec)
   const words = isFull ? bubblewrapWords(spec, plan) : namespacesWords(spec, plan)
   return toLaunch(spec, level, runAs(plan.user, words), {
@@ -111,9 +110,16 @@ function mountOptions(mount: Mount): string[] {
   }
 }
 
-function filterProgram(): Uint8Array {
+let filter: NonNullable<SandboxLaunch['seccomp']> | undefined
+
+/** Assembled once: it depends on the processor only. */
+function systemCallFilter(): NonNullable<SandboxLaunch['seccomp']> {
+  if (filter) return filter
   const program = seccompProgram()
-  if (program) return program
+  if (program) {
+    filter = { fd: SECCOMP_FD, program }
+    return filter
+  }
   throw new ToolError('SANDBOX_UNAVAILABLE', `There is no filter of system calls for ${process.arch} processors.`, {
     hint: 'Use a machine with an x64 or arm64 processor; here the sandbox is at most at level namespaces.',
   })

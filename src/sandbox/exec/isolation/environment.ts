@@ -36,10 +36,13 @@ export function commandEnvironment({
   from = process.env,
 }: EnvironmentOptions = {}): Record<string, string> {
   const node = nodeFolder()
-  const copied = Object.entries(from).filter(([name, value]) => COPIED.test(name) && PLAIN.test(value ?? ''))
+  const copied: Record<string, string> = {}
+  for (const [name, value = ''] of Object.entries(from)) {
+    if (COPIED.test(name) && PLAIN.test(value)) copied[name] = value
+  }
   return {
     LANG: 'C.UTF-8',
-    ...(Object.fromEntries(copied) as Record<string, string>),
+    ...copied,
     PATH: [SHIM_FOLDER, ...path, ...(node ? [`${node}/bin`] : []), ...PATH].join(':'),
     HOME: home,
     SHELL: '/bin/bash',
@@ -117,10 +120,11 @@ const SETTINGS: ReadonlyArray<readonly [key: string, value: string]> = [
  */
 export function gitSettings(safeDirectories: readonly string[] = []): Record<string, string> {
   const settings = [...SETTINGS, ...safeDirectories.map((path) => ['safe.directory', path] as const)]
-  const numbered = settings.flatMap(([key, value], index) => [
-    [`GIT_CONFIG_KEY_${index}`, key],
-    [`GIT_CONFIG_VALUE_${index}`, value],
-  ])
+  const numbered: Record<string, string> = {}
+  for (const [index, [key, value]] of settings.entries()) {
+    numbered[`GIT_CONFIG_KEY_${index}`] = key
+    numbered[`GIT_CONFIG_VALUE_${index}`] = value
+  }
   return {
     GIT_PAGER: 'cat',
     GIT_TERMINAL_PROMPT: '0',
@@ -130,7 +134,7 @@ export function gitSettings(safeDirectories: readonly string[] = []): Record<str
     GIT_SEQUENCE_EDITOR: 'true',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_COUNT: String(settings.length),
-    ...Object.fromEntries(numbered),
+    ...numbered,
   }
 }
 

@@ -1,7 +1,5 @@
-import { needProgram } from '../host/host.ts'
-import { limitOptions } from '../host/limits.ts'
-import type { GrantedMounts } from './granted-mounts.ts'
-import type { MountPlan } from './mounts.ts'
+import { limitOptions, needProgram } from '../host/host.ts'
+import type { GrantedMounts, MountPlan } from './mounts.ts'
 import { type Mount, SANDBOX_HOME, type SandboxSpec, type SandboxUser } from './sandbox.ts'
 
 /**

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { SandboxLevel } from '../../../core/index.ts'
-import { findProgram, needProgram } from '../host/host.ts'
-import type { ProcessLimits } from '../host/limits.ts'
+import { findProgram, needProgram, type ProcessLimits } from '../host/host.ts'
 
 /** The home of every sandboxed command: empty, in memory, and removed with the sandbox. */
 export const SANDBOX_HOME = '/run/home'

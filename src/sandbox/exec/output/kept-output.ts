@@ -1,6 +1,6 @@
 import { type Artifact, type CommandOutput, type LogPage, ToolError } from '../../../core/index.ts'
 import type { OutputFile } from '../command-call.ts'
-import type { StreamName } from './live-output.ts'
+import type { StreamName } from './output-pipe.ts'
 import { fromWholeLine, LastBytes, plainText, upToWholeCharacter } from './output-text.ts'
 
 /** How much is kept in memory, and where the rest goes. */

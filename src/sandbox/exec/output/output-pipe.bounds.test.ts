@@ -2,8 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { holdingClock } from '../../../../test/support/holding-clock.ts'
 import { KeptOutput } from './kept-output.ts'
-import { LiveOutput } from './live-output.ts'
-import { OutputPipe, type OutputPipeOptions } from './output-pipe.ts'
+import { LiveOutput, OutputPipe, type OutputPipeOptions } from './output-pipe.ts'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const asIs = () => ({ push: (bytes: Uint8Array) => bytes, end: () => Buffer.alloc(0) })

@@ -7,8 +7,7 @@ import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { systemClock } from '../../../core/context.ts'
 import { KeptOutput } from './kept-output.ts'
-import { LiveOutput } from './live-output.ts'
-import { OutputPipe } from './output-pipe.ts'
+import { LiveOutput, OutputPipe } from './output-pipe.ts'
 
 const asIs = () => ({ push: (bytes: Uint8Array) => bytes, end: () => Buffer.alloc(0) })
 

@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs'
 import { bridgeBinds, proxyEnvironment } from '../bridge/bridge.ts'
-import type { ProcessLimits } from '../host/limits.ts'
+import type { ProcessLimits } from '../host/host.ts'
 import { planMounts } from '../isolation/mounts.ts'
 import type { SandboxSpec, SandboxUser } from '../isolation/sandbox.ts'
 import type { SandboxReport } from './probe-sandbox.ts'

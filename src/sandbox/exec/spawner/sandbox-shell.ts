@@ -1,16 +1,18 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { startProcess } from '../../start-process.ts'
-import { forEachLine, type OpenMessage, type PrewarmMessage } from '../start/protocol.ts'
 import {
   becomeScript,
   descriptorsFor,
+  forEachLine,
   joinScript,
+  type OpenMessage,
+  type PrewarmMessage,
   READY,
   readyScript,
   type ShellDescriptors,
   STARTING,
-} from '../start/shell-scripts.ts'
+} from '../start/protocol.ts'
 import type { CommandPipes } from './command-pipes.ts'
 
 /** The events of a shell. */

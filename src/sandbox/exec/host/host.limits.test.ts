@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { DEFAULT_COMMAND_LIMITS } from '../../../core/options.ts'
 import { programLimits } from '../program/sandboxed-program.ts'
-import { limitOptions, parseLimits } from './limits.ts'
+import { limitOptions, parseLimits } from './host.ts'
 
 const limits = { cpuSeconds: 10.5, memoryBytes: 2 ** 31, processes: 256, fileBytes: 2 ** 30, openFiles: 4096 }
 

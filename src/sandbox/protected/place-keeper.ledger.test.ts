@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { prepareDataFolder } from '../../system/data-folder.ts'
 import { currentProcess } from '../../system/processes.ts'
-import { forEachUnfinished, Ledger, type UnfinishedCommands } from './ledger.ts'
+import { forEachUnfinished, Ledger, type UnfinishedCommands } from './place-keeper.ts'
 
 let data: string
 let folder: string

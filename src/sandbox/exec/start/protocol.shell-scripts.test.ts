@@ -14,7 +14,7 @@ import {
   launchScript,
   readyScript,
   shellQuote,
-} from './shell-scripts.ts'
+} from './protocol.ts'
 
 /** Runs the script as a sandbox's shell does, and gives what came out. */
 async function runBy(shell: readonly string[], script: string) {

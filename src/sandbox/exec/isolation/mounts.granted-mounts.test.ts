@@ -2,7 +2,7 @@ import { chmod, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith, sandboxSpec } from '../../../../test/support/sandbox-spec.ts'
-import { grantedMounts } from './granted-mounts.ts'
+import { grantedMounts } from './mounts.ts'
 import type { SandboxSpec } from './sandbox.ts'
 
 const owner = { uid: 0, gid: 0, isOther: false }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { holdingClock } from '../../../../test/support/holding-clock.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
-import { LiveOutput } from './live-output.ts'
+import { LiveOutput } from './output-pipe.ts'
 import { plainText } from './output-text.ts'
 
 function listening() {
