@@ -95,6 +95,7 @@ const edges = files.flatMap((file) =>
 const LATE_IMPORTS: Readonly<Record<string, string>> = {
   'config/read-document.ts': 'a config written in JavaScript; read before the service listens',
   'config/read-config.ts': 'the plugins of the owner; loaded before the service listens',
+  'features/generated/commands/index.ts': 'the commands of features; loaded by the command line, which is tested below',
   'sources/plugins/folder-source.ts': 'a tool of the owner, which may change at any time; loaded with `loadWithRoom`',
 }
 
@@ -134,10 +135,20 @@ describe('the import graph', () => {
   })
 
   it('imports later only what the service can load before it listens', () => {
-    // The commands of features are loaded by the command line only.
-    const ofCommandLine = /^src\/(cli|features\/generated\/commands)\//
-    const late = files.filter((file) => !ofCommandLine.test(file) && importsPlainly(file))
+    const late = files.filter((file) => !file.startsWith('src/cli/') && importsPlainly(file))
     expect(late.map((file) => file.slice('src/'.length)).sort()).toEqual(Object.keys(LATE_IMPORTS).sort())
+  })
+
+  it('loads the commands of features, and nothing else, in the list that the command line alone imports', () => {
+    const list = 'features/generated/commands/index.ts'
+    const importers = internal().filter(({ target }) => target === list)
+    expect([...new Set(importers.map(({ file }) => folderOf(file)))]).toEqual(['cli'])
+    const source = readFileSync(`src/${list}`, 'utf8')
+    const loaded = [...source.matchAll(/\bimport\(([^)]*)\)/g)].map(([, from]) => from!)
+    expect(loaded.filter((from) => !/^'\.\.\/\.\.\/[\w-]+\/commands\.ts'$/.test(from))).toEqual([])
+    expect(
+      internal().filter(({ file, target }) => /\/commands\.ts$/.test(target) && file !== list && isFeature(target)),
+    ).toEqual([])
   })
 
   it('keeps policy and shell pure', () => {
@@ -164,6 +175,10 @@ function internal(): { file: string; target: string }[] {
   return edges
     .filter(({ specifier }) => specifier.startsWith('.'))
     .map(({ file, specifier }) => ({ file, target: normalize(join(dirname(file), specifier)) }))
+}
+
+function isFeature(file: string): boolean {
+  return /^features\/(?!generated\/)[^/]+\//.test(file)
 }
 
 function folderOf(file: string): string {

@@ -27,6 +27,12 @@ interface Node {
   readonly expression?: Node
   readonly exprName?: Node
   readonly superClass?: Node | null
+  readonly callee?: Node
+  readonly object?: Node
+  readonly property?: Node
+  readonly value?: unknown
+  readonly init?: Node | null
+  readonly properties?: readonly Node[]
 }
 
 interface SourceFile {
@@ -46,6 +52,7 @@ const OPAQUE: Readonly<Record<string, string>> = {
   'src/core/schema/schema.ts#': 'the keywords of JSON Schema and of Standard Schema',
 }
 const MEMBERS = new Set(['TSPropertySignature', 'TSMethodSignature', 'PropertyDefinition', 'MethodDefinition'])
+const SCHEMA_METHODS = new Set(['extend', 'omit', 'pick', 'partial', 'array', 'optional', 'nullable'])
 const DECLARATION = /^(TSInterface|TSTypeAlias|Class|Function|Variable)Declaration$|^TSDeclareFunction$/
 const files = new Map<string, SourceFile>()
 
@@ -57,6 +64,8 @@ describe('the public types', () => {
     expect(names).toContain('src/core/options.ts#HubOptions')
     expect(names).toContain('src/core/handles.ts#ReadFiles')
     expect(names).toContain('src/client/resources.ts#Resources')
+    expect(names).toContain('src/features/sessions/types.ts#SessionEntry')
+    expect(names).toContain('src/protocol/runs.ts#runEntry')
     expect(names.length).toBeGreaterThan(300)
   })
 
@@ -93,6 +102,16 @@ describe('the search for doc comments', () => {
   it('checks the public members of a class', () => {
     const fields = 'a = 1\n  private b = 2\n  #c = 3\n  constructor() {}\n  d() {}\n  readonly [KEY] = 1'
     expect(find(`class A {\n  ${fields}\n}`)).toEqual(['a', 'd'])
+  })
+
+  it('checks the properties of schemas, which a comment or `describe` explains', () => {
+    const properties =
+      "kind: z.literal('a'),\n  b: z.string(),\n  c: z.string().describe('C.'),\n  /** D. */\n  d: other,"
+    expect(
+      find(`const a = z.object({\n  ${properties}\n  e: z.array(\n    z.object({\n f: other }),\n  ),\n})`),
+    ).toEqual([...['b', 'e', 'f']])
+    expect(find('const a = b.omit({\n  c: true\n}).extend({\n  d: z.string()\n})')).toEqual(['d'])
+    expect(find('const a = find({\n  c: other\n})')).toEqual([])
   })
 
   it('skips discriminants and one-line object types, which their owner describes', () => {
@@ -149,7 +168,8 @@ function declarationsOf(path: string, name: string): Declaration[] {
 }
 
 function exportedNames(path: string): string[] {
-  return read(path).body.flatMap(({ type, declaration, specifiers = [] }) => {
+  return read(path).body.flatMap(({ type, source, declaration, specifiers = [] }) => {
+    if (type === 'ExportAllDeclaration') return exportedNames(join(dirname(path), source!.value))
     if (type !== 'ExportNamedDeclaration') return []
     return declaration ? namesOf(declaration) : specifiers.map(({ exported }) => textOf(exported))
   })
@@ -164,17 +184,44 @@ function mentionedTypes(declaration: Node): string[] {
     if (type === 'TSTypeQuery') names.push(textOf(exprName))
     if (type === 'ClassDeclaration') names.push(textOf(superClass))
   })
+  for (const { init } of declaration.declarations ?? []) {
+    // The type of a schema shows what the schemas in it describe.
+    if (init && isSchema(init)) walk(init, ({ type, name }) => type === 'Identifier' && names.push(String(name)))
+  }
   return names
+}
+
+/** Whether an expression is a schema, or properties of one: `z.object({ … })`, `entry.extend({ … })`, `{ id: z.string() }`. */
+function isSchema(node: Node): boolean {
+  if (node.type === 'ObjectExpression')
+    return (node.properties ?? []).some(({ value }) => isNode(value) && isSchema(value))
+  const called = node.type === 'CallExpression' ? node.callee : undefined
+  if (called?.type !== 'MemberExpression') return false
+  return textOf(called.object) === 'z' || SCHEMA_METHODS.has(textOf(called.property)) || isSchema(called.object!)
 }
 
 /** The members that an editor shows on their own; what is on one line is described by what it belongs to. */
 function membersOf(declaration: Node, source: string): Node[] {
   const members: Node[] = []
+  const isOnLinesOfItsOwn = (owner: Node) => source.slice(owner.start, owner.end).includes('\n')
   walk(declaration, (node, owner) => {
     const isMember = MEMBERS.has(node.type) && node.kind !== 'constructor' && node.computed !== true
-    if (isMember && !isDiscriminant(node) && source.slice(owner.start, owner.end).includes('\n')) members.push(node)
+    if (isMember && !isDiscriminant(node) && isOnLinesOfItsOwn(owner)) members.push(node)
   })
+  for (const { init } of declaration.declarations ?? []) {
+    if (!init || !isSchema(init)) continue
+    walk(init, (node, owner) => {
+      if (node.type === 'Property' && isDescribable(node.value) && isOnLinesOfItsOwn(owner)) members.push(node)
+    })
+  }
   return members
+}
+
+/** A schema, or the name of one; not the discriminant of a union, and not `true` as `omit` takes it. */
+function isDescribable(value: unknown): boolean {
+  if (!isNode(value)) return false
+  const isLiteral = textOf(value.callee?.property) === 'literal'
+  return value.type === 'Identifier' || (isSchema(value) && !isLiteral)
 }
 
 /** `ok: true` or `allow?: undefined`: says which member of a union an object is. */
@@ -183,6 +230,8 @@ function isDiscriminant({ optional, typeAnnotation }: Node): boolean {
 }
 
 function hasDocComment(source: string, member: Node): boolean {
+  // What `describe` says of the property of a schema is also in the documents that are made of it.
+  if (member.type === 'Property' && source.slice(member.start, member.end).includes('.describe(')) return true
   const lines = source.slice(0, member.start).trimEnd().split('\n')
   while (lines.at(-1)!.trim().startsWith('//')) lines.pop()
   return /\/\*\*(?:[^*]|\*(?!\/))*\*\/$/.test(lines.join('\n'))
@@ -204,7 +253,9 @@ function isNode(value: unknown): value is Node {
 }
 
 function nameOf(node: Node, source: string): string {
-  return MEMBERS.has(node.type) ? source.slice(node.key!.start, node.key!.end) : namesOf(node).join()
+  return MEMBERS.has(node.type) || node.type === 'Property'
+    ? source.slice(node.key!.start, node.key!.end)
+    : namesOf(node).join()
 }
 
 function namesOf(node: Node): string[] {

@@ -16,16 +16,23 @@ export const toolEntry = z.object({
   tool: z.string(),
   /** As models call it. */
   name: z.string(),
+  /** A short name for people. */
   title: z.string().optional(),
+  /** When to use it, for the model. */
   description: z.string(),
   /** The form that it came in: `core`, `mcp`, `langchain` and others. */
   kind: z.string(),
+  /** The group that it is in. */
   group: z.string(),
+  /** The capabilities that it declares. */
   capabilities: z.array(z.string()),
+  /** Whether this principal sees it. */
   visible: z.boolean(),
+  /** What hides it. */
   why: z.string().optional(),
   /** JSON Schemas. */
   parameters: z.record(z.string(), z.unknown()),
+  /** JSON Schema of its data. */
   output: z.record(z.string(), z.unknown()).optional(),
 })
 export type ToolEntry = z.infer<typeof toolEntry>
@@ -33,17 +40,27 @@ export const toolList = z.object({ tools: z.array(toolEntry) })
 
 /** Body of `POST /v1/tools/{name}/call`; `Idempotency-Key` may come as a header too. */
 export const callRequest = z.strictObject({
+  /** The arguments. Default: none. */
   input: z.unknown().default({}),
+  /** The run whose records, budget and workspace the call belongs to. */
   run: z.string().max(128).optional(),
+  /** The agent's conversation. Default: the run. */
   session: z.string().max(200).optional(),
+  /** What the call is for; recorded. */
   purpose: z.string().max(2_000).optional(),
+  /** Time limit of the call. Default: that of the tool. */
   timeoutMs: z.number().int().positive().optional(),
+  /** A call with the same key has one effect, and its result is returned again. */
   idempotencyKey: z.string().min(1).max(512).optional(),
   /** Names a call that may be sent again: one effect, as with `idempotencyKey`, but only for tools with effects. */
   repeatKey: z.string().min(1).max(200).optional(),
+  /** The caller's id of the request. */
   requestId: z.string().max(200).optional(),
+  /** The caller's id of the task. */
   taskId: z.string().max(200).optional(),
+  /** The caller's id of the goal. */
   goalId: z.string().max(200).optional(),
+  /** Only decide, and execute nothing. Default: false. */
   dryRun: z.boolean().optional(),
   /** Whether a call that needs a person waits for the answer, or ends with `approval_required` and is made again after it. */
   onAsk: z.enum(['wait', 'return']).default('wait'),
@@ -72,25 +89,39 @@ export const toolResult = z.object({
 
 /** One call in a list. */
 export const callEntry = z.object({
+  /** Id of the call. */
   callId: z.string(),
+  /** Id of its run. */
   run: z.string(),
+  /** Line of its start in the record, or of its end if the start is missing. */
   seq: z.number(),
+  /** Canonical name of the tool. */
   tool: z.string(),
+  /** Who called, as the caller said. */
   caller: z.string(),
+  /** The authenticated principal. */
   principal: z.string().optional(),
+  /** Id of the call that made it. */
   parent: z.string().optional(),
   /** `running`, the state of the result, or `interrupted`. */
   status: z.string(),
+  /** When it started, in milliseconds since 1970. */
   startedAt: z.number(),
+  /** How long it took; absent while it runs. */
   durationMs: z.number().optional(),
+  /** What policy decided. */
   effect: effect.optional(),
+  /** The rule that decided. */
   rule: z.string().optional(),
   /** Error code. */
   error: z.string().optional(),
+  /** One line about its result. */
   summary: z.string().optional(),
   /** What it asked for, in a line: a path, an address, a command, a query. */
   request: z.string().optional(),
+  /** What it touched. */
   targets: z.array(z.string()).optional(),
+  /** Who approved it. */
   approvedBy: z.string().optional(),
 })
 export type CallEntry = z.infer<typeof callEntry>
@@ -113,8 +144,11 @@ export type RecordLine = z.infer<typeof recordLine>
 
 /** `GET /v1/calls/{callId}`: the call, its lines in the record, and the calls it made. */
 export const callDetail = z.object({
+  /** The call. */
   call: callEntry,
+  /** Its lines in the record. */
   lines: z.array(recordLine),
+  /** The calls that it made. */
   children: z.array(callEntry),
 })
 export type CallDetail = z.infer<typeof callDetail>

@@ -8,14 +8,18 @@ export const clientMessage = z.discriminatedUnion('type', [
   /** The first message. `session` resumes a dropped session; `received` is the last `seq` that arrived. */
   z.strictObject({
     type: z.literal('hello'),
+    /** Id of the session to resume. Default: a new one. */
     session: z.string().max(100).optional(),
+    /** The last `seq` that arrived. */
     received: z.number().int().min(0).optional(),
   }),
   /** Everything up to `seq` has come; the server forgets it. */
   z.strictObject({ type: z.literal('received'), seq: z.number().int().min(0) }),
   callRequest.extend({
     type: z.literal('call'),
+    /** The client's own name of the call. */
     id: z.string().min(1).max(100),
+    /** Name of the tool. */
     tool: z.string().max(200),
     /** Also tell what happens on the way. */
     stream: z.boolean().optional(),
@@ -26,34 +30,47 @@ export const clientMessage = z.discriminatedUnion('type', [
     type: z.literal('tools'),
     /** The id of the outcome. Default: `name`. */
     id: z.string().max(100).optional(),
+    /** Name that the tools are registered under. */
     name: z.string().max(64),
+    /** Their definitions. */
     tools: z.array(z.record(z.string(), z.unknown())).max(200),
   }),
   /** What the client's execution gave. */
   z.strictObject({
     type: z.literal('answer'),
+    /** Id of the call. */
     callId: z.string().max(100),
+    /** What the tool returned. */
     data: z.unknown().optional(),
     /** Instead of data: a text or blocks for the model, and `details` for the program alone. */
     content: z.union([z.string(), z.array(z.record(z.string(), z.unknown())).max(1_000)]).optional(),
+    /** What only the program gets. */
     details: z.unknown().optional(),
+    /** Why it failed, instead of data. */
     error: z.strictObject({ message: z.string().max(10_000) }).optional(),
   }),
   z.strictObject({
     type: z.literal('approve'),
+    /** Id of the outcome. */
     id: z.string().max(100),
+    /** Id of the approval request. */
     approval: z.string().max(100),
+    /** The answer. */
     reply: approvalAnswer,
   }),
   z.strictObject({
     type: z.literal('reply'),
+    /** Id of the outcome. */
     id: z.string().max(100),
+    /** Id of the question. */
     question: z.string().max(100),
+    /** The answer. */
     reply: questionAnswer,
   }),
   /** The events to send. Default: none. A client that watches approvals counts as a reachable approver. */
   z.strictObject({
     type: z.literal('watch'),
+    /** The types of events. */
     events: z.array(
       z.enum(['call', 'run', 'approval', 'question', 'tools-changed', 'policy-changed', 'ability-changed', 'presence']),
     ),

@@ -3,6 +3,7 @@ import { callEntry } from './calls.ts'
 import { pageQuery } from './shapes.ts'
 
 export const runEntry = z.object({
+  /** Id of the run. */
   run: z.string(),
   /** Who made its first call, as the caller said; empty where nobody has called. */
   caller: z.string(),
@@ -10,10 +11,15 @@ export const runEntry = z.object({
   principal: z.string().optional(),
   /** Name and task of its session, where it has them; the task is cut after 300 characters. */
   label: z.string().optional(),
+  /** Its task. */
   goal: z.string().optional(),
+  /** When it started, in milliseconds since 1970. */
   startedAt: z.number(),
+  /** When it last recorded something. */
   endedAt: z.number(),
+  /** How many calls it has. */
   calls: z.number(),
+  /** How many of them failed. */
   failures: z.number(),
 })
 export type RunEntry = z.infer<typeof runEntry>
@@ -34,11 +40,15 @@ export type RunDetail = z.infer<typeof runDetail>
 
 /** A file that a call of the run changed; `GET /v1/runs/{run}/changes`, newest first. */
 export const fileChange = z.object({
+  /** Id of the call. */
   callId: z.string(),
+  /** Canonical name of the tool. */
   tool: z.string(),
+  /** Absolute path of the file. */
   path: z.string(),
   /** What undoing it would do: restore, remove, move back …; or why it cannot. */
   action: z.string(),
+  /** Why it cannot be undone. */
   reason: z.string().optional(),
   /** Unified diff from what the call left to what was there before, where both are text. */
   diff: z.string().optional(),
