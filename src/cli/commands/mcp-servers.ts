@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Command } from 'commander'
 import type { HttpMcpServer, McpServer, SourceHost } from '../../core/index.ts'
 import { escapeLine, escapeText } from '../../lib/index.ts'
-import type { ReportedTool, ServerReport } from '../../sources/mcp/index.ts'
+import type { ReportedTool, ServerReport } from '../../sources/mcp/manage/index.ts'
 import { EXIT, interruptSignal, UsageError } from '../exit.ts'
 import { readCliConfig } from '../hub/config.ts'
 import { addConfigOption } from '../input/options.ts'
@@ -72,7 +72,7 @@ export function describeMcpTest(command: Command): void {
 }
 
 async function test(names: string[], flags: Flags): Promise<void> {
-  const { testServer } = await import('../../sources/mcp/index.ts')
+  const { testServer } = await import('../../sources/mcp/manage/index.ts')
   const reports = await withSourceHost(flags, (host, servers) => {
     const asked = names.length > 0 ? names : Object.keys(servers).filter((name) => !servers[name]!.disabled)
     const wanted = asked.map((name) => [name, serverNamed(servers, name)] as const)
@@ -142,7 +142,7 @@ export function describeMcpPin(command: Command): void {
 }
 
 async function pin(name: string, flags: PinFlags): Promise<void> {
-  const { acceptPins, forgetPins, listPins } = await import('../../sources/mcp/index.ts')
+  const { acceptPins, forgetPins, listPins } = await import('../../sources/mcp/manage/index.ts')
   await withSourceHost(flags, async ({ data }, servers) => {
     // Of a server that was taken out, what was pinned can still be looked after.
     if (listPins(data, name).length === 0) serverNamed(servers, name)
@@ -183,9 +183,9 @@ async function login(name: string, flags: Flags): Promise<void> {
     if (!('url' in server))
       throw new UsageError(`${name} is a program; there is nothing to sign in to.`, 'Give it what it needs by env.')
     if (server.oauth === false) throw new UsageError(`oauth is switched off for ${name}.`, 'Take oauth: false out.')
-    const { resolveOAuth } = await import('../../sources/mcp/index.ts')
+    const { resolveOAuth } = await import('../../sources/mcp/manage/index.ts')
     const { url, oauth } = resolveOAuth(name, server as HttpMcpServer, host)
-    const { signInToServer } = await import('../../sources/mcp/index.ts')
+    const { signInToServer } = await import('../../sources/mcp/manage/index.ts')
     const fetch = host.webFetch({ origins: [new URL(url).origin], publicHosts: true })
     await signInToServer({ server: name, url, oauth, host, fetch, openBrowser, say, signal: interruptSignal() })
   })
@@ -193,7 +193,7 @@ async function login(name: string, flags: Flags): Promise<void> {
 }
 
 async function logout(name: string, flags: Flags): Promise<void> {
-  const { signOut } = await import('../../sources/mcp/index.ts')
+  const { signOut } = await import('../../sources/mcp/manage/index.ts')
   const forgotten = await withSourceHost(flags, async (host) => signOut({ server: name, host }))
   if (flags.json) return printJson({ signedOut: name, forgotten })
   await print(escapeLine(forgotten ? `Signed out of ${name}.` : `There was no sign-in to ${name}.`))

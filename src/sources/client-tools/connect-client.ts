@@ -15,7 +15,7 @@ import {
 } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { escapeLine } from '../../lib/index.ts'
-import type { CallListener } from './call-queue.ts'
+import type { CallListener } from './pending-calls.ts'
 import { PendingCalls } from './pending-calls.ts'
 import { type ReadDefinition, readDefinition, showClientAnswer } from './read-client.ts'
 

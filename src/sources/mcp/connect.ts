@@ -9,6 +9,7 @@ import {
   type WebFetch,
 } from '../../core/index.ts'
 import { VERSION } from '../../lib/index.ts'
+import type { OpenTransport } from './connection.ts'
 import { carryRawTools } from './definitions.ts'
 import { ProgramTransport } from './program-transport.ts'
 import {
@@ -19,7 +20,6 @@ import {
   signsIn,
   toServerUrl,
 } from './resolve-server.ts'
-import type { OpenTransport } from './transport.ts'
 import { findToolError, statusOf } from './upstream-error.ts'
 import { openSse, openStreamable, type WebConnection } from './web-transport.ts'
 

@@ -1,6 +1,3 @@
-export { resolveOAuth } from './connect.ts'
+/** The tools of MCP servers. What the command line needs besides is in `manage/`, which loads the MCP client. */
 export { createMcpSource, type McpServerStatus, type McpSource, type McpSourceOptions } from './mcp-source.ts'
-export { signInToServer, signOut } from './oauth/sign-in.ts'
-export { acceptPins, forgetPins, listPins } from './pins.ts'
 export { fillReferences } from './resolve-server.ts'
-export { type ReportedTool, type ServerReport, testServer } from './test-server.ts'

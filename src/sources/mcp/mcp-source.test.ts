@@ -7,8 +7,8 @@ import type { RunningProgram } from '../../core/commands.ts'
 import type { ToolError } from '../../core/errors.ts'
 import type { SourceHost } from '../../core/source.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
+import { testServer } from './manage/test-server.ts'
 import { createMcpSource, type McpSource } from './mcp-source.ts'
-import { testServer } from './test-server.ts'
 
 const packages = new URL('../../../node_modules/@modelcontextprotocol/', import.meta.url)
 const entry = (name: string) => fileURLToPath(new URL(`${name}/dist/index.js`, packages))

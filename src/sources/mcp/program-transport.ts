@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { type Clock, type ProgramEnd, type RunningProgram, ToolError } from '../../core/index.ts'
 import { escapeLine, escapeText, LineSplitter } from '../../lib/index.ts'
-import { MAX_MESSAGE_BYTES, waitUnlessAborted } from './transport.ts'
+import { MAX_MESSAGE_BYTES, waitUnlessAborted } from './connection.ts'
 
 /** The end of a program's output, for messages. */
 export class OutputTail {

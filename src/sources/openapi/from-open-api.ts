@@ -1,7 +1,7 @@
 import { type AnyTool, type Context, defineTool, messageOf, ToolError, toWireName } from '../../core/index.ts'
 import { toModernSchema } from '../../core/schema/index.ts'
 import { escapeLine, isPlainObject, sha256 } from '../../lib/index.ts'
-import { buildRequest } from './build-request.ts'
+import { type ApiAnswer, buildRequest, readResponse, showAnswer } from './http-exchange.ts'
 import { type OpenApiAuth, type OpenApiOptions, OperationFilter, type SkippedOperation } from './options.ts'
 import {
   dereference,
@@ -15,7 +15,6 @@ import {
   shortText,
 } from './read-document.ts'
 import { type Operation, type OperationPlace, readOperation } from './read-operation.ts'
-import { type ApiAnswer, readResponse, showAnswer } from './read-response.ts'
 
 const SECRET_NAME = /^[A-Za-z0-9_.-]{1,100}$/
 

@@ -17,7 +17,6 @@ import type { ClientSession } from '../client-session.ts'
 import { makeServer } from '../make-server.ts'
 import { McpService } from '../mcp-service.ts'
 import type { McpFetchHandler, McpFetchOptions, ServedHub } from '../options.ts'
-import { LegacySessions, refuseRequest } from './legacy-sessions.ts'
 import {
   callerOf,
   createMcpAuthenticator,
@@ -25,7 +24,7 @@ import {
   type McpCaller,
   ownerOf,
 } from './mcp-authenticator.ts'
-import { SessionTable, type TableEntry } from './session-table.ts'
+import { LegacySessions, refuseRequest, SessionTable, type TableEntry } from './sessions.ts'
 
 const MAX_SESSIONS = 100
 const IDLE_MS = 30 * 60_000

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../testing/fake-clock.ts'
-import { Refresher } from './refresher.ts'
+import { Refresher } from './server-link.ts'
 
 function setUp() {
   const clock = fakeClock()

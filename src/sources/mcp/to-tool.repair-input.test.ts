@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { repairInput } from './repair-input.ts'
+import { repairInput } from './to-tool.ts'
 
 const text = { type: 'string' }
 const number = { type: 'number' }

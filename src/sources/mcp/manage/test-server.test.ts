@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { type Heard, type Script, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
-import type { ToolError } from '../../core/errors.ts'
-import type { McpServer } from '../../core/options.ts'
-import type { SourceHost } from '../../core/source.ts'
+import { type Heard, type Script, scriptedHost } from '../../../../test/support/scripted-mcp-server.ts'
+import type { ToolError } from '../../../core/errors.ts'
+import type { McpServer } from '../../../core/options.ts'
+import type { SourceHost } from '../../../core/source.ts'
 import { testServer } from './test-server.ts'
 
 const program = { command: 'node', args: ['server.js', 'two words', "it's", 'a;b', ''] }

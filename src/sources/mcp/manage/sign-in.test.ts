@@ -8,8 +8,8 @@ import { systemClock } from '../../../core/context.ts'
 import type { McpOAuth } from '../../../core/options.ts'
 import type { WebFetch } from '../../../core/source.ts'
 import { createWebFetch, type OpenWebFetch } from '../../../sandbox/network/web-fetch.ts'
-import { oauthFetch } from './oauth-fetch.ts'
-import { openOAuth } from './oauth-provider.ts'
+import { oauthFetch } from '../oauth/oauth-fetch.ts'
+import { openOAuth } from '../oauth/oauth-provider.ts'
 import { type SignInOptions, signInToServer, signOut } from './sign-in.ts'
 
 type Server = Awaited<ReturnType<typeof startAuthorizationServer>>

@@ -3,9 +3,9 @@ import type { AuthResult, OAuthClientProvider } from '@modelcontextprotocol/clie
 import { lazyModule, messageOf, ToolError, type WebFetch } from '../../../core/index.ts'
 import { escapeLine } from '../../../lib/index.ts'
 import { openWebCallback } from '../../../sandbox/network/index.ts'
-import { oauthFetch } from './oauth-fetch.ts'
-import { type OAuthOptions, openOAuth } from './oauth-provider.ts'
-import { forgetSignIns, SealedSignInStore } from './sign-in-store.ts'
+import { oauthFetch } from '../oauth/oauth-fetch.ts'
+import { type OAuthOptions, openOAuth } from '../oauth/oauth-provider.ts'
+import { forgetSignIns, SealedSignInStore } from '../oauth/sign-in-store.ts'
 
 const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { cleanSchema, cleanTexts } from './clean-definition.ts'
 import type { ServerToolDefinition } from './definitions.ts'
+import { cleanSchema, cleanTexts } from './definitions.ts'
 
 const clean = (definition: Partial<ServerToolDefinition>) =>
   cleanTexts({

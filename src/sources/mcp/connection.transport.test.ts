@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { waitUnlessAborted } from './transport.ts'
+import { waitUnlessAborted } from './connection.ts'
 
 it('waits as long as it is told to, and holds up no process', async () => {
   const clock = fakeClock()
