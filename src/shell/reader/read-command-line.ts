@@ -12,8 +12,7 @@ import {
 } from '../reading.ts'
 import { markDownloads, type Risk, rankOf, riskOfReason } from '../risk.ts'
 import { SHELLS } from '../wrappers.ts'
-import { isHarmless } from './programs/find-table.ts'
-import { lookAtProgram } from './programs/look-at-program.ts'
+import { isHarmless, lookAtProgram } from './programs/look-at-program.ts'
 import { readMove, type ShellWord, staticWord } from './read-command.ts'
 import { type CommandDraft, ShellReader, showWords } from './shell-reader.ts'
 

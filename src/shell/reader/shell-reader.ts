@@ -1,7 +1,7 @@
 import { parse } from 'unbash'
 import type { AskSecondParser, Doubt } from '../reading.ts'
 import { LineData, SAFE, UNSAFE } from './line-data.ts'
-import { findTable } from './programs/find-table.ts'
+import { findTable } from './programs/look-at-program.ts'
 import { type ShellWord, staticWord } from './read-command.ts'
 import { isUnwrappable, unwrap } from './unwrap.ts'
 import { describeWithin, type FoundCommand, type ScriptContext, walkScript } from './walk-script.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { optionNames, TABLES } from './find-table.ts'
-import { lookAtProgram } from './look-at-program.ts'
+import { lookAtProgram, TABLES } from './look-at-program.ts'
 import type { Hazard, ProgramTable } from './program-table.ts'
+import { optionNames } from './read-arguments.ts'
 
 interface Case {
   readonly line: string

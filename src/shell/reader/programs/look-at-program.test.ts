@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { TABLES } from './find-table.ts'
-import { lookAtProgram } from './look-at-program.ts'
+import { lookAtProgram, TABLES } from './look-at-program.ts'
 
 const look = (line: string) => lookAtProgram(line.split(' '))
 const optionsOf = (line: string) => look(line).hazards.map(({ option }) => option)

@@ -1,8 +1,25 @@
 import { baseName } from '../../loose-words.ts'
 import type { Risk } from '../../risk.ts'
-import { type CompiledTable, findTable, type Option } from './find-table.ts'
 import type { Hazard, ProgramTable } from './program-table.ts'
-import { type Arguments, type FoundOption, readProgramArguments } from './read-arguments.ts'
+import {
+  type Arguments,
+  type CompiledTable,
+  compileByName,
+  type FoundOption,
+  type Option,
+  readProgramArguments,
+} from './read-arguments.ts'
+import { CARGO, MAKE } from './table/build-tools.ts'
+import { BUILTINS, WRAPPER_PROGRAMS } from './table/builtins.ts'
+import { ARCHIVES, FILES } from './table/files.ts'
+import { GIT } from './table/git.ts'
+import { GO } from './table/go.ts'
+import { CURL, WGET } from './table/http-clients.ts'
+import { INTERPRETERS, PYTHON } from './table/interpreters.ts'
+import { CONTAINERS, REMOTE } from './table/machines.ts'
+import { JS_TOOLS, NODE, NPM } from './table/node.ts'
+import { FIND, READERS, SEARCH } from './table/readers.ts'
+import { TEXT_PROGRAMS, VIEWERS } from './table/text.ts'
 
 /** What a program would do with its words beyond what its name says, and the files they name. */
 export interface ProgramLook {
@@ -244,4 +261,60 @@ function looksLikePath(word: string): boolean {
 function pathWithin(word: string): string | undefined {
   const inner = /^(?:-{0,2}[\w.-]+=|@|-\w(?=[/.~])|file:(?:\/\/)?)(.+)/is.exec(word)?.[1]
   return inner !== undefined && looksLikePath(inner) ? inner : undefined
+}
+
+/** Every program that something is known of. */
+export const TABLES: readonly ProgramTable[] = [
+  ...ARCHIVES,
+  ...BUILTINS,
+  ...CARGO,
+  ...CONTAINERS,
+  ...CURL,
+  ...FILES,
+  ...FIND,
+  ...GIT,
+  ...GO,
+  ...INTERPRETERS,
+  ...JS_TOOLS,
+  ...MAKE,
+  ...NODE,
+  ...NPM,
+  ...PYTHON,
+  ...READERS,
+  ...REMOTE,
+  ...SEARCH,
+  ...TEXT_PROGRAMS,
+  ...VIEWERS,
+  ...WGET,
+  ...WRAPPER_PROGRAMS,
+]
+
+const findByName = compileByName(TABLES)
+
+/** Finds what is known of the program that a word names, in whatever folder it is. */
+export function findTable(word: string | undefined): CompiledTable | undefined {
+  if (word === undefined) return undefined
+  const name = word.slice(word.lastIndexOf('/') + 1)
+  const exact = findByName(name) ?? findByName(name.toLowerCase())
+  if (exact) return exact
+  const stem = /^([a-z]+)-?\d[\d.]{0,15}$/.exec(name)?.[1]
+  const versioned = stem === undefined ? undefined : findByName(stem)
+  return versioned?.table.isVersioned ? versioned : undefined
+}
+
+const RISKY_ENTRIES = [
+  'rows',
+  'operandRows',
+  'files',
+  'scripts',
+  'pairs',
+  'implied',
+  'commands',
+  'stopsAtOperand',
+] as const
+
+/** Says whether no option of a program does harm, so that a file which is called like one does none either. */
+export function isHarmless(program: string): boolean {
+  const table = findTable(program)?.table
+  return table !== undefined && RISKY_ENTRIES.every((risk) => table[risk] === undefined)
 }

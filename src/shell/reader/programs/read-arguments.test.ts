@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isHarmless } from './find-table.ts'
-import { lookAtProgram } from './look-at-program.ts'
+import { isHarmless, lookAtProgram } from './look-at-program.ts'
 
 const look = (line: string, globs?: ReadonlySet<number>) => lookAtProgram(line.split(' '), globs)
 const pathsOf = (line: string) => look(line).paths.map((index) => line.split(' ')[index])
