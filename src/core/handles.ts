@@ -59,12 +59,16 @@ export interface LinePage {
   readonly tooLong?: { readonly line: number; readonly offset: number; readonly bytes: number }
 }
 
-/** One entry of a listing. */
-export interface ListEntry {
+/** One entry of a listing without details. */
+export interface NamedEntry {
   /** Relative to the listed folder, `/` between its parts. */
   readonly name: string
   /** What it is; a symbolic link is not followed. */
   readonly type: FileFacts['type']
+}
+
+/** One entry of a listing. */
+export interface ListEntry extends NamedEntry {
   /** Size in bytes. */
   readonly size: number
   /** ISO time of the last change. */
@@ -81,14 +85,22 @@ export interface ListOptions {
   readonly maxEntries?: number
   /** Lists names that begin with a dot, too. Default: `false`. */
   readonly includeHidden?: boolean
+  /** Size and time of each entry; `NameOptions` leaves them out. */
+  readonly details?: true
+}
+
+/** What to list by names and types alone, which is several times faster in a large tree. */
+export interface NameOptions extends Omit<ListOptions, 'details'> {
+  /** Lists neither size nor time. */
+  readonly details: false
 }
 
 /** A folder, sorted by name. */
-export interface Listing {
+export interface Listing<Entry extends NamedEntry = ListEntry> {
   /** Real absolute path of the folder. */
   readonly path: string
   /** The entries; a secret or denied folder is named but not entered. */
-  readonly entries: readonly ListEntry[]
+  readonly entries: readonly Entry[]
   /** False when entries were left out: at the limit, below the depth, or in folders that cannot be read. */
   readonly isComplete: boolean
 }
@@ -189,6 +201,8 @@ export interface ReadFiles {
   sha256(path: string): Promise<{ readonly path: string; readonly sha256: string; readonly bytes: number }>
   /** Lists a folder, sorted by name; throws `NOT_FOUND` if there is none. */
   list(path: string, options?: ListOptions): Promise<Listing>
+  /** Lists names and types alone. */
+  list(path: string, options: NameOptions): Promise<Listing<NamedEntry>>
   /** Finds text in the files below a folder, as grep does; leaves out what .gitignore names. */
   search(path: string, options: SearchOptions): Promise<SearchResult>
   /** Finds files by name below a folder; leaves out what .gitignore names. */

@@ -1,5 +1,13 @@
 import { realpathSync } from 'node:fs'
-import { lazyModule, type ReadFiles, type WriteFiles } from '../../core/index.ts'
+import {
+  type Listing,
+  type ListOptions,
+  lazyModule,
+  type NamedEntry,
+  type NameOptions,
+  type ReadFiles,
+  type WriteFiles,
+} from '../../core/index.ts'
 import { changeHandle } from './change/change-handle.ts'
 import { openChanges } from './change/change-scope.ts'
 import { restoreHandle } from './change/restore-handle.ts'
@@ -122,6 +130,13 @@ function isReal({ path }: FileTarget): boolean {
 const loadSearch = lazyModule(() => import('./search/run-search.ts'))
 
 function readHandle(filesRoot: FilesRoot, call: FilesCall): ReadFiles {
+  function list(path: string, options?: ListOptions): Promise<Listing>
+  function list(path: string, options: NameOptions): Promise<Listing<NamedEntry>>
+  async function list(path: string, options?: ListOptions | NameOptions): Promise<Listing<NamedEntry>> {
+    const listing = await filesRoot.use(path, call, () => listFolder(filesRoot, call, path, options))
+    if (listing.entries.length === 0) noticeOutside(path, filesRoot.roots, call)
+    return listing
+  }
   return {
     readText: async (path, options) =>
       (await filesRoot.use(path, call, () => readFile(filesRoot, call, path, options?.maxBytes))).text,
@@ -130,11 +145,7 @@ function readHandle(filesRoot: FilesRoot, call: FilesCall): ReadFiles {
     readLines: (path, options) => filesRoot.use(path, call, () => readLinePage(filesRoot, call, path, options)),
     stat: (path) => filesRoot.use(path, call, () => statEntry(filesRoot, call, path)),
     sha256: (path) => filesRoot.use(path, call, () => hashFile(filesRoot, call, path)),
-    async list(path, options) {
-      const listing = await filesRoot.use(path, call, () => listFolder(filesRoot, call, path, options))
-      if (listing.entries.length === 0) noticeOutside(path, filesRoot.roots, call)
-      return listing
-    },
+    list,
     ...searchHandle(filesRoot, call),
   }
 }

@@ -1,6 +1,6 @@
-import { type BigIntStats, closeSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
+import { type BigIntStats, closeSync, type Dirent, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { ToolError } from '../../core/index.ts'
+import { type FileFacts, ToolError } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { fileAccess } from './access/choose-access.ts'
 import { quotePath } from './file-error.ts'
@@ -128,6 +128,27 @@ export function readLink(descriptor: number, name: string): LinkTarget | undefin
 export function namesAt(descriptor: number): string[] {
   const path = fileAccess.at(descriptor, '.')
   return fileAccess.look(descriptor, () => readdirSync(path), isSameList)
+}
+
+/** A name in a folder, with its type where that is known. */
+export interface FolderChild {
+  readonly name: string
+  readonly type?: FileFacts['type']
+}
+
+/** The names in an open folder with their types, which most file systems keep with the names: no entry is looked at. */
+export function typesAt(descriptor: number): FolderChild[] {
+  const path = fileAccess.at(descriptor, '.')
+  const read = () =>
+    readdirSync(path, { withFileTypes: true }).map((entry) => ({ name: entry.name, type: typeOf(entry) }))
+  return fileAccess.look(descriptor, read, (a, b) => JSON.stringify(a) === JSON.stringify(b))
+}
+
+/** The type of an entry, as in `FileFacts`. */
+export function typeOf(entry: Stats | Dirent): FileFacts['type'] {
+  if (entry.isFile()) return 'file'
+  if (entry.isDirectory()) return 'directory'
+  return entry.isSymbolicLink() ? 'symlink' : 'other'
 }
 
 /** Whether two lists of names are the same. */

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { linkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { code, reading } from '../../../../test/support/reading.ts'
 import { ToolError } from '../../../core/errors.ts'
 import type { ListOptions } from '../../../core/handles.ts'
+import { fileAccess } from '../access/choose-access.ts'
 
 let files: ReturnType<typeof reading>
 
@@ -40,6 +41,27 @@ it('tells name, kind, size and time of what is in a folder, sorted', async () =>
   ])
   const file = entries.at(-1)!
   expect(file).toEqual({ name: 'z.txt', type: 'file', size: 4, mtime: (await files.reader().stat('z.txt')).modified })
+})
+
+it('tells only name and kind when that is enough, and looks at no entry', async () => {
+  files.put('z.txt', 'four')
+  files.put('a/b.txt', '')
+  files.put('.hidden', '')
+  symlinkSync('/etc', join(files.root, 'link'))
+  execFileSync('mkfifo', [join(files.root, 'pipe')])
+  const whole = await list('.', { recursive: true })
+  const looks = vi.spyOn(fileAccess, 'look')
+  onTestFinished(() => looks.mockRestore())
+  const { entries, isComplete } = await files.reader().list('.', { recursive: true, details: false })
+  // One for each of the two folders.
+  expect(looks).toHaveBeenCalledTimes(2)
+  expect(entries).toEqual(whole.entries.map(({ name, type }) => ({ name, type })))
+  expect(isComplete).toBe(true)
+  files.put('\ufffd', '')
+  expect(await files.reader().list('.', { details: false })).toMatchObject({ isComplete: true })
+  writeFileSync(Buffer.concat([Buffer.from(`${files.root}/`), Buffer.from([0xff])]), '')
+  const again = await files.reader().list('.', { recursive: true, details: false })
+  expect(again).toMatchObject({ entries: [...entries, { name: '\ufffd', type: 'file' }], isComplete: false })
 })
 
 it('goes down as far as it is told and says when something is left out', async () => {

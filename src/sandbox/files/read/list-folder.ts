@@ -4,6 +4,8 @@ import {
   type ListEntry,
   type Listing,
   type ListOptions,
+  type NamedEntry,
+  type NameOptions,
   ToolError,
   throwIfAborted,
 } from '../../../core/index.ts'
@@ -11,7 +13,19 @@ import { errnoOf } from '../../../lib/index.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot, FileTarget } from '../files-root.ts'
-import { destination, followLinks, inParent, type LinkTarget, lastLink, namesAt, openFolder, statAt } from '../walk.ts'
+import {
+  destination,
+  type FolderChild,
+  followLinks,
+  inParent,
+  type LinkTarget,
+  lastLink,
+  namesAt,
+  openFolder,
+  statAt,
+  typeOf,
+  typesAt,
+} from '../walk.ts'
 import { checkCount } from './read-file.ts'
 
 /** A folder whose own size is at most this has some thousand names at most, on the file systems that count them there. */
@@ -36,19 +50,22 @@ const LOOK_EVERY = 32
 interface Folder {
   readonly descriptor: number
   readonly target: FileTarget
-  /** Its own size, not that of what is in it. */
-  readonly bytes: number
   readonly depth: number
   /** What its entries' names begin with: its own name in the listing and a slash. */
   readonly prefix: string
 }
 
 /** Lists a folder and, with `recursive`, those below it; links are listed and never entered. */
-export async function listFolder(filesRoot: FilesRoot, call: FilesCall, path: string, options: ListOptions = {}) {
+export async function listFolder(
+  filesRoot: FilesRoot,
+  call: FilesCall,
+  path: string,
+  options: ListOptions | NameOptions = {},
+): Promise<Listing<NamedEntry>> {
   const walk = new ListWalk(filesRoot, call, options)
   const { descriptor, target } = openTargetFolder(filesRoot, call, path)
   try {
-    await walk.list({ descriptor, target, bytes: fstatSync(descriptor).size, depth: 1, prefix: '' })
+    await walk.list({ descriptor, target, depth: 1, prefix: '' })
     return walk.listing(target.path)
   } finally {
     closeSync(descriptor)
@@ -63,12 +80,13 @@ class ListWalk {
   readonly #maxDepth: number
   readonly #includeHidden: boolean
   readonly #recursive: boolean
-  readonly #entries: ListEntry[] = []
+  readonly #hasDetails: boolean
+  readonly #entries: NamedEntry[] = []
   #isComplete = true
   #looks = 0
   #turnEnds = performance.now() + TURN_MS
 
-  constructor(filesRoot: FilesRoot, call: FilesCall, options: ListOptions) {
+  constructor(filesRoot: FilesRoot, call: FilesCall, options: ListOptions | NameOptions) {
     this.#filesRoot = filesRoot
     this.#call = call
     this.#signal = call.signal()
@@ -76,66 +94,74 @@ class ListWalk {
     this.#maxDepth = Math.min(MAX_DEPTH, checkCount('maxDepth', options.maxDepth, DEFAULT_DEPTH, 1))
     this.#includeHidden = options.includeHidden ?? false
     this.#recursive = options.recursive ?? false
+    this.#hasDetails = options.details ?? true
   }
 
   /** First all entries of a folder, then those below: what a limit leaves out is deep rather than near. */
   async list(folder: Folder): Promise<void> {
-    const folders: { name: string; bytes: number }[] = []
+    const folders: string[] = []
     const path = fileAccess.prefix(folder.descriptor)
-    for (const name of await this.#names(folder)) {
+    for (const child of await this.#children(folder)) {
       if (this.#entries.length >= this.#maxEntries) {
         this.#isComplete = false
         return
       }
-      const entry = this.#add(folder, path, name)
-      if (entry?.type === 'directory') folders.push({ name, bytes: entry.size })
+      const entry = this.#entryOf(folder, path, child)
+      if (entry === undefined) continue
+      this.#entries.push(entry)
+      if (entry.type === 'directory') folders.push(child.name)
       if (this.#isTurnOver()) await this.#giveTurn()
     }
     if (!this.#recursive) return
-    for (const { name, bytes } of folders) await this.#enter(folder, name, bytes)
+    for (const name of folders) await this.#enter(folder, name)
   }
 
-  listing(path: string): Listing {
+  listing(path: string): Listing<NamedEntry> {
     if (this.#recursive) this.#entries.sort((a, b) => (a.name < b.name ? -1 : 1))
     return { path, entries: this.#entries, isComplete: this.#isComplete }
   }
 
-  /** The names to list, sorted, each once. */
-  async #names({ descriptor, bytes }: Folder): Promise<string[]> {
-    const names: string[] = []
+  /** What is in a folder, sorted by name, each name once. */
+  async #children({ descriptor }: Folder): Promise<FolderChild[]> {
+    const children: FolderChild[] = []
     const most = Math.max(MIN_NAMES, this.#maxEntries)
-    for (const batch of folderNames(descriptor, bytes)) {
-      for (const name of batch) if (this.#includeHidden || !name.startsWith('.')) names.push(name)
+    for (const batch of childrenOf(descriptor, fstatSync(descriptor).size, this.#hasDetails)) {
+      for (const child of batch) if (this.#includeHidden || !child.name.startsWith('.')) children.push(child)
       if (performance.now() > this.#turnEnds) await this.#giveTurn()
-      if (names.length <= most) continue
+      if (children.length <= most) continue
       this.#isComplete = false
-      names.length = most
+      children.length = most
       break
     }
-    return this.#withoutTwins(names.sort())
+    return this.#withoutTwins(children.sort((a, b) => (a.name < b.name ? -1 : 1)))
   }
 
   /** Names that are not UTF-8 may look alike once decoded; then at most one of them is a valid name. */
-  #withoutTwins(names: string[]): string[] {
-    const once = names.filter((name, index) => name !== names[index - 1])
-    if (once.length < names.length) this.#isComplete = false
+  #withoutTwins(children: FolderChild[]): FolderChild[] {
+    const once = children.filter(({ name }, index) => name !== children[index - 1]?.name)
+    if (once.length < children.length) this.#isComplete = false
     return once
   }
 
-  /** `path` leads to the folder, and ends with a slash. */
-  #add({ descriptor, prefix }: Folder, path: string, name: string): ListEntry | undefined {
+  /** `path` leads to the folder, and ends with a slash. Undefined if nothing has that name. */
+  #entryOf(
+    { descriptor, prefix }: Folder,
+    path: string,
+    { name, type }: FolderChild,
+  ): NamedEntry | ListEntry | undefined {
+    // Whether a name is UTF-8 shows when it is used.
+    if (type !== undefined && !name.includes('\ufffd')) return { name: prefix + name, type }
     const stats = fileAccess.look(descriptor, () => lstatSync(path + name, { throwIfNoEntry: false }), isSame)
     if (!stats) {
       // Removed meanwhile, or its name is not UTF-8 and therefore cannot be listed.
       if (name.includes('\ufffd')) this.#isComplete = false
       return undefined
     }
-    const entry = { name: prefix + name, type: typeOf(stats), size: stats.size, mtime: isoTime(stats.mtimeMs) }
-    this.#entries.push(entry)
-    return entry
+    if (!this.#hasDetails) return { name: prefix + name, type: typeOf(stats) }
+    return { name: prefix + name, type: typeOf(stats), size: stats.size, mtime: isoTime(stats.mtimeMs) }
   }
 
-  async #enter(above: Folder, name: string, bytes: number): Promise<void> {
+  async #enter(above: Folder, name: string): Promise<void> {
     const { path } = above.target
     // Another root may begin here; the deepest one decides.
     const target = this.#filesRoot.roots.locateLink(`${path === '/' ? '' : path}/${name}`, above.target)
@@ -146,7 +172,7 @@ class ListWalk {
       return
     }
     try {
-      await this.list({ descriptor, target, bytes, depth, prefix: `${above.prefix}${name}/` })
+      await this.list({ descriptor, target, depth, prefix: `${above.prefix}${name}/` })
     } catch (error) {
       if (!isSystemError(error)) throw error
       // What the operating system refuses to show is left out.
@@ -189,25 +215,25 @@ function isSystemError(error: unknown): boolean {
 }
 
 /**
- * Yields the names in a folder in batches, unsorted. A small folder is read synchronously, which is faster; any other piece
+ * Yields what is in a folder in batches, unsorted. A small folder is read synchronously, which is faster; any other piece
  * by piece, so that one with millions of names neither fills the memory nor blocks other work.
  */
-export function* folderNames(descriptor: number, folderBytes: number): Generator<string[]> {
+export function* childrenOf(descriptor: number, folderBytes: number, hasDetails: boolean): Generator<FolderChild[]> {
   // Without descriptors it would be unknown which folder is read piece by piece.
   if ((folderBytes > 0 && folderBytes <= SMALL_FOLDER_BYTES) || fileAccess.level === 'paths') {
-    yield namesAt(descriptor)
+    yield hasDetails ? namesAt(descriptor).map((name) => ({ name })) : typesAt(descriptor)
     return
   }
   const folder = opendirSync(fileAccess.at(descriptor, '.'), { bufferSize: BATCH })
   try {
-    let names: string[] = []
+    let children: FolderChild[] = []
     for (let entry = folder.readSync(); entry; entry = folder.readSync()) {
-      names.push(entry.name)
-      if (names.length < BATCH) continue
-      yield names
-      names = []
+      children.push({ name: entry.name, type: hasDetails ? undefined : typeOf(entry) })
+      if (children.length < BATCH) continue
+      yield children
+      children = []
     }
-    yield names
+    yield children
   } finally {
     folder.closeSync()
   }
@@ -264,13 +290,6 @@ export async function statEntry(filesRoot: FilesRoot, call: FilesCall, path: str
   }
   const { size, mtimeMs, mode } = stats
   return { path: target.path, type, bytes: size, modified: isoTime(mtimeMs), mode: mode & 0o7777 }
-}
-
-/** The type of an entry, as in `FileFacts`. */
-function typeOf(stats: Stats): FileFacts['type'] {
-  if (stats.isFile()) return 'file'
-  if (stats.isDirectory()) return 'directory'
-  return stats.isSymbolicLink() ? 'symlink' : 'other'
 }
 
 function look(target: FileTarget): { target: FileTarget; stats: Stats } | LinkTarget {

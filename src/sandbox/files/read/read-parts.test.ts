@@ -6,7 +6,7 @@ import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import type { FileTarget } from '../files-root.ts'
-import { folderNames } from './list-folder.ts'
+import { childrenOf } from './list-folder.ts'
 import {
   CHUNK_BYTES,
   changedMeanwhile,
@@ -204,15 +204,18 @@ describe('the names in a folder', () => {
   for (let number = 1; number < 1025; number += 1) linkSync(join(many, '0'), join(many, `${number}`))
 
   it.each([
-    ['a small folder', 65_536, [1025]],
-    ['a larger one', 65_537, [512, 512, 1]],
-    ['one whose size is not known', 0, [512, 512, 1]],
-  ])('come in batches: %s', (_, bytes, batches) => {
+    ['a small folder', 65_536, true, [1025]],
+    ['a larger one', 65_537, true, [512, 512, 1]],
+    ['one whose size is not known', 0, true, [512, 512, 1]],
+    ['a small folder with types', 65_536, false, [1025]],
+    ['a larger one with types', 65_537, false, [512, 512, 1]],
+  ])('come in batches: %s', (_, bytes, hasDetails, batches) => {
     const before = countOpenFiles()
     const descriptor = fileAccess.openBase(many)
-    const found = [...folderNames(descriptor, bytes)]
+    const found = [...childrenOf(descriptor, bytes, hasDetails)]
     expect(found.map(({ length }) => length)).toEqual(FILES_LEVEL === 'paths' ? [1025] : batches)
-    expect(new Set(found.flat()).size).toBe(1025)
+    expect(new Set(found.flat().map(({ name }) => name)).size).toBe(1025)
+    expect(new Set(found.flat().map(({ type }) => type))).toEqual(new Set([hasDetails ? undefined : 'file']))
     closeSync(descriptor)
     expect(countOpenFiles()).toBe(before)
   })
@@ -220,7 +223,7 @@ describe('the names in a folder', () => {
   it('are let go when nobody wants more of them', () => {
     const descriptor = fileAccess.openBase(many)
     const before = countOpenFiles()
-    for (const batch of folderNames(descriptor, 0)) {
+    for (const batch of childrenOf(descriptor, 0, true)) {
       expect(batch.length).toBeGreaterThan(0)
       break
     }

@@ -15,6 +15,7 @@ import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import { fileAccess } from '../access/choose-access.ts'
 import { searchHandle } from '../files-guard.ts'
 import { createFilesRoot, openRoots, type Roots } from '../files-root.ts'
 import type { FileMatches, MatchCollector } from './found-files.ts'
@@ -104,6 +105,20 @@ for (;;) {
   renameSync(folder, spare); renameSync(link, folder)
   renameSync(folder, link); renameSync(spare, folder)
 }`
+
+it('looks at few of many files that ripgrep names in one folder, and believes none that is a link or not there', async () => {
+  const real = Array.from({ length: 200 }, (_, index) => `d/${index}.txt`)
+  for (const file of real) writeFileSync(join(root, file), '')
+  symlinkSync(join(base, 'out/f.txt'), join(root, 'd/link.txt'))
+  mkdirSync(join(root, 'd/folder.txt'))
+  const claimed = ['d/link.txt', ...real, 'd/link.txt', 'd/folder.txt', 'd/absent.txt', 'l/f.txt']
+  const looks = vi.spyOn(fileAccess, 'stat')
+  const rgPath = double(`printf '%s\\0' ${claimed.join(' ')}`)
+  const { files } = await handle(rgPath).find('.', { pattern: '*.txt' })
+  expect(files).toEqual(real.toSorted())
+  expect(looks.mock.calls.length).toBeLessThan(60)
+  looks.mockRestore()
+})
 
 it('gives out nothing from outside while somebody swaps a folder for a link', async () => {
   const swapper = new Worker(SWAPPER, { eval: true, workerData: ['d', 'l', 'spare'].map((name) => join(root, name)) })

@@ -1,12 +1,17 @@
-import { closeSync, constants } from 'node:fs'
+import { closeSync, constants, fstatSync } from 'node:fs'
 import { ToolError } from '../../../core/index.ts'
 import type { FileTarget, Roots } from '../files-root.ts'
-import { inParent, openAt, openFolder, statAt } from '../walk.ts'
+import { inParent, openAt, openFolder, statAt, typesAt } from '../walk.ts'
 
 import { FileReport, type RgMessage, readRgMessages } from './file-report.ts'
 import { fileTarget, type MatchCollector, type SearchFolder } from './found-files.ts'
 import { type RgEnd, runRipgrep } from './rg-process.ts'
 import { type FileChoice, findCommand, type SearchJob, searchCommand } from './search-job.ts'
+
+/** Reading the names in a folder with their types takes as long as looking at one file for so many bytes of the folder. */
+const BYTES_PER_LOOK = 256
+/** A larger folder would keep other work waiting while its names are read. */
+const MAX_FOLDER_BYTES = 262_144
 
 const READ = constants.O_RDONLY | constants.O_NONBLOCK
 
@@ -109,6 +114,12 @@ export class LinkFree {
   // ripgrep reports files folder by folder, so the last folder is usually the next one.
   private path: string | undefined
   private descriptor: number | undefined
+  /** Files of this folder that were looked at one by one. */
+  private looks = 0
+  /** The folder's own size, not that of what is in it. */
+  private bytes = 0
+  /** Its regular files, once so many were looked at that reading all types was cheaper. */
+  private files: ReadonlySet<string> | undefined
 
   /** Opens a file for reading; undefined if it does not exist or a link leads to it. */
   open(target: FileTarget): number | undefined {
@@ -117,13 +128,26 @@ export class LinkFree {
 
   /** Whether it is a regular file that no link leads to. */
   isFile(target: FileTarget): boolean {
-    return this.at(target, (parent, name) => statAt(parent, name)?.isFile()) ?? false
+    return this.at(target, (parent, name) => this.isFileIn(parent, name)) ?? false
   }
 
   close(): void {
     if (this.descriptor !== undefined) closeSync(this.descriptor)
     this.descriptor = undefined
     this.path = undefined
+    this.looks = 0
+    this.files = undefined
+  }
+
+  private isFileIn(folder: number, name: string): boolean | undefined {
+    if (this.files !== undefined) return this.files.has(name)
+    this.looks += 1
+    if (this.looks === 1) this.bytes = fstatSync(folder).size
+    // Some file systems do not tell the size.
+    const isWorthIt = this.bytes > 0 && this.bytes <= Math.min(MAX_FOLDER_BYTES, this.looks * BYTES_PER_LOOK)
+    if (!isWorthIt) return statAt(folder, name)?.isFile()
+    this.files = new Set(typesAt(folder).flatMap((child) => (child.type === 'file' ? [child.name] : [])))
+    return this.files.has(name)
   }
 
   private at<T>(target: FileTarget, use: (parent: number, name: string) => T): T | undefined {
