@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type SandboxLevel, ToolError } from '../../../core/index.ts'
-import { errnoOf } from '../../../lib/index.ts'
+import { errnoOf, once } from '../../../lib/index.ts'
 import type { SurveyFindings } from '../../protected/survey.ts'
 import type { CommandReach } from '../command-call.ts'
 import type { ProcessLimits } from '../host/host.ts'
@@ -62,8 +62,6 @@ export class SandboxFactory {
   readonly #settings: SandboxSettings
   readonly #caches: CacheFolders
   #report: SandboxReport | undefined
-  #createdCaches: Promise<unknown> | undefined
-  #gitIdentity: Promise<Record<string, string>> | undefined
 
   constructor(settings: SandboxSettings) {
     this.#settings = settings
@@ -109,50 +107,49 @@ export class SandboxFactory {
   }
 
   async #spec(found: SurveyFindings, proxySocket: string | undefined): Promise<SandboxSpec> {
-    const { roots, readable, writable, hide, hideSecrets, limits } = this.#settings
-    const [{ level }, identity] = await Promise.all([this.report(), this.#identity(), this.#createCaches()])
+    const { roots, readable, writable, hide, hideSecrets, limits, passEnv } = this.#settings
+    const { level, environment } = await this.#foundation()
     const secrets = hideSecrets ? found.secrets : []
-    const protect = placesToProtect(found, roots, secrets)
+    const passed = passEnv.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
     return {
       level,
       roots,
       readable,
       writable: [...writable, ...this.#caches.writable],
-      protect,
+      protect: placesToProtect(found, roots, secrets),
       hide: [...hide, ...found.unlisted, ...secrets],
       limits,
       proxySocket,
-      environment: this.#environment(level, { ...identity, ...(proxySocket === undefined && NO_RETRIES) }),
+      environment: {
+        ...environment,
+        ...(level !== 'none' && proxySocket === undefined && NO_RETRIES),
+        ...Object.fromEntries(passed),
+      },
     }
   }
 
-  /** Read once: the author of commits does not change while a hub runs. */
-  #identity(): Promise<Record<string, string>> {
-    this.#gitIdentity ??= gitIdentity(this.#settings.roots[0]?.path)
-    return this.#gitIdentity
-  }
-
-  #environment(level: SandboxLevel, ofSandbox: Readonly<Record<string, string>>): Record<string, string> {
-    const { roots, passEnv } = this.#settings
-    const passed = passEnv.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]))
-    return commandEnvironment({
+  /**
+   * What stays the same while a hub runs: the level, the author of commits, and the environment that all commands have.
+   * Creates caches that were never used, as a sandbox can only show what exists.
+   */
+  readonly #foundation = once(async () => {
+    const { roots } = this.#settings
+    const [{ level }, identity] = await Promise.all([
+      this.report(),
+      gitIdentity(roots[0]?.path),
+      // If that fails, the sandbox leaves the folder out, and its description says so.
+      Promise.allSettled(this.#caches.writable.map((folder) => mkdir(folder, { recursive: true, mode: 0o700 }))),
+    ])
+    const environment = commandEnvironment({
       // Without a sandbox there is no other home than the user's own.
       ...(level === 'none' && { home: homedir() }),
       // The owner has named these folders: git need not check who owns them.
       git: { safeDirectories: roots.map(({ path }) => path) },
-      // Without a sandbox git finds the user's settings itself, and there is a network.
-      extra: { ...(level !== 'none' && ofSandbox), ...this.#caches.env, ...Object.fromEntries(passed) },
+      // Without a sandbox git finds the user's settings itself.
+      extra: { ...(level !== 'none' && identity), ...this.#caches.env },
     })
-  }
-
-  /** Creates caches that were never used, as a sandbox can only show what exists. */
-  #createCaches(): Promise<unknown> {
-    // If that fails, the sandbox leaves the folder out, and its description says so.
-    this.#createdCaches ??= Promise.allSettled(
-      this.#caches.writable.map((folder) => mkdir(folder, { recursive: true, mode: 0o700 })),
-    )
-    return this.#createdCaches
-  }
+    return { level, environment }
+  })
 }
 
 /** Those that exist. */

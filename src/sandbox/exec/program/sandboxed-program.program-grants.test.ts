@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folderWith } from '../../../../test/support/sandbox-spec.ts'
-import { isWithin } from '../../../lib/paths.ts'
+import { isWithin } from '../../../lib/text.ts'
 import { realFolder } from './program-request.ts'
 import { chooseFolder, isVisibleInSandbox, packageFolder } from './sandboxed-program.ts'
 
