@@ -48,16 +48,6 @@ const LISTS = [
     ],
   },
   {
-    list: 'servers',
-    file: 'server',
-    suffix: 'Server',
-    write: (names) => [
-      `import type { FeatureServer } from '../../../core/index.ts'`,
-      `/** What the service does with the features, by key. */`,
-      `export const featureServers: Readonly<Record<string, FeatureServer>> = {\n${names.map((name) => `  ${name.replace(/Server$/, '')}: ${name},\n`).join('')}}`,
-    ],
-  },
-  {
     list: 'client',
     file: 'client',
     suffix: 'Client',

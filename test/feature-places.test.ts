@@ -19,7 +19,7 @@ import { temporaryFolder } from './support/temporary-folder.ts'
  */
 const MAX_PLACES = 2
 const NOT_COUNTED = /\.generated\.ts$|^src\/store\/sqlite\/migrations\.ts$/
-const EXPORTED = 'Config|Store|Suite|Routes|Server|Client|Command'
+const EXPORTED = 'Config|Store|Suite|Routes|Client|Command'
 
 const run = promisify(execFile)
 const production = sourceFiles('src').filter(

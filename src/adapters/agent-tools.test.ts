@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { modelTools } from '../../test/support/model-tools.ts'
-import type { HubOptions } from '../core/options.ts'
 import type { ToolResult } from '../core/call.ts'
+import type { HubOptions } from '../core/options.ts'
 import { type BaseContext, defineTool } from '../core/tool.ts'
 import { type TestHub, testHub } from '../testing/tool-contract.ts'
 import { type AgentToolOptions, toAgentTools } from './agent-tools.ts'

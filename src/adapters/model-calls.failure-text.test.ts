@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ToolError } from '../core/errors.ts'
 import type { Failure } from '../core/call.ts'
+import { ToolError } from '../core/errors.ts'
 import { defineTool } from '../core/tool.ts'
 import { testHub } from '../testing/tool-contract.ts'
 import { failureText } from './model-calls.ts'

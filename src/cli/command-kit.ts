@@ -1,9 +1,12 @@
 import { writeFile } from 'node:fs/promises'
-import type { CommandKit } from '../core/index.ts'
+import { type CommandKit, type ErrorCode, type HubOptions, ToolError } from '../core/index.ts'
+import type { Hub } from '../hub/index.ts'
 import { errnoOf } from '../lib/index.ts'
+import { createPrincipalLookup } from '../server/auth/index.ts'
 import { EXIT, interrupt, interruptSignal, UsageError } from './exit.ts'
-import { withServiceHub } from './hub/service-hub.ts'
-import { withHub } from './hub/with-hub.ts'
+import { readCliConfig } from './hub/config.ts'
+import { openDataStore } from './hub/data-store.ts'
+import { withHub, withHubOf } from './hub/with-hub.ts'
 import { readJsonLines } from './input/json-lines.ts'
 import { addConfigOption, addDefaultList, parseCount, parseTime } from './input/options.ts'
 import { parseJsonInput, readStdin } from './input/read-arguments.ts'
@@ -72,5 +75,33 @@ async function writeNewFile(file: string, text: string): Promise<void> {
   } catch (error) {
     const why = errnoOf(error) === 'EEXIST' ? 'is there already' : `cannot be written (${errnoOf(error)})`
     throw new UsageError(`${file} ${why}.`, 'Name another file.')
+  }
+}
+
+/** What they say is wrong with the words of the command line. */
+const OF_WORDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'INPUT_SCHEMA_INVALID',
+  'NOT_FOUND',
+  'CONFLICT',
+  'TOOL_NOT_FOUND',
+  'BUDGET_EXCEEDED',
+])
+
+/** The hub of the data folder as the service has it: work of others that is done here looks their tokens up. */
+async function withServiceHub<T>(
+  flags: { readonly config?: string },
+  use: (hub: Hub, options: HubOptions) => Promise<T>,
+): Promise<T> {
+  const { options } = await readCliConfig(flags)
+  const store = openDataStore(options)
+  const principals = createPrincipalLookup(store, Date.now)
+  const whole = { caller: callerName(), ...options, store, principals }
+  try {
+    return await withHubOf(whole, (hub) => use(hub, whole))
+  } catch (error) {
+    if (!ToolError.is(error) || !OF_WORDS.has(error.code)) throw error
+    throw new UsageError(error.message, error.fix.hint)
+  } finally {
+    await store.close()
   }
 }

@@ -35,6 +35,8 @@ export interface FeatureDefinition<
   adjustTools?(options: OptionsOf<Name>): ToolAdjustment
   /** Programs that its options start outside of calls: nothing that an agent does may change their code. Default: none. */
   programs?(options: OptionsOf<Name>): readonly { readonly argv: readonly string[]; readonly cwd?: string }[]
+  /** What the service does with it besides its routes. Default: nothing. */
+  readonly inService?: FeatureServer
   /** What `doctor` says about it; throws nothing for what it finds. Default: nothing. */
   examine?(options: OptionsOf<Name>): Promise<DoctorFinding>
   /** The command in the help of the command line; `commands.ts` adds its arguments and actions. Default: none. */
@@ -102,7 +104,7 @@ export interface FeatureRoutes {
   readonly routes: readonly FeatureRoute[]
 }
 
-/** What the service does with a feature besides its routes, which `server.ts` exports as `<name>Server`. */
+/** What the service does with a feature besides its routes. */
 export interface FeatureServer {
   /** Begins work in the background when the service starts. */
   readonly start?: {

@@ -1,7 +1,15 @@
 import { fileURLToPath } from 'node:url'
 import type { OidcOptions, ServiceOptions } from '../config/index.ts'
-import { type Clock, type HubOptions, loadLazyModules, messageOf, systemClock, type WebFetch } from '../core/index.ts'
-import { featureServers } from '../features/generated/servers/index.ts'
+import {
+  type Clock,
+  type FeatureDefinition,
+  type HubOptions,
+  loadLazyModules,
+  messageOf,
+  systemClock,
+  type WebFetch,
+} from '../core/index.ts'
+import { features } from '../features/generated/list/index.ts'
 import { type Hub, secretsOf } from '../hub/index.ts'
 import { VERSION } from '../lib/index.ts'
 import type { ConfigState } from '../protocol/index.ts'
@@ -121,9 +129,10 @@ export async function startService(hubOptions: HubOptions, options: StartService
   })
   const publicUrl = () => options.publicUrl ?? server.url
   const webhooks = startWebhooks({ hub, store, clock, hooks, publicUrl, onProblem })
-  const starting = Object.values(featureServers).map(({ start }) =>
-    start?.run(hub, hubOptions).catch((error) => onProblem(`${start.problem}: ${messageOf(error)}`)),
-  )
+  const starting = features.map(({ inService }: FeatureDefinition) => {
+    const { start } = inService ?? {}
+    return start?.run(hub, hubOptions).catch((error) => onProblem(`${start.problem}: ${messageOf(error)}`))
+  })
   const stopSweeping = repeat(() => store.sweep(clock.now()), {
     everyMs: SWEEP_MS,
     clock,

@@ -3,12 +3,13 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { LoadedConfig } from '../../config/index.ts'
 import { type AnyTool, didYouMean, type HubOptions, type Store, systemClock, ToolError } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
-import { errnoOf, escapeLine, escapeText } from '../../lib/index.ts'
+import { errnoOf, escapeLine, escapeText, once } from '../../lib/index.ts'
+import { compileVisibility, dialectOf } from '../../policy/index.ts'
 import type { RuleHolder } from '../../server/index.ts'
 import type { ServedHub } from '../../server/mcp/index.ts'
+import { type BuiltinCard, builtinCards } from '../../tools/index.ts'
 import { interruptSignal, UsageError } from '../exit.ts'
 import { readCliConfig } from '../hub/config.ts'
-import { deferHub } from '../hub/deferred-hub.ts'
 import { ignoreByGit, ignoreFromNowOn, sayPrivate, withCurrentRoot } from '../hub/folders.ts'
 import { hasMoreTools, watchServers } from '../hub/sources.ts'
 import { assertFolder } from '../input/options.ts'
@@ -216,4 +217,59 @@ function tokenOf(name: string): string {
 
 function sayMcpError(error: Error): void {
   say(escapeLine(`mcp: ${error.message}`))
+}
+
+/** A hub that is created when it is first needed; its tools are known before. */
+interface DeferredHub extends ServedHub {
+  /** Creates the hub, once. */
+  load(): Promise<Hub>
+  /** Closes the hub if it was created. */
+  close(): Promise<void>
+}
+
+/**
+ * Stands for a hub that has only the built-in tools. A client that starts tool-hub wants the list immediately, and loading what
+ * a call needs takes longer than everything that the list needs.
+ */
+export function deferHub(options: HubOptions, make: () => Promise<Hub>): DeferredHub {
+  let making: Promise<Hub> | undefined
+  let made: Hub | undefined
+  const listeners = new Set<() => void>()
+  const makeOnce = once(async () => {
+    const hub = await make()
+    made = hub
+    hub.onToolsChanged(() => {
+      for (const listener of listeners) listener()
+    })
+    return hub
+  })
+  const load = () => {
+    making = makeOnce()
+    return making
+  }
+  return {
+    load,
+    cards: (asked) => made?.cards(asked) ?? cardsOf(options, asked?.dialect),
+    onToolsChanged(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    ready: async (asked) => made?.ready(asked),
+    callDynamic: async (...call) => (made ?? (await load())).callDynamic(...call),
+    artifact: async (...asked) => (await load()).artifact(...asked),
+    endRun: async (run) => made?.endRun(run),
+    // It may be in the making although nobody waits for it any more.
+    close: async () => (await making?.catch(() => undefined))?.close(),
+  }
+}
+
+function cardsOf({ visibility = {} }: HubOptions, dialect = dialectOf(visibility)): ReturnType<Hub['cards']> {
+  const sees = compileVisibility(visibility)
+  return builtinCards
+    .filter(({ tool, names, group }) => sees({ name: tool, names, group }).visible)
+    .map((card) => toCard(card, dialect))
+}
+
+function toCard({ names: _, group: __, dialects, ...card }: BuiltinCard, dialect: string | undefined) {
+  return { ...card, ...(dialect !== undefined && Object.hasOwn(dialects, dialect) && dialects[dialect]) }
 }

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { VERSION } from '../../lib/version.ts'
+import { VERSION } from '../../lib/text.ts'
 import { agentPrograms } from './agent-programs.ts'
 import { installInto } from './install-into.ts'
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { VERSION } from '../../lib/version.ts'
+import { VERSION } from '../../lib/text.ts'
 import { ownLauncher } from './own-launcher.ts'
 
 let home: string

@@ -1,4 +1,5 @@
-import { type Clock, type FeatureCall, ToolError } from '../../core/index.ts'
+import type { Response } from 'playwright-core'
+import { type Clock, type FeatureCall, messageOf, ToolError } from '../../core/index.ts'
 import { judgeUrl } from '../../sandbox/network/index.ts'
 import type { BrowserPool, BrowserSettings } from './browser-pool.ts'
 import { printPdf, takeScreenshot } from './page/capture.ts'
@@ -14,12 +15,11 @@ import {
   waitForPage,
 } from './page/element-actions.ts'
 import { evaluateInPage } from './page/evaluate-in-page.ts'
-import { arrive, BLANK, goTo } from './page/navigate.ts'
 import { takeSnapshot } from './page/take-snapshot.ts'
-import { NEW_TAB, performFor } from './perform.ts'
+import { type ActionContext, NEW_TAB, performFor } from './perform.ts'
 import { noTab } from './run-browser.ts'
 import { browserTargets } from './tools/browser-schema.ts'
-import type { BrowserHandle, InTab } from './types.ts'
+import type { BrowserHandle, InTab, LoadState } from './types.ts'
 
 /** What a browser handle works with. */
 export interface HandleOptions {
@@ -134,4 +134,65 @@ async function listTabs(call: FeatureCall, pool: BrowserPool) {
   if (!pool.has(call.run)) return []
   call.markUntrusted()
   return pool.use(async (chromium) => (await pool.runOf(chromium, call)).listTabs())
+}
+
+/** The empty page, which needs no permission. */
+const BLANK = 'about:blank'
+
+/** Navigates a tab to a page that the call may visit. */
+export function goTo(work: ActionContext, url: string, waitUntil: LoadState = 'load'): Promise<{ status?: number }> {
+  const { tab, timeout, signal } = work
+  if (url !== BLANK) work.run.network.visit(judgeUrl(url))
+  return arrive(work, () => tab.page.goto(url, { waitUntil, timeout, signal }))
+}
+
+/** Waits for a navigation; throws if the page was refused, is a download, or did not load in time. */
+export async function arrive(
+  work: ActionContext,
+  navigate: () => Promise<Response | null>,
+): Promise<{ status?: number }> {
+  const { network } = work.run
+  const before = network.refusals
+  try {
+    const response = await navigate()
+    const why = response ? network.refusal(response.url()) : undefined
+    if (why !== undefined) throw refused(why)
+    return response ? { status: response.status() } : {}
+  } catch (error) {
+    if (ToolError.is(error)) throw error
+    const message = messageOf(error)
+    if (
+      /ERR_TUNNEL_CONNECTION_FAILED|ERR_PROXY|ERR_SSL|ERR_EMPTY_RESPONSE/.test(message) &&
+      network.refusals > before
+    ) {
+      throw refused(network.lastRefusal)
+    }
+    if (/Download is starting/.test(message)) throw isDownload()
+    if (error instanceof Error && error.name === 'TimeoutError') throw await stillLoading(work, error)
+    throw error
+  }
+}
+
+function refused(why: string): ToolError {
+  return new ToolError('HTTP_DISALLOWED_HOST', `The page was refused: ${why}`, {
+    fix: { key: 'sandbox.network', hint: 'Use a host that the owner allows; sandbox.network names them.' },
+  })
+}
+
+function isDownload(): ToolError {
+  return new ToolError('CONFLICT', 'The address is a download, not a page; it was stopped.', {
+    hint: 'Use core/http.downloadFile, or action download with the ref of the link.',
+  })
+}
+
+/** A timeout error that says how far the page has loaded. */
+async function stillLoading({ tab, timeout }: ActionContext, cause: Error): Promise<ToolError> {
+  const late = new Promise<string>((resolve) => setTimeout(resolve, 500, 'unknown'))
+  const state = await Promise.race([tab.page.evaluate('document.readyState').catch(() => 'unknown'), late])
+  const isKnown = ['loading', 'interactive', 'complete'].includes(String(state))
+  return new ToolError(
+    'TIMEOUT',
+    `The page did not finish loading within ${timeout} ms: its document is ${isKnown ? state : 'not there yet'}, ${tab.openRequests} requests are without an answer.`,
+    { hint: 'A snapshot shows what is there; waitUntil: domcontentloaded or commit waits for less.', cause },
+  )
 }

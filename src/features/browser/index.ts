@@ -18,7 +18,7 @@ declare module '../../core/feature.ts' {
 }
 
 const load = lazyModule(() => import('./create-browser.ts'))
-const loadExamine = lazyModule(() => import('./start/examine-browser.ts'))
+const loadExamine = lazyModule(() => import('./start/start-chromium.ts'))
 
 /** Web pages in a real browser. */
 export const browser = defineFeature({

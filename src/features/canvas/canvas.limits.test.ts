@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FeatureCall, FeatureHost } from '../../core/feature.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { createCanvas } from './create-canvas.ts'
-import { checkContent, readVersion } from './run-canvases.ts'
+import { checkContent, createCanvas, readVersion } from './create-canvas.ts'
 import type { CanvasDetail, CanvasKind, CanvasOptions } from './types.ts'
 
 type Rendered = { png?: Uint8Array; json?: string; isCut?: boolean; errors?: string[] }

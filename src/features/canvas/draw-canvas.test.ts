@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
+import type { CanvasResult } from './tools/canvas.ts'
 import { canvasTool } from './tools/canvas.ts'
-import type { CanvasResult } from './tools/canvas-result.ts'
 
 const hub = testHub({ tools: [canvasTool] }) as TestHub
 afterAll(() => hub.close({ abort: true }))

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { type CallPort, type ErrorCode, type FeatureCall, type Rights, ToolError } from '../../core/index.ts'
 import { parseAmount, TIME_UNITS } from '../../lib/index.ts'
 import { newSchedule, scheduleChange, writtenWhen } from './schema.ts'
-import type { StoredSchedule, StoredScheduleRun } from './store-types.ts'
+import { FROM_CONFIG, type StoredSchedule, type StoredScheduleRun } from './store-types.ts'
 import { checkTimeZone, cronOf, invalidSchedule, nextTime, shortestGap, type Timing } from './times.ts'
 import type {
   MissedPolicy,
@@ -39,9 +39,6 @@ export interface KnownSchedule {
   readonly row: StoredSchedule
   readonly definition: Definition
 }
-
-/** Prefix of the names of schedules from the config file; other names cannot contain a colon. */
-export const FROM_CONFIG = 'config:'
 
 /** Parses the body of a row. It is not validated, because only this feature writes it. */
 export function toKnown(row: StoredSchedule): KnownSchedule {

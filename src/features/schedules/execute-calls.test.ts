@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { CallPort } from '../../core/feature.ts'
 import type { ToolResult } from '../../core/call.ts'
+import type { CallPort } from '../../core/feature.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { KnownSchedule } from './definition.ts'
 import { executeCalls, failedOutcome } from './execute-calls.ts'

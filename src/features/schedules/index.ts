@@ -1,5 +1,5 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
-import type { ScheduleStore } from './store-types.ts'
+import { FROM_CONFIG, type ScheduleStore } from './store-types.ts'
 import { cron } from './tools/cron.ts'
 import type { ScheduleHandle, ScheduleService, SchedulesOptions } from './types.ts'
 
@@ -31,5 +31,16 @@ export const schedules = defineFeature({
   create: async (options, host) => (await load()).createSchedules(options, host),
   methods: ['start', 'stop', 'status', 'list', 'find', 'add', 'update', 'remove', 'run', 'runs', 'next', 'onRun'],
   tools: [cron],
+  inService: {
+    start: {
+      problem: 'Schedules do not run',
+      run: (hub, { schedules = {} }) => hub.schedules.start({ entries: schedules.entries ?? {} }),
+    },
+
+    async principals({ schedules }, limit) {
+      const all = await schedules.list({ limit })
+      return all.map(({ principal, name }) => (name.startsWith(FROM_CONFIG) ? 'config' : principal || 'owner'))
+    },
+  },
   command: { name: 'cron', summary: 'Manage scheduled calls and their runs' },
 })

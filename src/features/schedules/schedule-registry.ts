@@ -1,16 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { didYouMean, type FeatureHost, type Rights, ToolError } from '../../core/index.ts'
-import {
-  type Definition,
-  FROM_CONFIG,
-  type KnownSchedule,
-  readChange,
-  readNew,
-  type Said,
-  toKnown,
-  WAKE,
-} from './definition.ts'
-import type { StoredSchedule } from './store-types.ts'
+import { type Definition, type KnownSchedule, readChange, readNew, type Said, toKnown, WAKE } from './definition.ts'
+import { FROM_CONFIG, type StoredSchedule } from './store-types.ts'
 import { invalidSchedule, nextTime } from './times.ts'
 import type { NewSchedule, ScheduleChange, SchedulesOptions } from './types.ts'
 

@@ -1,9 +1,9 @@
 import { type FeatureChange, type FeatureHost, messageOf, type Rights, ToolError } from '../../core/index.ts'
 import { untilAborted } from '../../lib/index.ts'
-import { checkCalls, FROM_CONFIG, type KnownSchedule, ownTimeZone, readWhen, toRunView, toView } from './definition.ts'
+import { checkCalls, type KnownSchedule, ownTimeZone, readWhen, toRunView, toView } from './definition.ts'
 import { refuseFromConfig, type ScheduleRegistry } from './schedule-registry.ts'
 import type { ScheduleRunner } from './schedule-runner.ts'
-import type { StoredScheduleRun } from './store-types.ts'
+import { FROM_CONFIG, type StoredScheduleRun } from './store-types.ts'
 import { TICKING_SLOT, type Ticker } from './ticker.ts'
 import { nextTime } from './times.ts'
 import type {

@@ -1,6 +1,9 @@
 import type { Awaitable } from '../../core/index.ts'
 import type { OverlapPolicy, ScheduleRunStatus } from './types.ts'
 
+/** Prefix of the names of schedules from the config file; other names cannot contain a colon. */
+export const FROM_CONFIG = 'config:'
+
 /** Schedules and their runs. Every change gives a schedule a new version, so that each time fires once. */
 export interface ScheduleStore {
   /**

@@ -1,5 +1,5 @@
-import type { IndexedCall, IndexedRun, RunDescription, Store } from '../../core/index.ts'
-import { featureServers } from '../../features/generated/servers/index.ts'
+import type { FeatureDefinition, IndexedCall, IndexedRun, RunDescription, Store } from '../../core/index.ts'
+import { features } from '../../features/generated/list/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { cutHead } from '../../limits/index.ts'
 import { type CallEntry, callEntry, type RunEntry } from '../../protocol/index.ts'
@@ -50,8 +50,8 @@ export function toRunEntry(indexed: IndexedRun, description?: RunDescription): R
 
 /** What the features know about a run; `undefined` if none knows it. */
 export async function describeRun(run: string, store: Store): Promise<RunDescription | undefined> {
-  for (const { describeRun: describe } of Object.values(featureServers)) {
-    const description = await describe?.(run, store)
+  for (const { inService } of features as readonly FeatureDefinition[]) {
+    const description = await inService?.describeRun?.(run, store)
     if (description) return description
   }
   return undefined

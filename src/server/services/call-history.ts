@@ -2,23 +2,32 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import {
   type Clock,
+  type HeadStore,
   type IndexedCall,
   type IndexedRun,
   isRunId,
+  messageOf,
   type Store,
   systemClock,
   ToolError,
 } from '../../core/index.ts'
-import type { Hub, RunIndexer } from '../../hub/index.ts'
+import { type Hub, pruneRun, type RunIndexer, runsBelow } from '../../hub/index.ts'
 import { errnoOf, escapeLine, escapeText } from '../../lib/index.ts'
-import type { CallDetail, RecordLine, RunEntry } from '../../protocol/index.ts'
-import { type RecordEvent, readEvents } from '../../records/log/index.ts'
+import type { AuditReport, CallDetail, RecordLine, RunEntry } from '../../protocol/index.ts'
+import {
+  type AuditFinding,
+  type FirstLines,
+  FolderCheck,
+  type RecordEvent,
+  readEvents,
+  type VerifyReport,
+} from '../../records/log/index.ts'
 import { createRedactor } from '../../records/redaction/index.ts'
 import { openRegular } from '../../system/index.ts'
 import type { CallHistory } from '../service.ts'
 import { describeRun, readCallLines, toCallEntry, toRunEntry } from './call-entries.ts'
 import { fileChanges } from './file-changes.ts'
-import { removeEndedRun, verifyRuns } from './run-records.ts'
+import { SharedTurns } from './shared-turns.ts'
 
 const MAX_CONCURRENT = 5_000
 
@@ -78,14 +87,14 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
         before: before === undefined || to === undefined ? (before ?? to) : Math.min(before, to),
       }
       const { items, next } = await pageOf((most) => index.runs({ ...filter, limit: most }), limit)
-      return { runs: await Promise.all(items.map(toEntry)), ...(next !== undefined && { next }) }
+      return { runs: await Promise.all(items.map(describe)), ...(next !== undefined && { next }) }
     },
 
     async run(run) {
       const found = await findRun(run)
       const latest = await index.calls({ run, limit: MAX_CALLS_OF_RUN + 1 })
       const calls = latest.slice(0, MAX_CALLS_OF_RUN).toSorted(byStart).map(toCallEntry)
-      return { run: await toEntry(found), calls, isTruncated: latest.length > MAX_CALLS_OF_RUN }
+      return { run: await describe(found), calls, isTruncated: latest.length > MAX_CALLS_OF_RUN }
     },
 
     async lines(run, { after, limit }) {
@@ -135,7 +144,7 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
     },
   }
 
-  async function toEntry(run: IndexedRun): Promise<RunEntry> {
+  async function describe(run: IndexedRun): Promise<RunEntry> {
     return toRunEntry(run, await describeRun(run.run, store))
   }
 
@@ -228,4 +237,93 @@ async function pageOf<T extends { readonly startedAt: number }>(
   if (limit >= MAX_CONCURRENT) return { items: found.slice(0, limit), next: startedAt }
   const same = (await fetch(MAX_CONCURRENT)).filter((item) => item.startedAt === startedAt)
   return { items: same, next: startedAt }
+}
+
+const MAX_RUNS = 1_000
+const AT_ONCE = 4
+/** One queue for the process, because all checks read the same disk. */
+const TURNS = new SharedTurns('A check of records')
+
+/** Cached between checks, so that the first line of every run is read once. */
+const FIRST_LINES: FirstLines = new Map()
+
+/**
+ * Verifies the records of these runs, or of the 1,000 latest; without runs it also looks for missing ones. One check at
+ * a time.
+ */
+function verifyRuns(folder: string, heads: HeadStore, runs?: readonly string[]): Promise<AuditReport> {
+  return TURNS.share(JSON.stringify([folder, runs]), () => verifyAll(folder, heads, runs))
+}
+
+async function verifyAll(folder: string, heads: HeadStore, runs: readonly string[] | undefined): Promise<AuditReport> {
+  const check = await FolderCheck.open(folder, heads, FIRST_LINES)
+  const wanted = runs ?? (await runsBelow(folder)).slice(0, MAX_RUNS).map(({ run }) => run)
+  const reports: AuditReport['runs'] = new Array(wanted.length)
+  let next = 0
+  const work = async () => {
+    for (let index = next++; index < wanted.length; index = next++) reports[index] = await verify(check, wanted[index]!)
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, wanted.length) }, work))
+  if (!runs?.length) reports.push(...check.missing().slice(0, MAX_RUNS).map(toEntry))
+  return { ok: reports.every(({ ok }) => ok), runs: reports }
+}
+
+/** A record that cannot be read counts as broken; the others are still checked. */
+async function verify(check: FolderCheck, run: string): Promise<AuditReport['runs'][number]> {
+  try {
+    return toEntry(await check.verify(run))
+  } catch (error) {
+    const problems = [{ message: escapeLine(messageOf(error)) }]
+    return { run, ok: false, state: 'broken', lines: 0, calls: 0, interrupted: 0, problems, remarks: [] }
+  }
+}
+
+function toEntry({ run, problems, remarks, ...rest }: VerifyReport) {
+  return { run: escapeLine(run), ...rest, problems: problems.map(toFinding), remarks: remarks.map(toFinding) }
+}
+
+function toFinding({ problem, seq }: AuditFinding): { message: string; seq: number } {
+  return { message: escapeLine(problem), seq }
+}
+
+/** Options of `removeEndedRun`. */
+interface RemoveEndedRunOptions {
+  readonly hub: Pick<Hub, 'run' | 'endRun' | 'recordChange'>
+  readonly store: Store
+  readonly runsFolder: string
+  readonly clock: Clock
+  readonly by: string
+}
+
+const MAX_WAITING = 1_000
+
+/** Removes a run that has ended, as retention does: the removal is recorded, so that it can be proven. */
+async function removeEndedRun(run: string, options: RemoveEndedRunOptions): Promise<void> {
+  const { hub, store, runsFolder, clock, by } = options
+  const [busy, hint] = (await whatRuns(run, options)) ?? []
+  if (busy !== undefined) throw new ToolError('CONFLICT', `Run ${run} was not removed. ${busy}`, { hint: hint! })
+  const kept = await pruneRun(run, {
+    runsFolder,
+    store,
+    by,
+    now: clock.now(),
+    record: (change) => hub.recordChange(change),
+    end: (id) => hub.endRun(id),
+  })
+  if (kept === undefined) return
+  throw new ToolError('CONFLICT', `Run ${run} was not removed. ${kept}`, {
+    hint: 'A run that another process has open, or whose record does not verify, is kept.',
+  })
+}
+
+async function whatRuns(
+  run: string,
+  { hub, store }: RemoveEndedRunOptions,
+): Promise<readonly [problem: string, hint: string] | undefined> {
+  if (run === hub.run) return ['The service records its own changes in it.', 'It ends with the service.']
+  const [call] = await store.calls.calls({ run, status: 'running', limit: 1 })
+  if (call) return [`${call.tool} is running in it.`, 'Wait until the call ends.']
+  const waiting = await store.approvals.list({ state: 'waiting', limit: MAX_WAITING })
+  if (waiting.some((ask) => ask.run === run)) return ['A call of it waits for a person.', 'Answer that first.']
+  return (await describeRun(run, store))?.busy
 }

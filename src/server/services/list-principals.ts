@@ -1,5 +1,5 @@
-import type { FeatureName, IndexedCaller, Store } from '../../core/index.ts'
-import { featureServers } from '../../features/generated/servers/index.ts'
+import type { FeatureDefinition, FeatureName, IndexedCaller, Store } from '../../core/index.ts'
+import { features } from '../../features/generated/list/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { principalAccount } from '../../limits/index.ts'
 import type { PrincipalEntry, TokenEntry } from '../../protocol/index.ts'
@@ -62,9 +62,9 @@ export async function listPrincipals({ store, tokens, now }: ListPrincipalsOptio
 type FeatureCounts = Pick<PrincipalEntry, FeatureName & keyof PrincipalEntry>
 
 async function workOfFeatures(store: Store): Promise<(readonly [feature: string, Map<string, number>])[]> {
-  const counting = Object.entries(featureServers).map(async ([feature, { principals }]) => {
-    const names = await principals?.(store, MAX_EACH)
-    return names ? [[feature, countBy(names, rootOf)] as const] : []
+  const counting = features.map(async ({ name, inService }: FeatureDefinition) => {
+    const principals = await inService?.principals?.(store, MAX_EACH)
+    return principals ? [[name, countBy(principals, rootOf)] as const] : []
   })
   return (await Promise.all(counting)).flat()
 }

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
-import { examineBrowser } from './examine-browser.ts'
 import { loadPlaywright } from './find-chromium.ts'
+import { examineBrowser } from './start-chromium.ts'
 
 it('says what to install where playwright-core is missing, and so does doctor', async () => {
   vi.doMock('playwright-core', () => {

@@ -2,7 +2,13 @@ import { chown, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Browser } from 'playwright-core'
-import { type Clock, type RunningProgram, type SandboxLevel, ToolError } from '../../../core/index.ts'
+import {
+  type Clock,
+  type DoctorFinding,
+  type RunningProgram,
+  type SandboxLevel,
+  ToolError,
+} from '../../../core/index.ts'
 import {
   canEnter,
   NOBODY_USER,
@@ -20,7 +26,7 @@ import {
   probeSandboxOnce,
 } from '../../../sandbox/exec/start/index.ts'
 import type { BrowserSettings } from '../browser-pool.ts'
-import type { BrowserSandbox } from '../types.ts'
+import type { BrowserOptions, BrowserSandbox } from '../types.ts'
 import { chromiumArguments } from './chromium-arguments.ts'
 import { findChromium, loadPlaywright } from './find-chromium.ts'
 import { pipeTransport } from './pipe-transport.ts'
@@ -236,4 +242,24 @@ async function hasHelper(executable: string): Promise<boolean> {
 /** Returns `undefined` if the kernel does not have the setting. */
 async function setting(name: string): Promise<string | undefined> {
   return (await readFile(join(SETTINGS, name), 'utf8').catch(() => undefined))?.trim()
+}
+
+const HOW = {
+  own: "in Chromium's own sandbox",
+  jail: 'inside the sandbox of commands',
+  none: 'without any sandbox',
+} as const
+
+/** Which browser agents would use, and how it would be kept from the machine. Without one, only those tools fail. */
+export async function examineBrowser(options: BrowserOptions): Promise<DoctorFinding> {
+  try {
+    const executable = await findChromium(options, await loadPlaywright())
+    const { sandbox, why } = await chooseSandbox(executable, options.sandbox)
+    const detail = `${executable}, ${HOW[sandbox]}: ${why}`
+    if (sandbox !== 'none') return { state: 'good', what: 'browser', detail }
+    return { state: 'weak', what: 'browser', detail, fix: 'Leave browser.sandbox out, or set it to jail.' }
+  } catch (error) {
+    if (!ToolError.is(error)) throw error
+    return { state: 'weak', what: 'browser', detail: error.message, fix: error.fix.hint }
+  }
 }

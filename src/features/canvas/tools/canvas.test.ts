@@ -4,8 +4,8 @@ import type { HubOptions } from '../../../core/options.ts'
 import { createMemoryStore } from '../../../store/in-process.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../../testing/tool-contract.ts'
+import type { CanvasResult } from './canvas.ts'
 import { canvasTool } from './canvas.ts'
-import type { CanvasResult } from './canvas-result.ts'
 
 const FORM = JSON.stringify({ type: 'object', properties: { region: { type: 'string' } }, required: ['region'] })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { examineBrowser } from './examine-browser.ts'
+import { examineBrowser } from './start-chromium.ts'
 
 it('says which browser agents would use, and how it is kept from the machine', async () => {
   const finding = await examineBrowser({})

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { HubOptions } from '../../core/options.ts'
 import type { Hub } from '../../hub/hub.ts'
 import { testHub } from '../../testing/tool-contract.ts'
-import { deferHub } from './deferred-hub.ts'
+import { deferHub } from './mcp-serve.ts'
 
 describe('a hub that is made later', () => {
   it.each<[string, HubOptions]>([
