@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { VERSION } from '../src/lib/version.ts'
+import { VERSION } from '../src/lib/text.ts'
 
 it('every generated file is up to date', () => {
   const words = ['--import', './test/support/load-typescript.mjs', 'scripts/generate.mjs', '--check']

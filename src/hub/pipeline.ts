@@ -130,8 +130,7 @@ async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): P
  * promise only if it does: an ordinary call takes microseconds, and every needless `await` is a measurable share of that.
  */
 async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: string | AnyTool): Promise<Settled> {
-  const judging = judge(runtime, run, begun, asked) // 1 to 5
-  const call = judging instanceof Promise ? await judging : judging
+  const call = await judge(runtime, run, begun, asked) // 1 to 5
   if (call.effect === 'deny') denyCall(call)
   if (call.options.dryRun) return rehearsed(call)
   const hashing = turnFor(call.inputBytes)
@@ -151,7 +150,9 @@ async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: str
   if (preparing) await untilStopped(call, preparing)
   const value = await execute(runtime, run, call, callNested)
   if (call.abortReason) throw call.abortReason
-  return succeed(runtime, run, call, value) // 9
+  // Awaited here: returning the promise itself would take two more microtask turns.
+  const settled = await succeed(runtime, run, call, value) // 9
+  return settled
 }
 
 /** Steps 1 to 5: find the tool, check the input, resolve the targets, decide. Changes nothing outside the call. */
@@ -172,7 +173,6 @@ export async function judge(
   const waiting = turnFor(call.inputBytes)
   if (waiting) await waiting
   if (call.dialect) await withinTimeout(runtime, call, translate(runtime, call, call.dialect), 'its dialect')
-  // Awaited here: returning the promise itself would take two more microtask turns.
   const judged = await judgeInput(runtime, run, call)
   return judged
 }

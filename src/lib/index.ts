@@ -15,16 +15,18 @@ export {
   toPointer,
   valueAt,
 } from './json.ts'
-export { errnoOf, isWithin, shortPath } from './paths.ts'
 export {
   asSentence,
   byteOrderMark,
+  errnoOf,
+  isWithin,
   LineSplitter,
   LONE_SURROGATE,
   parseAmount,
   readBody,
+  shortPath,
   TIME_UNITS,
+  VERSION,
   withStop,
 } from './text.ts'
-export { VERSION } from './version.ts'
 export { shownUrl, wrapUntrusted } from './web-content.ts'

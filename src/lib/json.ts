@@ -40,15 +40,11 @@ const MAX_DEPTH = 50
  */
 export function copyAsJson(value: unknown, depth = 0): unknown {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
-  if (typeof value === 'number') return isKept(value) ? value : NOT_PLAIN
+  // JSON cannot represent NaN, infinity and -0.
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) ? value : NOT_PLAIN
   if (typeof value !== 'object' || depth > MAX_DEPTH || 'toJSON' in value) return NOT_PLAIN
   if (Array.isArray(value)) return copyList(value, depth)
   return isPlainObject(value) ? copyRecord(value, depth) : NOT_PLAIN
-}
-
-/** JSON cannot represent NaN, infinity and -0. */
-function isKept(value: number): boolean {
-  return Number.isFinite(value) && !Object.is(value, -0)
 }
 
 function copyList(list: readonly unknown[], depth: number): unknown {

@@ -29,6 +29,8 @@ export class Breakers {
   readonly #coolDownMs: number
   readonly #clock: Clock
   readonly #circuits = new Map<string, Circuit>()
+  /** Whether there is anything to check: most hubs have no tool that failed since it last succeeded. */
+  hasFailures = false
 
   constructor(options: { readonly failures?: number; readonly coolDownMs?: number }, clock: Clock) {
     this.#failures = options.failures ?? 5
@@ -63,6 +65,7 @@ export class Breakers {
     if (circuit && isProbe) circuit.isProbing = false
     if (outcome === 'failed') this.#fail(tool, circuit)
     if (outcome === 'ok' && circuit && (isProbe || circuit.failures < this.#failures)) this.#circuits.delete(tool)
+    this.hasFailures = this.#circuits.size > 0
   }
 
   #fail(tool: string, known: Circuit | undefined): void {
@@ -99,16 +102,13 @@ export class LoopDetector {
   readonly #maxRuns: number
   /** Made with the first failure: it reserves room for all runs in one allocation. */
   #runs: LRUCache<string, Map<string, Streak>> | undefined
+  /** Whether there is anything to check: most hubs have no run whose last call failed. */
+  hasFailures = false
 
   constructor(options: { readonly warnAt?: number; readonly stopAt?: number; readonly maxRuns?: number } = {}) {
     this.#warnAt = options.warnAt ?? 3
     this.#stopAt = options.stopAt ?? 5
     this.#maxRuns = options.maxRuns ?? MAX_RUNS
-  }
-
-  /** Whether a call of the run has failed since the last one that succeeded. */
-  hasFailures(run: string): boolean {
-    return this.#runs?.has(run) ?? false
   }
 
   /** Refuses a call that failed the same way too often. Its refusal is not to be recorded as another failure. */
@@ -133,10 +133,12 @@ export class LoopDetector {
   /** Forgets the failures of a run: a call succeeded, or the run is over. */
   forget(run: string): undefined {
     this.#runs?.delete(run)
+    this.hasFailures = this.#runs !== undefined && this.#runs.size > 0
   }
 
   #count(run: string, key: string, failure: string): number {
     this.#runs ??= new LRUCache({ max: this.#maxRuns })
+    this.hasFailures = true
     const streaks = this.#runs.get(run) ?? new Map<string, Streak>()
     const known = streaks.get(key)
     const streak = known?.failure === failure ? known : { failure, times: 0 }

@@ -105,7 +105,9 @@ class CallContext implements BaseContext {
 
   evidence(evidence: Evidence): void {
     if (this.#call.ended) throw this.#call.over()
-    if (!isEvidence(evidence)) throw new TypeError('Evidence must be { type, ref, summary }, each a string.')
+    const { type, ref, summary } = evidence ?? {}
+    if (typeof type !== 'string' || typeof ref !== 'string' || typeof summary !== 'string')
+      throw new TypeError('Evidence must be { type, ref, summary }, each a string.')
     this.#call.evidence.push(evidence)
   }
 
@@ -194,11 +196,6 @@ function featureHandle(name: FeatureName): CreateHandle {
     const nested = (tool: string, input: unknown) => callNested(runtime, tool, input, call)
     return runtime.features.handle(name, featureCall(runtime, run, call, nested))
   }
-}
-
-function isEvidence(evidence: Evidence): boolean {
-  const { type, ref, summary } = evidence ?? {}
-  return typeof type === 'string' && typeof ref === 'string' && typeof summary === 'string'
 }
 
 /** The capability that each use of a file needs. Overwriting a file destroys its content. */

@@ -45,10 +45,10 @@ function start(work: (call: Call) => unknown, { retry, abort, timeoutMs = 100 }:
       heard.push(error ? { ok, error: error.message } : { ok }),
   }
   const run = { records, starts: { add: () => heard.push('pending') } } as unknown as RunState
-  const execution = new Execution(runtime, run, call as DecidedCall)
+  const execution = new Execution(runtime, run, call as DecidedCall, {} as never)
   call.execution = execution
   const state: { end?: unknown } = {}
-  const running = (async () => execution.start({} as never))().then(
+  const running = (async () => (retry ? execution.attemptAgain(retry) : execution.attempt()))().then(
     (value) => {
       state.end = { value }
     },

@@ -8,25 +8,21 @@ import { recordLate, recordPending } from './record.ts'
 
 /** Step 8: runs the tool with its context. Returns a promise only if the tool does. */
 export function execute(runtime: Runtime, run: RunState, call: DecidedCall, callNested: CallNested): unknown {
-  const { name: tool, description } = call.tool.tool
+  const { name: tool, description, retry } = call.tool.tool
   emitEvent(runtime, call, { type: 'call-started', callId: call.id, tool })
   call.span = startSpan({ tool, callId: call.id, description })
-  const execution = new Execution(runtime, run, call)
+  const execution = new Execution(runtime, run, call, buildContext(runtime, run, call, callNested))
   call.execution = execution
-  const context = buildContext(runtime, run, call, callNested)
   const isFromOutside = call.capabilities.includes('network') || call.capabilities.includes('remote')
-  return isFromOutside ? runAndLabel(run, call, execution, context) : execution.start(context)
+  if (isFromOutside) return runAndLabel(run, call, execution)
+  return retry ? execution.attemptAgain(retry) : execution.attempt()
 }
 
 /** Runs a tool that uses the network or another system, and marks its result as content from outside. */
-async function runAndLabel(
-  run: RunState,
-  call: FoundCall,
-  execution: Execution,
-  context: BaseContext,
-): Promise<unknown> {
+async function runAndLabel(run: RunState, call: FoundCall, execution: Execution): Promise<unknown> {
+  const { retry } = call.tool.tool
   try {
-    return await execution.start(context)
+    return await (retry ? execution.attemptAgain(retry) : execution.attempt())
   } finally {
     markUntrusted(run, call)
   }
@@ -40,6 +36,7 @@ export class Execution {
   readonly #runtime: Runtime
   readonly #run: RunState
   readonly #call: DecidedCall
+  readonly #context: BaseContext
   #leftMs: number
   /** When the time was last started or resumed; `undefined` while it is paused. */
   #since: number | undefined
@@ -48,18 +45,13 @@ export class Execution {
   #resolve: ((value: unknown) => void) | undefined
   #reject: ((error: unknown) => void) | undefined
 
-  constructor(runtime: Runtime, run: RunState, call: DecidedCall) {
+  constructor(runtime: Runtime, run: RunState, call: DecidedCall, context: BaseContext) {
     this.#runtime = runtime
     this.#run = run
     this.#call = call
+    this.#context = context
     this.#leftMs = Math.min(toolTimeoutMs(runtime, call), call.reservation?.wallMs ?? Number.POSITIVE_INFINITY)
     this.#since = runtime.clock.now()
-  }
-
-  /** Runs the tool, and retries if the tool declares that this is safe. Returns its value, or a promise if the tool does. */
-  start(context: BaseContext): unknown {
-    const { retry } = this.#call.tool.tool
-    return retry ? this.#attemptAgain(context, retry) : this.#attempt(context)
   }
 
   /** Stops the time while the call waits for a person. */
@@ -76,14 +68,14 @@ export class Execution {
   }
 
   /** Runs the tool once. Returns its value, or a promise that the time limit and the caller can end. */
-  #attempt(context: BaseContext): unknown {
+  attempt(): unknown {
     const call = this.#call
     if (call.abortReason) throw call.abortReason
     call.attempts++
     call.executedMark ??= performance.now()
     let outcome: unknown
     try {
-      outcome = call.tool.tool.execute(call.input, context)
+      outcome = call.tool.tool.execute(call.input, this.#context)
     } catch (thrown) {
       throw failureOf(call, thrown)
     }
@@ -93,11 +85,12 @@ export class Execution {
     return this.#wait(outcome as PromiseLike<unknown>)
   }
 
-  async #attemptAgain(context: BaseContext, retry: Retry): Promise<unknown> {
+  /** Runs the tool, and again if it fails and declares that this is safe. */
+  async attemptAgain(retry: Retry): Promise<unknown> {
     const call = this.#call
     for (;;) {
       try {
-        return await this.#attempt(context)
+        return await this.attempt()
       } catch (error) {
         if (call.abortReason) throw call.abortReason
         if (call.attempts >= retry.attempts || !isRetryable(error)) throw error

@@ -84,6 +84,8 @@ export function fail(runtime: Runtime, call: Call, thrown: unknown): Settled<Fai
   const fix = plainFix(runtime.redactor.value(error.fix))
   const callError: CallError = { code, message, retryable, fix }
   const text = `${code}: ${message} ${adviceOf(code, fix)}`
+  const evidence = runtime.redactor.value(call.evidence)
+  const failed = { type: 'tool', ref: call.id, summary: `${code}: ${oneLine(message)}` } as const
   const result: Failure = {
     ok: false,
     status: ERRORS[code].status,
@@ -92,7 +94,7 @@ export function fail(runtime: Runtime, call: Call, thrown: unknown): Settled<Fai
     summary: oneLine(message),
     content: [{ type: 'text', text }],
     artifacts: [...call.artifacts],
-    evidence: evidenceOf(call, runtime.redactor.value(call.evidence), `${code}: ${oneLine(message)}`),
+    evidence: evidence.length === 0 ? [failed] : [...evidence],
     error: callError,
     meta: metaOf(call),
   }
@@ -176,12 +178,12 @@ function checkOutput(call: FoundCall, value: unknown): unknown {
   if (value === undefined) throw badOutput(call, 'it returned undefined', 'Return a JSON value, or null for no value.')
   if (!output) return value
   const checking = output.validate(value)
-  return checking instanceof Promise ? checking.then((late) => accepted(call, late)) : accepted(call, checking)
+  if (checking instanceof Promise) return checking.then((late) => (late.ok ? late.value : refuseOutput(call, late)))
+  return checking.ok ? checking.value : refuseOutput(call, checking)
 }
 
-function accepted(call: Call, result: SchemaResult): unknown {
-  if (result.ok) return result.value
-  throw badOutput(call, describeIssues(result.issues, 'its output'))
+function refuseOutput(call: Call, { issues }: SchemaResult & { readonly ok: false }): never {
+  throw badOutput(call, describeIssues(issues, 'its output'))
 }
 
 function toJson(call: Call, data: unknown): string {
@@ -244,14 +246,9 @@ function assemble(runtime: Runtime, call: FoundCall, data: unknown, content: rea
     data,
     content,
     artifacts: [...call.artifacts],
-    evidence: evidenceOf(call, evidence, summary),
+    evidence: evidence.length === 0 ? [{ type: 'tool', ref: call.id, summary }] : [...evidence],
     meta: metaOf(call),
   }
-}
-
-/** Returns the evidence of a result: that of the tool, or that it was called. */
-function evidenceOf(call: Call, own: readonly Evidence[], summary: string): readonly Evidence[] {
-  return own.length === 0 ? [{ type: 'tool', ref: call.id, summary }] : [...own]
 }
 
 function metaOf(call: Call): ResultMeta {

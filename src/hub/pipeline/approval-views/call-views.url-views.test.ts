@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRedactor } from '../../../records/redaction/redact.ts'
 import { parseRanges } from '../../../sandbox/network/index.ts'
-import { HostResolver, type Resolve } from '../../../sandbox/network/judge-address.ts'
+import { HostResolver, type Resolve } from '../../../sandbox/network/judge-destination.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import type { RunState, Runtime } from '../../runtime.ts'
 import { Call, type DecidedCall } from '../call.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { errnoOf } from './paths.ts'
+import { errnoOf } from './text.ts'
 
 it('gives the code of a system error', () => {
   try {

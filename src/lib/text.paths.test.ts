@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { isWithin } from './paths.ts'
+import { isWithin } from './text.ts'
 
 it.each([
   ['/a', '/a', true],
