@@ -9,6 +9,7 @@ import { fileAccess } from '../access/choose-access.ts'
 import type { FolderEntry } from '../access/path-access.ts'
 import { quotePath } from '../file-error.ts'
 import type { Access, FilesRoot, FileTarget } from '../files-root.ts'
+import { readHashes } from '../read/read-file.ts'
 import {
   atDescriptor,
   destination,
@@ -293,7 +294,10 @@ export async function hashCurrent(
   isNeeded: boolean,
 ): Promise<FileState | undefined> {
   const isKept = call.journal !== undefined && current.stats.size <= MAX_KEPT_BYTES
-  return isNeeded || isKept ? stateOf(current, signal) : undefined
+  if (!isNeeded && !isKept) return undefined
+  // An edit has just read it: for 5 MB, reading and hashing it again would take a fifth of the whole edit.
+  const known = readHashes.get(current.stats)
+  return known ? { ...known, bytes: Number(current.stats.size), mode: modeOf(current.stats) } : stateOf(current, signal)
 }
 
 /** Backs up the content of a file before it is removed; that needs its hash. */

@@ -6,6 +6,7 @@ import { byteOrderMark, errnoOf, LONE_SURROGATE, noteTextHash, sha256 } from '..
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot, FileTarget } from '../files-root.ts'
 import { followLinks, inParent, type LinkTarget, lastLink, openAt } from '../walk.ts'
+import { UnchangedFiles } from './unchanged-files.ts'
 
 /** Reads a whole file as the text it held when it was opened. */
 export async function readFile(
@@ -33,11 +34,18 @@ export async function readFile(
   }
 }
 
+/** The hashes of large files that were read: a change that replaces one need not read it again. */
+export const readHashes = new UnchangedFiles<{ readonly sha256: string }>()
+
 /** Hashes each piece while the next one is being read. */
 async function readLarge({ descriptor, size }: OpenFile, call: FilesCall): Promise<{ content: Buffer; hash: string }> {
   const hash = createHash('sha256')
-  const content = await readPiece(descriptor, 0, size, call.signal(), (piece) => hash.update(piece))
-  return { content, hash: hash.digest('hex') }
+  let content: Buffer = Buffer.alloc(0)
+  const { sha256 } = await readHashes.learn(descriptor, size, async () => {
+    content = await readPiece(descriptor, 0, size, call.signal(), (piece) => hash.update(piece))
+    return { sha256: hash.digest('hex') }
+  })
+  return { content, hash: sha256 }
 }
 
 /** Reads some bytes of a file of any size; none if the file ends before `offset`. */

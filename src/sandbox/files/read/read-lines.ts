@@ -1,5 +1,4 @@
-import { type BigIntStats, closeSync, fstatSync } from 'node:fs'
-import { LRUCache } from 'lru-cache'
+import { closeSync, fstatSync } from 'node:fs'
 import type { LinePage } from '../../../core/index.ts'
 import { sha256 } from '../../../lib/index.ts'
 import type { FilesCall, FilesRoot } from '../files-root.ts'
@@ -21,6 +20,7 @@ import {
   refuseLarger,
   SMALL_BYTES,
 } from './read-file.ts'
+import { UnchangedFiles } from './unchanged-files.ts'
 
 const DEFAULT_LINES = 2_000
 const DEFAULT_BYTES = 50_000
@@ -215,11 +215,6 @@ export function takeLines(bytes: Buffer, start: number, limit: number, maxBytes:
 /** The grain of an index: a place in a file is known to the block, so a page costs itself and one block. */
 const BLOCK_BYTES = 65_536
 
-const MAX_FILES = 32
-
-/** A file changed less than this before it was scanned may change again without its times showing it. */
-const SETTLING_MS = 100
-
 /** Where the lines of a file are: eight bytes a block, so at most 512 KB for the largest file that is scanned. */
 interface LineIndex {
   readonly totalLines: number
@@ -227,31 +222,17 @@ interface LineIndex {
   readonly before: Float64Array
 }
 
-/** The file as it was when it was scanned; any difference means that the index may be wrong. */
-interface Known {
-  readonly stats: BigIntStats
-  readonly index: LineIndex
-}
-
-// One for the process, by device and inode: guards come and go with runs, and an index holds nothing of the content.
-const known = new LRUCache<string, Known>({ max: MAX_FILES })
+const indexes = new UnchangedFiles<LineIndex>()
 
 /** The index of an open file that is still good, or undefined. */
 export function knownIndex({ descriptor, size }: OpenFile): LineIndex | undefined {
   const stats = fstatSync(descriptor, { bigint: true })
-  const found = known.get(keyOf(stats))
-  return found && Number(stats.size) === size && isSame(found.stats, stats) ? found.index : undefined
+  return Number(stats.size) === size ? indexes.get(stats) : undefined
 }
 
 /** Scans a file once, and remembers its index when the file did not change meanwhile. */
-export async function scanLines(file: OpenFile, signal: AbortSignal): Promise<LineIndex> {
-  const startedMs = Date.now()
-  const stats = fstatSync(file.descriptor, { bigint: true })
-  const index = await indexLines(file, signal)
-  const isSettled = Number(stats.size) === file.size && startedMs - Number(stats.ctimeMs) > SETTLING_MS
-  if (isSettled && isSame(stats, fstatSync(file.descriptor, { bigint: true })))
-    known.set(keyOf(stats), { stats, index })
-  return index
+export function scanLines(file: OpenFile, signal: AbortSignal): Promise<LineIndex> {
+  return indexes.learn(file.descriptor, file.size, () => indexLines(file, signal))
 }
 
 /** The block with the line end of that number, counted from 1, and how many line ends of that block come before it. */
@@ -286,12 +267,4 @@ async function indexLines(file: OpenFile, signal: AbortSignal): Promise<LineInde
   })
   if (bytes < file.size) throw changedMeanwhile(file)
   return { before, totalLines: last === 10 ? lineEnds : lineEnds + 1 }
-}
-
-function isSame(a: BigIntStats, b: BigIntStats): boolean {
-  return a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs && a.ino === b.ino && a.dev === b.dev
-}
-
-function keyOf({ dev, ino }: BigIntStats): string {
-  return `${dev}:${ino}`
 }
