@@ -81,7 +81,7 @@ export function generateFeatureLists() {
 }
 
 const POLICY = path.join(FEATURES, '../policy/default.yaml')
-const POLICY_RULES = /( {2}# Rules of features: .*\n\n)[^]*?( {2}# End of the rules of features\.\n)/
+const POLICY_RULES = /( {2}# Rules of features: .*\n\n)[\s\S]*?( {2}# End of the rules of features\.\n)/
 
 /** The default policy with the rules of the features, which `policy.yaml` has. */
 export function generateFeatureRules() {

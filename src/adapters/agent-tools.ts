@@ -10,8 +10,8 @@ import {
 } from '../core/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
 import type { RunOptions } from './model-tools.ts'
+import { type AdapterOptions, chooseCards } from './model-tools.ts'
 import { type Provider, schemaFor } from './schema/for-provider.ts'
-import { type AdapterOptions, chooseCards } from './shown-tools.ts'
 
 /** Options of `toAgentTools`. */
 export interface AgentToolOptions extends AdapterOptions, RunOptions {

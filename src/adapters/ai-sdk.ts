@@ -12,8 +12,8 @@ import {
   needsAnswer,
   parseArguments,
 } from './model-calls.ts'
+import { type AdapterOptions, chooseCards, shownSchema, type ToolCaller } from './model-tools.ts'
 import type { Provider } from './schema/for-provider.ts'
-import { type AdapterOptions, chooseCards, shownSchema, type ToolCaller } from './shown-tools.ts'
 
 /** Options of `toAiSdk`. */
 export interface AiSdkOptions extends AdapterOptions {

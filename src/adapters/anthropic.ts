@@ -1,6 +1,7 @@
 import { type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
 import type { ToolCard } from '../hub/index.ts'
 import { failureText } from './model-calls.ts'
+import type { ToolCaller } from './model-tools.ts'
 import {
   itemsOf,
   type ModelCall,
@@ -12,7 +13,6 @@ import {
 } from './model-tools.ts'
 import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
 import { ANTHROPIC_REQUEST } from './schema/strict-rules.ts'
-import type { ToolCaller } from './shown-tools.ts'
 
 /** Options of `toAnthropic`. */
 export interface AnthropicOptions extends ModelToolOptions {

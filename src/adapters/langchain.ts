@@ -3,8 +3,8 @@ import { type CallOptions, type ContentBlock, type ToolResult, textOfBlock } fro
 import type { Hub, ToolCard } from '../hub/index.ts'
 import { hashJson } from '../lib/index.ts'
 import { approveOwnCall, failureText } from './model-calls.ts'
+import { type AdapterOptions, chooseCards, shownSchema } from './model-tools.ts'
 import type { Provider } from './schema/for-provider.ts'
-import { type AdapterOptions, chooseCards, shownSchema } from './shown-tools.ts'
 
 /** Options of `toLangChain`, with the two LangChain classes that the tools are made of. */
 export interface LangChainOptions<T> extends AdapterOptions {

@@ -1,8 +1,8 @@
 import { type ContentBlock, textOfBlock } from '../core/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
 import { approveOwnCall, failureText, needsAnswer } from './model-calls.ts'
+import { type AdapterOptions, chooseCards, shownSchema } from './model-tools.ts'
 import type { Provider } from './schema/for-provider.ts'
-import { type AdapterOptions, chooseCards, shownSchema } from './shown-tools.ts'
 
 /** Options of `toOpenAiAgents`, with the SDK's function `tool` that creates the tools. */
 export interface OpenAiAgentsOptions<T> extends AdapterOptions {

@@ -1,6 +1,7 @@
 import { type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
 import type { ToolCard } from '../hub/index.ts'
 import { failureText } from './model-calls.ts'
+import type { ToolCaller } from './model-tools.ts'
 import {
   itemsOf,
   type ModelCall,
@@ -10,7 +11,6 @@ import {
   wantsStrict,
 } from './model-tools.ts'
 import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
-import type { ToolCaller } from './shown-tools.ts'
 
 /** Options of `toOpenAi`. */
 export interface OpenAiOptions extends ModelToolOptions {

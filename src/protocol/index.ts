@@ -46,7 +46,6 @@ export {
   policyTestReport,
   policyTestRequest,
 } from './policy.ts'
-export type { ServiceMethod, ServiceRequest, ServiceRequests } from './requests.ts'
 export {
   changeList,
   type FileChangeEntry,
@@ -88,4 +87,5 @@ export {
   tokenList,
   toolEvents,
 } from './service.ts'
+export type { ServiceMethod, ServiceRequest, ServiceRequests } from './shapes.ts'
 export { apiError, ERROR_CODES, type ErrorCode, pageQuery, SCOPES, type Scope } from './shapes.ts'

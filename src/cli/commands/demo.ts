@@ -8,13 +8,12 @@ import { loadConfig } from '../../config/index.ts'
 import type { ApprovalReply, ApprovalRequest, ToolResult } from '../../core/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { readEvents, type VerifyReport, verifyRun } from '../../records/log/index.ts'
-import { answerInDemo } from '../demo/answer.ts'
 import { DEMO_TOOLS, type DemoStep, runScriptedAgent } from '../demo/scripted-agent.ts'
-import { EXIT, interruptSignal } from '../exit.ts'
+import { EXIT, interrupt, interruptSignal } from '../exit.ts'
 import { withHubOf } from '../hub/with-hub.ts'
-import { ownCommand } from '../invocation.ts'
+import { callerName, ownCommand } from '../invocation.ts'
 import { fitLine, lineWidth, wrapText } from '../output/layout.ts'
-import { print, printJson, style } from '../output/print.ts'
+import { canAsk, print, printJson, style } from '../output/print.ts'
 import { Timeline } from '../output/timeline.ts'
 
 /** What the page says. One order carries words that were not meant for the shop but for the agent that reads them. */
@@ -213,4 +212,38 @@ async function serveLocalPage(): Promise<LocalPage> {
       server.closeAllConnections()
     },
   }
+}
+
+const PATIENCE_MS = 20_000
+
+/** Answers the question of the demo: the person; nobody who could is a yes, but nobody who does is a no, as anywhere. */
+export async function answerInDemo(
+  { tool, targets, reason }: ApprovalRequest,
+  { number, patienceMs = PATIENCE_MS }: { readonly number: number; readonly patienceMs?: number },
+): Promise<ApprovalReply> {
+  const title = `\n${style('bold', String(number).padStart(2))} ${style('yellow', 'asked')}     ${style('bold', tool)}`
+  await print([title, ...[`wants ${targets.join(', ')}`, `because ${reason}`].map(wrap)].join('\n'))
+  if (!canAsk()) {
+    await print(wrap('Nobody is at a terminal: yes (only in this demo; an ask that nobody can answer is a no).'))
+    return { decision: 'allow', by: 'demo (no terminal)' }
+  }
+  const { isCancel, select } = await import('@clack/prompts')
+  const patience = AbortSignal.timeout(patienceMs)
+  const seconds = Math.round(patienceMs / 1_000)
+  const choice = await select({
+    message: `Your answer (no, if you say nothing for ${seconds} seconds)`,
+    options: [
+      { value: 'allow', label: 'Allow once' },
+      { value: 'deny', label: 'Deny' },
+    ] as const,
+    signal: AbortSignal.any([patience, interruptSignal()]),
+    showInstructions: false,
+    output: process.stderr,
+  })
+  if (!isCancel(choice))
+    return { decision: choice, by: callerName(), ...(choice === 'deny' && { reason: 'not in this demo' }) }
+  if (patience.aborted)
+    return { decision: 'deny', by: 'demo (silence)', reason: `nobody answered within ${seconds} seconds` }
+  interrupt()
+  return { decision: 'deny', by: callerName(), reason: 'interrupted' }
 }

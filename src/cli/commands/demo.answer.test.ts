@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest'
 import type { ApprovalRequest } from '../../core/events.ts'
-import { answerInDemo } from './answer.ts'
+import { answerInDemo } from './demo.ts'
 
 const CANCEL = Symbol('cancel')
 
