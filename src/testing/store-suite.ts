@@ -2,8 +2,7 @@ import type { Awaitable, Store, StoredEvent, StoreTests, SuiteRunner } from '../
 import { featureSuites } from '../features/generated/suites/index.ts'
 import { newOwner } from '../system/index.ts'
 import { approvalsSuite, SUITE_NOW } from './store/approvals.ts'
-import { callsSuite } from './store/calls.ts'
-import { headsSuite } from './store/heads.ts'
+import { callsSuite, headsSuite } from './store/calls.ts'
 import { budgetsSuite, ratesSuite } from './store/limits.ts'
 import { tokensSuite } from './store/tokens.ts'
 
