@@ -32,7 +32,7 @@ const RUN = [
   'sandbox/pages/page-worker',
   'sandbox/exec/spawner/spawner-main',
   // For the conformance suite, which signs in as a person would.
-  'sources/mcp/oauth/sign-in',
+  'sources/mcp/manage/sign-in',
 ]
 /** Packages of many files that the command line loads at its start: taken in as far as they are used, they load in a third of the time. */
 const TAKEN_IN = /^(zod|yaml|commander|image-size|@modelcontextprotocol\/[a-z]+)(\/|$)/
