@@ -238,6 +238,7 @@ export type {
 } from './store.ts'
 export {
   type AnyTool,
+  actionNeeds,
   CAPABILITIES,
   type CallerKind,
   type Capability,
@@ -255,3 +256,4 @@ export {
   type ToolOutput,
   withoutDoubtDetails,
 } from './tool.ts'
+export { shownUrl, wrapUntrusted } from './web-content.ts'

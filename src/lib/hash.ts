@@ -100,7 +100,15 @@ function outline(value: unknown, longTexts: string[]): unknown {
     return `sha256:${sha256(value)}`
   }
   if (Array.isArray(value)) return outlineList(value, longTexts)
-  return isPlainObject(value) ? outlineRecord(value, longTexts) : value
+  if (!isPlainObject(value)) return value
+  let copy: Record<string, unknown> | undefined
+  for (const key of Object.keys(value)) {
+    const part = outline(value[key], longTexts)
+    if (part === value[key]) continue
+    copy ??= { ...value }
+    copy[key] = part
+  }
+  return copy ?? value
 }
 
 function outlineList(list: readonly unknown[], longTexts: string[]): readonly unknown[] {
@@ -112,17 +120,6 @@ function outlineList(list: readonly unknown[], longTexts: string[]): readonly un
     copy[index] = item
   }
   return copy ?? list
-}
-
-function outlineRecord(record: Readonly<Record<string, unknown>>, longTexts: string[]): object {
-  let copy: Record<string, unknown> | undefined
-  for (const key of Object.keys(record)) {
-    const part = outline(record[key], longTexts)
-    if (part === record[key]) continue
-    copy ??= { ...record }
-    copy[key] = part
-  }
-  return copy ?? record
 }
 
 const STANDARD_PREFIX = 'whsec_'

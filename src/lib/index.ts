@@ -1,4 +1,3 @@
-export { actionNeeds } from './action-needs.ts'
 export { after, allSettled, once, turnFor, untilAborted } from './async.ts'
 export { escapeJson, escapeLine, escapeText, revealJson, revealLine, revealText } from './escape-text.ts'
 export { hashJson, noteTextHash, outlineJson, sha256, signWebhook, webhookKey } from './hash.ts'
@@ -29,4 +28,3 @@ export {
   VERSION,
   withStop,
 } from './text.ts'
-export { shownUrl, wrapUntrusted } from './web-content.ts'

@@ -44,7 +44,17 @@ export function copyAsJson(value: unknown, depth = 0): unknown {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0) ? value : NOT_PLAIN
   if (typeof value !== 'object' || depth > MAX_DEPTH || 'toJSON' in value) return NOT_PLAIN
   if (Array.isArray(value)) return copyList(value, depth)
-  return isPlainObject(value) ? copyRecord(value, depth) : NOT_PLAIN
+  if (!isPlainObject(value)) return NOT_PLAIN
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) {
+    const field = value[key]
+    // JSON omits it.
+    if (field === undefined) continue
+    const part = copyAsJson(field, depth + 1)
+    if (part === NOT_PLAIN || key === '__proto__') return NOT_PLAIN
+    copy[key] = part
+  }
+  return copy
 }
 
 function copyList(list: readonly unknown[], depth: number): unknown {
@@ -53,19 +63,6 @@ function copyList(list: readonly unknown[], depth: number): unknown {
     const item = copyAsJson(list[index], depth + 1)
     if (item === NOT_PLAIN) return NOT_PLAIN
     copy.push(item)
-  }
-  return copy
-}
-
-function copyRecord(record: Readonly<Record<string, unknown>>, depth: number): unknown {
-  const copy: Record<string, unknown> = {}
-  for (const key of Object.keys(record)) {
-    const field = record[key]
-    // JSON omits it.
-    if (field === undefined) continue
-    const part = copyAsJson(field, depth + 1)
-    if (part === NOT_PLAIN || key === '__proto__') return NOT_PLAIN
-    copy[key] = part
   }
   return copy
 }

@@ -1,6 +1,12 @@
 import { z } from 'zod'
-import { type CommandState, type Context, defineTool, type RunningCommand, ToolError } from '../../core/index.ts'
-import { actionNeeds } from '../../lib/index.ts'
+import {
+  actionNeeds,
+  type CommandState,
+  type Context,
+  defineTool,
+  type RunningCommand,
+  ToolError,
+} from '../../core/index.ts'
 import { commandResult, describeCommand, showCommand } from './command-result.ts'
 
 /** What a terminal sends for named keys. */

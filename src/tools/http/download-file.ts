@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { defineTool, ToolError } from '../../core/index.ts'
-import { shownUrl } from '../../lib/index.ts'
+import { defineTool, shownUrl, ToolError } from '../../core/index.ts'
 import { maxBytesSchema, timeoutSchema, urlSchema } from './request-schema.ts'
 
 const RETRIES = 2

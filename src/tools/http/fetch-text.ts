@@ -5,10 +5,10 @@ import {
   defineTool,
   type FetchOptions,
   type GuardedResponse,
+  shownUrl,
   type Targets,
   ToolError,
 } from '../../core/index.ts'
-import { shownUrl } from '../../lib/index.ts'
 import {
   answeredHeadersSchema,
   answeredUrlSchema,

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../core/index.ts'
-import { shownUrl } from '../../lib/index.ts'
+import { defineTool, shownUrl } from '../../core/index.ts'
 import {
   answeredHeadersSchema,
   answeredUrlSchema,

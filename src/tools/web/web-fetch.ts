@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type Context, defineTool, type GuardedResponse, ToolError } from '../../core/index.ts'
-import { shownUrl, wrapUntrusted } from '../../lib/index.ts'
+import { type Context, defineTool, type GuardedResponse, shownUrl, ToolError, wrapUntrusted } from '../../core/index.ts'
 import { cutToFit } from '../util/cut-text.ts'
 
 const MAX_AGE_MS = 15 * 60_000

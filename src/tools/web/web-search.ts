@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type Context, defineTool, type Targets } from '../../core/index.ts'
-import { shownUrl, wrapUntrusted } from '../../lib/index.ts'
+import { type Context, defineTool, shownUrl, type Targets, wrapUntrusted } from '../../core/index.ts'
 import { type OpenProvider, openProvider, type WebSearchConfig } from './open-provider.ts'
 import {
   explainMissingKey,

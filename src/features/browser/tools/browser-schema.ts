@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { actionNeeds } from '../../../lib/index.ts'
+import { actionNeeds } from '../../../core/index.ts'
 
 /** All actions of the browser, as policy rules name them. */
 export const BROWSER_ACTIONS = [

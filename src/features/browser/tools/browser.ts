@@ -1,5 +1,4 @@
-import { type Content, defineTool } from '../../../core/index.ts'
-import { shownUrl, wrapUntrusted } from '../../../lib/index.ts'
+import { type Content, defineTool, shownUrl, wrapUntrusted } from '../../../core/index.ts'
 import { type BrowserInput, type BrowserOutput, browserInput, browserOutput, browserTargets } from './browser-schema.ts'
 import { doAction } from './do-action.ts'
 

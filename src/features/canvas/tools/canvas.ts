@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type Content, type Context, defineTool, ToolError } from '../../../core/index.ts'
-import { actionNeeds } from '../../../lib/index.ts'
+import { actionNeeds, type Content, type Context, defineTool, ToolError } from '../../../core/index.ts'
 import { CANVAS_KINDS, type Canvas, type CanvasDrawing } from '../types.ts'
 
 /** The actions of core/canvas. */

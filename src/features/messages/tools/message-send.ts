@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type Context, defineTool, ToolError } from '../../../core/index.ts'
-import { actionNeeds } from '../../../lib/index.ts'
+import { actionNeeds, type Context, defineTool, ToolError } from '../../../core/index.ts'
 import { messageTargets } from '../recipients.ts'
 import type { MessageOutcome } from '../types.ts'
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type Context, defineTool, ToolError } from '../../../core/index.ts'
-import { actionNeeds } from '../../../lib/index.ts'
+import { actionNeeds, type Context, defineTool, ToolError } from '../../../core/index.ts'
 import { cronProblem } from '../times.ts'
 import { MISSED_POLICIES, OVERLAP_POLICIES, type ScheduleChange, type WrittenWhen } from '../types.ts'
 import { cronResult, showCron, toRun, toSchedule, toShortSchedule, toStatus } from './cron-result.ts'
