@@ -134,8 +134,10 @@ export {
   didYouMean,
   groupOf,
   isRunId,
+  nameFinder,
   nearestNames,
   SERVER_NAME,
+  suggestNames,
   toWireName,
 } from './names.ts'
 export {

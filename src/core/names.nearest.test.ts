@@ -35,7 +35,7 @@ function editDistance(a: string, b: string): number {
 }
 
 it('finds the names that a comparison with all of them finds', () => {
-  const part = fc.string({ unit: fc.constantFrom(...'abcdeXÉ'), maxLength: 12 })
+  const part = fc.string({ unit: fc.constantFrom(...'abcdeX', ...'abcX', 'É'), maxLength: 18 })
   const name = fc.array(part, { minLength: 1, maxLength: 3 }).chain((parts) => {
     return fc.constantFrom('.', '/', '').map((mark) => parts.join(mark))
   })

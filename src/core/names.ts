@@ -49,27 +49,51 @@ export function groupOf(name: string): string {
 }
 
 const MAX_WANTED_LENGTH = 128
-/** Rows of `editDistance`: a name that is compared is at most a third longer than what is wanted. */
+/** The letters of a text that fit into the bits of a number. */
+const WORD_BITS = 32
+/** Rows of `compareByRows`: a name that is compared is at most a third longer than what is wanted. */
 const rows = [new Uint8Array(192), new Uint8Array(192), new Uint8Array(192)] as const
 /** More than any distance. */
 const FAR = 200
 
 /** The names nearest to a mistyped one, best first; empty when nothing is near. */
 export function nearestNames(wanted: string, names: Iterable<string>, most = 3): string[] {
-  const target = wanted.slice(0, MAX_WANTED_LENGTH).toLowerCase()
-  const nearest: NearName[] = []
-  let limit = Math.max(2, Math.ceil(target.length / 3))
-  for (const name of names) {
-    const distance = likeness(target, name.toLowerCase(), limit)
-    if (distance > limit) continue
-    let place = nearest.length
-    while (place > 0 && isNearer({ name, distance }, nearest[place - 1]!)) place--
-    nearest.splice(place, 0, { name, distance })
-    // From now on only a name that is as near as the last of them matters.
-    if (nearest.length > most) nearest.pop()
-    if (nearest.length === most) limit = nearest.at(-1)?.distance ?? limit
+  return nameFinder(names)(wanted, most)
+}
+
+/** Finds the nearest names of many mistyped ones. */
+export function nameFinder(names: Iterable<string>): (wanted: string, most?: number) => string[] {
+  const known = Array.from(names, (name): KnownName => {
+    const whole = name.toLowerCase()
+    const last = Math.max(whole.lastIndexOf('/'), whole.lastIndexOf('.')) + 1
+    return { name, whole, last: last === 0 ? undefined : whole.slice(last) }
+  })
+  return (wanted, most = 3) => {
+    const target = wanted.slice(0, MAX_WANTED_LENGTH).toLowerCase()
+    const distanceTo = distanceFrom(target)
+    const nearest: NearName[] = []
+    let limit = Math.max(2, Math.ceil(target.length / 3))
+    for (const { name, whole, last } of known) {
+      let distance = distanceTo(whole, limit)
+      // A last part that fits (`readText` for `core/fs.readText`) counts as near.
+      if (last !== undefined) distance = Math.min(distance, distanceTo(last, limit - 1) + 1)
+      if (distance > limit) continue
+      let place = nearest.length
+      while (place > 0 && isNearer({ name, distance }, nearest[place - 1]!)) place--
+      nearest.splice(place, 0, { name, distance })
+      // From now on only a name that is as near as the last of them matters.
+      if (nearest.length > most) nearest.pop()
+      if (nearest.length === most) limit = nearest.at(-1)?.distance ?? limit
+    }
+    return nearest.map(({ name }) => name)
   }
-  return nearest.map(({ name }) => name)
+}
+
+interface KnownName {
+  readonly name: string
+  /** In lower case, as is the last part. */
+  readonly whole: string
+  readonly last: string | undefined
 }
 
 interface NearName {
@@ -83,40 +107,57 @@ function isNearer(one: NearName, other: NearName): boolean {
 
 /** "did you mean …?", or nothing. */
 export function didYouMean(wanted: string, names: Iterable<string>): string {
-  const [best, ...others] = nearestNames(wanted, names)
+  return suggestNames(nearestNames(wanted, names))
+}
+
+/** The same for names that were found already. */
+export function suggestNames([best, ...others]: readonly string[]): string {
   if (best === undefined) return ''
   return others.length === 0 ? `Did you mean ${best}?` : `Did you mean ${best} (or ${others.join(', ')})?`
 }
 
-/** Edit distance, where a last part that fits (`readText` for `core/fs.readText`) counts as near. Over `limit` it may be less than it is. */
-function likeness(wanted: string, name: string, limit: number): number {
-  const whole = editDistance(wanted, name, limit)
-  const last = Math.max(name.lastIndexOf('/'), name.lastIndexOf('.')) + 1
-  return last === 0 ? whole : Math.min(whole, editDistance(wanted, name.slice(last), limit - 1) + 1)
-}
-
 /**
- * How many letters to change, add, drop or swap with their neighbour; `FAR` if more than `limit`. An unknown name is
- * compared with all known ones, so only what can still be within the limit is looked at.
+ * Tells how many letters to change, add, drop or swap with their neighbour to get from one text to others; `FAR` if that
+ * is more than `limit`. An unknown name is compared with all known ones, and a policy may have thousands of those.
  */
-function editDistance(a: string, b: string, limit: number): number {
-  let start = 0
-  let endA = a.length
-  let endB = b.length
-  if (Math.abs(endA - endB) > limit) return FAR
-  while (start < endA && start < endB && a.charCodeAt(start) === b.charCodeAt(start)) start++
-  while (endA > start && endB > start && a.charCodeAt(endA - 1) === b.charCodeAt(endB - 1)) {
-    endA--
-    endB--
-  }
-  if (endA === start || endB === start) return Math.max(endA, endB) - start
-  const ownA = a.slice(start, endA)
-  const ownB = b.slice(start, endB)
-  return tooManyLetters(ownA, ownB, limit) ? FAR : distanceBetween(ownA, ownB, limit)
+function distanceFrom(text: string): (other: string, limit: number) => number {
+  const isShort = text.length > 0 && text.length <= WORD_BITS && /^[\x00-\x7f]*$/.test(text)
+  const compare = isShort ? compareByBits(text) : (other: string, limit: number) => compareByRows(text, other, limit)
+  return (other, limit) => (Math.abs(text.length - other.length) > limit ? FAR : compare(other, limit))
 }
 
-/** Row by row through the table of all beginnings, no further from its diagonal than the limit. */
-function distanceBetween(a: string, b: string, limit: number): number {
+/** One column of the table of all beginnings in the bits of two numbers (Hyyrö, 2003): a letter of the other text takes a few steps. */
+function compareByBits(text: string): (other: string, limit: number) => number {
+  const places = new Int32Array(128)
+  for (let index = 0; index < text.length; index++) places[text.charCodeAt(index)]! |= 1 << index
+  const last = 1 << (text.length - 1)
+  return (other, limit) => {
+    let more = -1
+    let less = 0
+    let same = 0
+    let before = 0
+    let distance = text.length
+    for (let index = 0; index < other.length; index++) {
+      const here = places[other.charCodeAt(index)] ?? 0
+      const swapped = ((~same & here) << 1) & before
+      same = (((here & more) + more) ^ more) | here | less | swapped
+      const up = less | ~(same | more)
+      const down = same & more
+      if ((up & last) !== 0) distance++
+      else if ((down & last) !== 0) distance--
+      // Each letter that follows brings the two nearer by one at most.
+      if (distance - (other.length - index - 1) > limit) return FAR
+      const shifted = (up << 1) | 1
+      more = (down << 1) | ~(same | shifted)
+      less = shifted & same
+      before = here
+    }
+    return distance
+  }
+}
+
+/** Row by row through that table, no further from its diagonal than the limit; for what has more letters than a number has bits. */
+function compareByRows(a: string, b: string, limit: number): number {
   let [before, row, next] = rows
   for (let j = 0; j <= b.length; j++) row[j] = j
   let leastBefore = 0
@@ -124,49 +165,22 @@ function distanceBetween(a: string, b: string, limit: number): number {
     const letter = a.charCodeAt(i - 1)
     const from = Math.max(1, i - limit)
     const to = Math.min(b.length, i + limit)
-    let left = from === 1 ? i : FAR
-    let least = left
-    next[from - 1] = left
+    let distance = from === 1 ? i : FAR
+    let least = distance
+    next[from - 1] = distance
     for (let j = from; j <= to; j++) {
       const other = b.charCodeAt(j - 1)
-      let distance = row[j - 1]!
-      if (letter !== other) {
-        distance = Math.min(distance, row[j]!, left) + 1
-        const isSwap = i > 1 && j > 1 && letter === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === other
-        if (isSwap) distance = Math.min(distance, before[j - 2]! + 1)
-      }
+      distance = letter === other ? row[j - 1]! : Math.min(row[j - 1]!, row[j]!, distance) + 1
+      const isSwap = i > 1 && j > 1 && letter === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === other
+      if (isSwap) distance = Math.min(distance, before[j - 2]! + 1)
       next[j] = distance
-      left = distance
       if (distance < least) least = distance
     }
     next[to + 1] = FAR
     // A swap skips a row.
     if (least > limit && leastBefore >= limit) return FAR
     leastBefore = least
-    const spare = before
-    before = row
-    row = next
-    next = spare
+    ;[before, row, next] = [row, next, before]
   }
   return row[b.length]!
-}
-
-/** Whether one of two texts has more letters that the other does not have than may be changed. */
-function tooManyLetters(a: string, b: string, limit: number): boolean {
-  const inA = letters(a)
-  const inB = letters(b)
-  return countBits(inA & ~inB) > limit || countBits(inB & ~inA) > limit
-}
-
-/** One bit for each letter; some share one. */
-function letters(text: string): number {
-  let bits = 0
-  for (let index = 0; index < text.length; index++) bits |= 1 << (text.charCodeAt(index) & 31)
-  return bits
-}
-
-function countBits(bits: number): number {
-  let count = 0
-  for (let rest = bits; rest !== 0; rest &= rest - 1) count++
-  return count
 }

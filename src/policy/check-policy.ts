@@ -1,4 +1,4 @@
-import { CAPABILITIES, didYouMean, groupOf, type Rule, type SourcedRule } from '../core/index.ts'
+import { CAPABILITIES, groupOf, nameFinder, type Rule, type SourcedRule, suggestNames } from '../core/index.ts'
 import { SHELLS } from '../shell/index.ts'
 import type { PolicyLayers } from './compile-policy.ts'
 import { readSubject } from './compile-rule.ts'
@@ -30,6 +30,7 @@ interface KnownSubjects {
 export function checkPolicy({ always = [], owner = [] }: PolicyLayers, known: KnownSubjects): PolicyWarning[] {
   const subjects = new Set(['*', ...CAPABILITIES, ...Object.keys(TOOL_GROUPS), ...known.names, ...known.groups])
   const folded = new Set([...subjects].map(normaliseName))
+  const nearest = nameFinder(subjects)
   const denies = indexDenies(
     [...always, ...owner].filter(({ rule, fallback }) => effectOf(rule) === 'deny' && !fallback),
   )
@@ -37,7 +38,7 @@ export function checkPolicy({ always = [], owner = [] }: PolicyLayers, known: Kn
   const doubt = doubtNarrowGroup(narrowed)
   return owner.flatMap((sourced) => [
     ...(doubt === undefined ? [] : checkNarrowGroup(sourced, doubt)),
-    ...checkSubject(sourced, { subjects, folded, arriving: known.arriving ?? [] }),
+    ...checkSubject(sourced, { subjects, folded, nearest, arriving: known.arriving ?? [] }),
     ...checkShadow(sourced, denies),
     ...checkCommands(sourced),
   ])
@@ -48,7 +49,10 @@ function checkNarrowGroup({ rule, source }: SourcedRule, doubt: string): PolicyW
   return [{ level: 'warning', message: `${effectOf(rule)} group:fs: ${doubt}`, source: describeSource(source) }]
 }
 
-function checkSubject({ rule, source }: SourcedRule, { subjects, folded, arriving }: KnownNames): PolicyWarning[] {
+function checkSubject(
+  { rule, source }: SourcedRule,
+  { subjects, folded, nearest, arriving }: KnownNames,
+): PolicyWarning[] {
   const subject = subjectOf(rule)
   const effect = effectOf(rule)
   const { kind, name } = readSubject(subject, effect)
@@ -62,7 +66,7 @@ function checkSubject({ rule, source }: SourcedRule, { subjects, folded, arrivin
       level: effect === 'allow' ? 'error' : 'warning',
       message: `${effect} ${subject}: there is no ${what} of this name, so ${outcome}.`,
       source: describeSource(source),
-      hint: didYouMean(subject, subjects) || 'List the names with tool-hub list.',
+      hint: suggestNames(nearest(subject)) || 'List the names with tool-hub list.',
     },
   ]
 }
@@ -70,6 +74,7 @@ function checkSubject({ rule, source }: SourcedRule, { subjects, folded, arrivin
 interface KnownNames {
   readonly subjects: ReadonlySet<string>
   readonly folded: ReadonlySet<string>
+  readonly nearest: (subject: string) => string[]
   readonly arriving: readonly string[]
 }
 
