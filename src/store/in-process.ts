@@ -3,6 +3,7 @@ import { all, count, perform, run, type TableBound, transaction, type Work } fro
 import { featureStores } from '../features/generated/stores/index.ts'
 import { createLocalStores } from './in-process-maps.ts'
 import { bindAll, createRepositories, type Repositories, sweep } from './sql/repositories.ts'
+import { sqliteCallSearch } from './sqlite/call-search.ts'
 import { openMemoryDatabase } from './sqlite/database.ts'
 import { SqliteDriver } from './sqlite/driver.ts'
 
@@ -27,7 +28,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const local = createLocalStores({ maxKeys, maxResultChars, maxEntries })
   const { keys, budgets, rates, heads, events } = local
   const driver = new SqliteDriver({ open: openMemoryDatabase, close: (database) => database.close() })
-  const repositories = createRepositories({ events, now })
+  const repositories = createRepositories({ events, search: sqliteCallSearch, now })
   return {
     ...bindAll(driver, withBounds(repositories, maxEntries)),
     keys,

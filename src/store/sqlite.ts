@@ -7,6 +7,7 @@ import { errnoOf } from '../lib/index.ts'
 import { statsIfThere } from '../system/index.ts'
 import { createEvents } from './sql/events.ts'
 import { bindAll, createRepositories, type StoreParts, sweep } from './sql/repositories.ts'
+import { sqliteCallSearch } from './sqlite/call-search.ts'
 import {
   closeDatabase,
   type DatabaseOptions,
@@ -45,7 +46,7 @@ export function openStore(folder: string, options: OpenStoreOptions = {}): Store
   const { driver } = file
   const events = createEvents(driver)
   return {
-    ...withDurability(file, bindAll(driver, createRepositories({ events, now }))),
+    ...withDurability(file, bindAll(driver, createRepositories({ events, search: sqliteCallSearch, now }))),
     events: { append: events.append, watch: events.watch },
     async check() {
       file.assertIntact()

@@ -11,6 +11,7 @@ import {
 import {
   ANY_TIME,
   all,
+  type Bindable,
   type Columns,
   type Condition,
   entity,
@@ -68,7 +69,7 @@ const RUNS = entity<RunProgress>('runs', {
 const PUT_CALL = CALL_ROWS.upsert('call_id')
 const PUT_RUN = RUNS.upsert('run')
 const LIST_CALLS = {
-  select: `SELECT ${CALLS.columns} FROM calls`,
+  select: selectCalls('calls'),
   order: 'started_at DESC, seq DESC, call_id DESC',
 }
 const LIST_RUNS = { select: `SELECT ${RUNS.columns} FROM runs`, order: 'started_at DESC, run DESC' }
@@ -82,8 +83,25 @@ const LIST_SLICES = `SELECT CAST(started_at AS BIGINT) / CAST(? AS BIGINT) AS sl
  COALESCE(AVG(duration_ms), 0) AS mean_ms, COALESCE(MAX(duration_ms), 0) AS max_ms
  FROM calls WHERE started_at >= ? GROUP BY 1 ORDER BY 1 LIMIT ?`
 
+/** How a database finds the calls that contain a word without looking at all of them. */
+export interface CallSearch {
+  /** Adds the text of a call that was added. */
+  add(callId: string, text: string): Work<void>
+  /** Replaces the text of a call. */
+  replace(callId: string, text: string): Work<void>
+  /** Returns the few calls that may contain the word; `undefined` if they are many, or cannot be told apart. */
+  narrow(word: string): Work<NarrowedCalls | undefined>
+}
+
+/** Some of the calls: what to select them from, in place of the table, and on which condition. */
+interface NarrowedCalls {
+  readonly from: string
+  readonly where: string
+  readonly value: Bindable
+}
+
 /** The index over the records of all runs. */
-export const calls: Repository<CallIndex> = {
+export const createCallIndex = (search: CallSearch): Repository<CallIndex> => ({
   put: ({ calls, runs }) =>
     transaction(function* () {
       const changes: RunChange[] = []
@@ -91,8 +109,10 @@ export const calls: Repository<CallIndex> = {
         const before = yield* findCall(entry.callId)
         const call = before ? mergeCall(before, entry) : entry
         if (call === before) continue
-        const found = { failed: isFailure(call.status), searched: searchedText(call) }
-        yield* run(PUT_CALL, ...CALL_ROWS.values({ ...call, ...found }))
+        const searched = searchedText(call)
+        yield* run(PUT_CALL, ...CALL_ROWS.values({ ...call, failed: isFailure(call.status), searched }))
+        if (!before) yield* search.add(call.callId, searched)
+        else if (searched !== searchedText(before)) yield* search.replace(call.callId, searched)
         changes.push(changeOf(call, before))
       }
       yield* changeRuns([...changes, ...runs.map(progressChange)])
@@ -106,7 +126,7 @@ export const calls: Repository<CallIndex> = {
   },
   call: findCall,
   *runs(filter) {
-    const rows = yield* page(LIST_RUNS, runConditions(filter), filter.limit)
+    const rows = yield* page(LIST_RUNS, yield* runConditions(filter, search), filter.limit)
     return rows.map((row) => withoutBytes(RUNS.read(row)))
   },
   *callers({ limit }) {
@@ -120,7 +140,17 @@ export const calls: Repository<CallIndex> = {
     }))
   },
   *calls(filter) {
-    return (yield* page(LIST_CALLS, callConditions(filter), filter.limit)).map((row) => CALLS.read(row))
+    const [word] = foldWords([filter.text ?? ''])
+    const few = word && (yield* search.narrow(word))
+    const conditions = callConditions(filter, word)
+    const rows = few
+      ? yield* page(
+          { ...LIST_CALLS, select: selectCalls(few.from) },
+          [...conditions, [few.where, few.value]],
+          filter.limit,
+        )
+      : yield* page(LIST_CALLS, conditions, filter.limit)
+    return rows.map((row) => CALLS.read(row))
   },
   *rates({ since, sliceMs }) {
     const length = sliceLength(sliceMs)
@@ -144,7 +174,7 @@ export const calls: Repository<CallIndex> = {
       yield* run('DELETE FROM calls')
       yield* run('DELETE FROM runs')
     }),
-}
+})
 
 /** The longest list of slices. */
 export const MAX_SLICES = 10_000
@@ -219,8 +249,11 @@ function* changeRuns(changes: readonly RunChange[]): Work<void> {
   for (const each of changed.values()) yield* run(PUT_RUN, ...RUNS.values(each))
 }
 
-function callConditions({ run, tool, caller, status, text, before }: CallFilter): Condition[] {
-  const [word] = foldWords([text ?? ''])
+function selectCalls(from: string): string {
+  return `SELECT ${CALLS.columns} FROM ${from}`
+}
+
+function callConditions({ run, tool, caller, status, before }: CallFilter, word: string | undefined): Condition[] {
   return [
     ['run = ?', run],
     ['tool = ?', tool],
@@ -231,23 +264,32 @@ function callConditions({ run, tool, caller, status, text, before }: CallFilter)
   ]
 }
 
-/** What a search for runs looks in. */
+/** What a search for runs looks in, apart from their calls. */
 const RUN_TEXTS = [
   `LOWER(run) LIKE ? ESCAPE '!'`,
   `LOWER(caller) LIKE ? ESCAPE '!'`,
-  `EXISTS (SELECT 1 FROM calls WHERE calls.run = runs.run AND calls.searched LIKE ? ESCAPE '!')`,
   ...featureStores.flatMap(({ runText = [] }) => runText),
 ]
+const CALL_TEXT = `EXISTS (SELECT 1 FROM calls WHERE calls.run = runs.run AND calls.searched LIKE ? ESCAPE '!')`
 
-function runConditions({ caller, text, since, before }: RunFilter): Condition[] {
+function* runConditions({ caller, text, since, before }: RunFilter, search: CallSearch): Work<Condition[]> {
   const [word] = foldWords([text ?? ''])
-  const pattern = word && likePattern(word)
   return [
     ['started_at < ?', before ?? ANY_TIME],
     ['(caller = ? OR principal = ?)', caller && [caller, caller]],
     ['ended_at >= ?', since],
-    [`(${RUN_TEXTS.join(' OR ')})`, pattern && RUN_TEXTS.map(() => pattern)],
+    ...(word === undefined ? [] : [yield* runText(word, search)]),
   ]
+}
+
+function* runText(word: string, search: CallSearch): Work<Condition> {
+  const pattern = likePattern(word)
+  const few = yield* search.narrow(word)
+  const inCalls: Condition = few
+    ? [`run IN (SELECT run FROM ${few.from} WHERE ${few.where} AND searched LIKE ? ESCAPE '!')`, [few.value, pattern]]
+    : [CALL_TEXT, pattern]
+  const texts = [...RUN_TEXTS.map((sql): Condition => [sql, pattern]), inCalls]
+  return [`(${texts.map(([sql]) => sql).join(' OR ')})`, texts.flatMap(([, value]) => value)]
 }
 
 /** Records hold what models and tools said: one odd character must not keep a whole batch out of the index. */

@@ -26,7 +26,7 @@ import {
 } from '../../core/sql/index.ts'
 import { featureStores } from '../../features/generated/stores/index.ts'
 import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
-import { calls } from './calls.ts'
+import { type CallSearch, createCallIndex } from './calls.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
 import { budgets, keys, rates } from './limits.ts'
 
@@ -40,7 +40,11 @@ export type Repositories = { readonly [Name in keyof StoreParts]: Repository<Sto
 type OwnRepositories = Omit<Repositories, keyof FeatureStores>
 
 /** The repositories of a store. */
-export function createRepositories(options: { readonly events: EventLog; readonly now: () => number }): Repositories {
+export function createRepositories(options: {
+  readonly events: EventLog
+  readonly search: CallSearch
+  readonly now: () => number
+}): Repositories {
   const own: OwnRepositories = {
     keys,
     budgets,
@@ -51,7 +55,7 @@ export function createRepositories(options: { readonly events: EventLog; readonl
     signIns,
     jobs,
     slots,
-    calls,
+    calls: createCallIndex(options.search),
     heads,
   }
   return Object.assign(own, ...featureStores.map(({ repositories }) => repositories))

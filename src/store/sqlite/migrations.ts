@@ -1,4 +1,5 @@
 import { featureStores } from '../../features/generated/stores/index.ts'
+import { CALL_SEARCH } from './call-search.ts'
 
 /** Written with every call, so the sweep has no index of times: each would cost one more page at every write. */
 const KEYS_BUDGETS_RATES = `
@@ -208,6 +209,7 @@ const OWN: Readonly<Record<number, string>> = {
   13: RUN_HEADS,
   14: RUN_PRINCIPALS,
   15: CALL_REQUESTS,
+  16: CALL_SEARCH,
 }
 
 /** The steps from an empty file to the current version, in order; a released step is never changed. */
