@@ -148,7 +148,8 @@ async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: str
   if (starting) await starting
   const preparing = call.tool.usesFeature ? runtime.features.prepare(call.tool.capabilities) : undefined
   if (preparing) await untilStopped(call, preparing)
-  const value = await execute(runtime, run, call, callNested)
+  const executing = execute(runtime, run, call, callNested)
+  const value = executing instanceof Promise ? await executing : executing
   if (call.abortReason) throw call.abortReason
   // Awaited here: returning the promise itself would take two more microtask turns.
   const settled = await succeed(runtime, run, call, value) // 9
