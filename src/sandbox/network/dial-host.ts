@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type DialWish, messageOf, resourceError, ToolError } from '../../core/index.ts'
-import { HostResolver, parseRanges, spelledOut } from './judge-address.ts'
+import { HostResolver, parseRanges, spelledOut } from './judge-destination.ts'
 import { refuseStranger } from './pinned-connections.ts'
 import type { WebFetchGuard } from './web-fetch.ts'
 

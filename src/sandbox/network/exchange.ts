@@ -1,7 +1,7 @@
 import { type FetchOptions, resourceError, ToolError } from '../../core/index.ts'
 import type { RequestDeadline } from './deadline.ts'
 import { hasSecret } from './fill-secrets.ts'
-import { judgeRedirect } from './judge-url.ts'
+import { judgeRedirect } from './judge-destination.ts'
 import { ConnectError } from './pinned-connections.ts'
 import { drain } from './read-body.ts'
 import type { Transfer } from './transfer.ts'

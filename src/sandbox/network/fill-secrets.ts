@@ -1,6 +1,6 @@
 import { ToolError } from '../../core/index.ts'
 import { isFieldValue } from './exchange.ts'
-import { type HostPatterns, matchHost, parseHosts } from './judge-url.ts'
+import { type HostPatterns, matchHost, parseHosts } from './judge-destination.ts'
 
 /** A secret and the only hosts that may ever see it. */
 export interface BoundSecret {

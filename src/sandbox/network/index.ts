@@ -1,7 +1,6 @@
 /** Guarded access to the network: hosts and addresses are checked before every connection. */
 
-export { parseRanges } from './judge-address.ts'
-export { type HostPatterns, judgeUrl, matchHost, parseHosts } from './judge-url.ts'
+export { type HostPatterns, judgeUrl, matchHost, parseHosts, parseRanges } from './judge-destination.ts'
 export {
   createNetworkGuard,
   loadDialHost,

@@ -10,8 +10,15 @@ import { DeadlineWatch } from './deadline.ts'
 import { checkHttpRequest, defaultHeaders } from './exchange.ts'
 import { type BoundSecret, openSecrets } from './fill-secrets.ts'
 import { GuardedRequest, type Order } from './guarded-request.ts'
-import { type HostAddresses, HostResolver, parseRanges, type Resolve } from './judge-address.ts'
-import { judgeUrl, matchHost, parseHosts } from './judge-url.ts'
+import {
+  type HostAddresses,
+  HostResolver,
+  judgeUrl,
+  matchHost,
+  parseHosts,
+  parseRanges,
+  type Resolve,
+} from './judge-destination.ts'
 import { type DialOptions, PinnedConnections } from './pinned-connections.ts'
 import type { ProxyNetwork } from './proxy/connect-to-host.ts'
 import type { OpenedProxy, ProxySettings } from './proxy/open-proxy.ts'

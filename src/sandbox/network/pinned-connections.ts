@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { buildConnector, Client, Dispatcher } from 'undici'
 import { lazyModule, ToolError } from '../../core/index.ts'
-import { canonicalAddress } from './judge-address.ts'
+import { canonicalAddress } from './judge-destination.ts'
 
 const loadUndici = lazyModule(() => import('undici'))
 

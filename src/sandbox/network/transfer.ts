@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici'
 import type { RequestDeadline } from './deadline.ts'
 import { type Hop, isSending } from './exchange.ts'
 import { fillSecrets, type SecretStore } from './fill-secrets.ts'
-import type { HostAddresses, HostResolver } from './judge-address.ts'
+import type { HostAddresses, HostResolver } from './judge-destination.ts'
 import { ConnectError, type PinnedConnection, type PinnedConnections } from './pinned-connections.ts'
 import type { ResponseCache } from './response-cache.ts'
 

@@ -5,12 +5,12 @@ import { checkHttpRequest, type ExchangeResult, exchange, type Hop, nextHop, toN
 import {
   type HostAddresses,
   HostResolver,
+  judgeUrl,
   parseRanges,
   type Ranges,
   type Resolve,
   spelledOut,
-} from './judge-address.ts'
-import { judgeUrl } from './judge-url.ts'
+} from './judge-destination.ts'
 import type { NetworkGuardOptions } from './network-guard.ts'
 import { PinnedConnections } from './pinned-connections.ts'
 import { sendHop, type Transfer } from './transfer.ts'

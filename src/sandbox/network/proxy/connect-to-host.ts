@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { messageOf, ToolError, throwIfAborted } from '../../../core/index.ts'
 import { toNetworkError } from '../exchange.ts'
-import type { HostResolver } from '../judge-address.ts'
+import type { HostResolver } from '../judge-destination.ts'
 import { ConnectError, connectPinned, type DialOptions } from '../pinned-connections.ts'
 
 /** The checks of a network guard that the proxy shares. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { canonicalAddress, isOpened, judgeAddress, parseRanges } from './judge-address.ts'
+import { canonicalAddress, isOpened, judgeAddress, parseRanges } from './judge-destination.ts'
 
 const isOpen = (address: string, ...ranges: string[]) => judgeAddress(address, parseRanges(ranges)) === undefined
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { spelledOut } from './judge-address.ts'
-import { judgeRedirect, judgeUrl, matchHost, parseHosts } from './judge-url.ts'
+import { judgeRedirect, judgeUrl, matchHost, parseHosts, spelledOut } from './judge-destination.ts'
 
 const refused = (code: string) => expect.objectContaining({ code })
 

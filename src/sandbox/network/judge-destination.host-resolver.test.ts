@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { toNetworkError } from './exchange.ts'
-import { HostResolver, parseRanges } from './judge-address.ts'
+import { HostResolver, parseRanges } from './judge-destination.ts'
 import { ConnectError } from './pinned-connections.ts'
 
 const HINT = 'Use a public host, or have the owner open the range in sandbox.privateRanges.'
