@@ -25,8 +25,7 @@ const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['src/core/names.ts', ['run']],
   ['src/tools/util/gzip-decompress.ts', ['maxBytes', 'base64']],
   ['src/tools/util/json-select.ts', ['maxBytes']],
-  ['src/tools/util/mustache/parse-template.ts', ['template']],
-  ['src/tools/util/mustache/template-renderer.ts', ['partials', 'maxBytes']],
+  ['src/tools/util/mustache/template-renderer.ts', ['template', 'partials', 'maxBytes']],
   ['src/tools/util/meter.ts', ['path']],
   ['src/tools/util/time-now.ts', ['timezone']],
 ])
