@@ -5,6 +5,7 @@ import {
   type Durability,
   type HeadStore,
   isRunId,
+  type RecentCall,
   type RunCache,
   type SeenFiles,
   ToolError,
@@ -57,6 +58,7 @@ export class OpenRun implements RunState {
   readonly starts: StartQueue
   readonly sandbox: SandboxHandles
   readonly seen: SeenFiles = createSeenFiles()
+  readonly recent: RecentCall[] = []
   readonly responses: ResponseCache
   inFlight = 0
   isActive = true
@@ -177,6 +179,7 @@ export class Rehearsal implements RunState {
   readonly starts: StartQueue
   readonly sandbox: SandboxHandles
   readonly seen: SeenFiles = createSeenFiles()
+  readonly recent: RecentCall[] = []
   readonly responses: ResponseCache
   readonly tainted: boolean
   readonly marks = undefined

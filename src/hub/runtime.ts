@@ -8,6 +8,7 @@ import type {
   FeatureName,
   HubOptions,
   Principal,
+  RecentCall,
   RunCache,
   Sandbox,
   SandboxLevel,
@@ -60,6 +61,8 @@ export interface RunState {
   readonly marks: Pick<RunMarks, 'isDurable' | 'synced'> | undefined
   /** Returns whether a call other than this one has tainted the run. */
   taintedBeside(callId: string): boolean
+  /** The last calls, oldest first, for approvers. Kept in memory only. */
+  readonly recent: RecentCall[]
   /** The number of calls in progress. A run without any may be closed. */
   inFlight: number
 }

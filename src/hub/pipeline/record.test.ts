@@ -67,7 +67,7 @@ function world({ durability = 'safe', hooks, principal, problem, synced, written
     },
   }
   const starts = new StartQueue(clock)
-  const run = { records: keepsRecords ? records : undefined, starts, inFlight: 3 } as unknown as RunState
+  const run = { records: keepsRecords ? records : undefined, starts, recent: [], inFlight: 3 } as unknown as RunState
   return { runtime, run, clock, lines, steps, told, measured }
 }
 

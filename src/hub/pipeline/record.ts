@@ -17,6 +17,9 @@ import { targetLines } from './decide.ts'
 import { keyOf, releaseLimits } from './limits.ts'
 import type { Settled } from './settle.ts'
 
+/** How many calls of a run its approvers see. */
+const MAX_RECENT_CALLS = 10
+
 /** Called when a tool without side effects returns a promise. If it settles soon, only its end is recorded, with all facts. */
 export function recordPending(runtime: Runtime, run: RunState, call: Call): void {
   if (run.records && !call.started) run.starts.add(call, (open) => recordStart(runtime, run, open))
@@ -78,7 +81,11 @@ export async function recordEnd(
       records?.append({ type: 'hook-failed', callId, tool, message }),
     )
   }
-  if (run) noteCall(run, result)
+  if (run) {
+    run.recent.push({ callId: result.callId, tool: result.tool, status: result.status, summary: result.summary })
+    // Trimmed rarely and many at a time, to keep the cost per call low.
+    if (run.recent.length >= 2 * MAX_RECENT_CALLS) run.recent.splice(0, MAX_RECENT_CALLS)
+  }
   emitEvent(runtime, call, { type: 'call-ended', callId: call.id, result })
   if (call.inputBytes + settled.bytes < MAX_KEPT_BYTES) {
     LAST_ENDED.call = call
@@ -292,25 +299,7 @@ export class StartQueue {
   }
 }
 
-const MAX_RECENT_CALLS = 10
-
-/** The recent calls of each run, shown to approvers. Kept in memory only. */
-const recent = new WeakMap<RunState, RecentCall[]>()
-
-/** Remembers how a call of the run ended. */
-export function noteCall(run: RunState, { callId, tool, status, summary }: ToolResult): void {
-  const known = recent.get(run)
-  const call: RecentCall = { callId, tool, status, summary }
-  if (!known) {
-    recent.set(run, [call])
-    return
-  }
-  known.push(call)
-  // Trimmed rarely and many at a time, to keep the cost per call low.
-  if (known.length >= 2 * MAX_RECENT_CALLS) known.splice(0, known.length - MAX_RECENT_CALLS)
-}
-
 /** Returns the recent calls of the run, newest first. */
 export function recentCalls(run: RunState): readonly RecentCall[] {
-  return (recent.get(run) ?? []).slice(-MAX_RECENT_CALLS).reverse()
+  return run.recent.slice(-MAX_RECENT_CALLS).reverse()
 }
