@@ -29,6 +29,7 @@ const PUBLIC = [
 /** What is run by the name of its file: src/system/own-file.ts knows where they are. */
 const RUN = [
   'cli/main',
+  'records/log/verify-worker',
   'sandbox/pages/page-worker',
   'sandbox/exec/spawner/spawner-main',
   // For the conformance suite, which signs in as a person would.

@@ -27,6 +27,9 @@ Examples:
   tool-hub audit verify --strict
   tool-hub audit verify run-20261115-093000-1a2b3c4d --json`
 
+/** Progress is reported on stderr each time that so many runs were verified. */
+const RUNS_PER_MESSAGE = 1_000
+
 /** `audit`: are the records what was written? */
 export function describeAudit(command: Command): void {
   command.description('Verify that no record was changed.')
@@ -59,7 +62,12 @@ async function verify(run: string | undefined, flags: Flags): Promise<void> {
     const runs = await listRuns(root)
     const missing = check.missing()
     if (runs.length + missing.length === 0) say(`There are no runs in ${root}.`)
-    for (const { id } of runs) await show(await check.verify(id))
+    let verified = 0
+    for await (const report of check.verifyAll(runs.map(({ id }) => id))) {
+      await show(report)
+      verified++
+      if (verified % RUNS_PER_MESSAGE === 0) say(`${verified} of ${countNoun(runs.length, 'run')} verified.`)
+    }
     for (const report of missing) await show(report)
   })
 }

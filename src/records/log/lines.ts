@@ -14,11 +14,11 @@ const CHUNK_BYTES = 256 * 1024
 const MAX_LINE_BYTES = 16 * 1024 * 1024
 
 /** Yields the complete lines of an open file, in bounded memory; for opening a run. */
-export function* readLinesSync(fd: number, from = 0): Generator<Line> {
+export function* readLinesSync(fd: number, from = 0, chunkBytes = CHUNK_BYTES): Generator<Line> {
   const cutter = new LineCutter(from)
   for (let position = from; ; ) {
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
-    const count = fs.readSync(fd, chunk, 0, CHUNK_BYTES, position)
+    const chunk = Buffer.allocUnsafe(chunkBytes)
+    const count = fs.readSync(fd, chunk, 0, chunkBytes, position)
     if (count === 0) return
     position += count
     yield* cutter.cut(chunk.subarray(0, count))

@@ -8,9 +8,13 @@ import { type Line, readLinesSync } from './lines.ts'
 import { lookAtRuns, runNames } from './list-runs.ts'
 import type { KnownHead } from './record-check.ts'
 import { type VerifyReport, verifyRun } from './verify-run.ts'
+import { VerifyThreads } from './verify-threads.ts'
 
 /** The head of the run before, or that there was none, as the first line of a run says. By folder of the run. */
 export type FirstLines = Map<string, RunHead | 'none'>
+
+/** A first line has a few hundred. */
+const FIRST_LINE_BYTES = 4_096
 
 /** Where the heads of runs are looked up. */
 type KeptHeads = Pick<HeadStore, 'list'>
@@ -72,11 +76,34 @@ export class FolderCheck {
   /** Verifies the record of one run, also against what is known about it elsewhere. */
   async verify(run: string): Promise<VerifyReport> {
     if (!this.#names.has(run)) return this.#gone(run)
-    const store = this.#store
+    const lastInStore = this.#lastInStore()
     return verifyRun(join(this.#root, run), {
       known: this.#known.get(run) ?? [],
-      ...(store && { lastInStore: async () => lastOf(await store.list({ run })) }),
+      ...(lastInStore && { lastInStore: () => lastInStore(run) }),
     })
+  }
+
+  /** Verifies many runs on all cores. Yields their reports in the order of the runs. */
+  async *verifyAll(runs: readonly string[]): AsyncGenerator<VerifyReport> {
+    const threads = new VerifyThreads({
+      root: this.#root,
+      runs,
+      known: (run) => this.#known.get(run) ?? [],
+      lastInStore: this.#lastInStore(),
+    })
+    try {
+      for (const [index, run] of runs.entries()) {
+        const report = this.#names.has(run) ? await threads.report(index) : undefined
+        yield report ?? (await this.verify(run))
+      }
+    } finally {
+      await threads.close()
+    }
+  }
+
+  #lastInStore(): ((run: string) => Promise<number>) | undefined {
+    const store = this.#store
+    return store && (async (run) => lastOf(await store.list({ run })))
   }
 
   /** Returns a report for every known run that is missing, and for problems of the folder itself. */
@@ -119,7 +146,7 @@ function firstLine(path: string): Line | undefined {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     if (!fstatSync(descriptor).isFile()) return undefined
-    const [line] = readLinesSync(descriptor)
+    const [line] = readLinesSync(descriptor, 0, FIRST_LINE_BYTES)
     return line
   } finally {
     closeSync(descriptor)
