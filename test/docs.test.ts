@@ -48,7 +48,8 @@ describe('the docs', () => {
   it('list every option of a hub and of a call', () => {
     const page = text('docs/reference/api.md')
     const hub = text('src/core/options.ts').split('export interface HubOptions')[1]!
-    const options = [hub, text('src/core/call.ts')].flatMap((source) =>
+    const call = text('src/core/call.ts').split('export interface CallOptions')[1]!.split('\n}')[0]!
+    const options = [hub, call].flatMap((source) =>
       [...source.matchAll(/^ {2}readonly (\w+)\?:/gm)].map((match) => match[1]!),
     )
     expect(options.length).toBeGreaterThan(25)
