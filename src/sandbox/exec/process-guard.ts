@@ -76,8 +76,7 @@ interface CommandProxy {
 /** Guards the starting of programs: policy has decided on every word of what runs, and it runs in a sandbox. */
 export function createProcessGuard(options: ProcessGuardOptions): ProcessGuard {
   const commands = new CommandRunner(options)
-  const { sandboxes, places, background, callCommands } = commands
-  const roots = options.roots.map(({ path }) => path)
+  const { roots, sandboxes, places, background, callCommands } = commands
   return {
     report: () => sandboxes.report(),
     level: () => sandboxes.level,
@@ -101,13 +100,14 @@ const MAX_SHOWN_LENGTH = 1_000
 
 /** Starts commands and knows all that run. */
 class CommandRunner {
+  /** As the owner wrote them. */
+  readonly roots: readonly string[]
   readonly sandboxes: SandboxFactory
   /** Keeps protected places as they are while commands run. */
   readonly places: PlaceKeeper
   readonly background: BackgroundCommands
   readonly callCommands = new CallCommands()
   readonly #options: ProcessGuardOptions
-  readonly #roots: readonly string[]
   readonly #starter: Starter
   /** Ends commands that fill the disk. */
   readonly #disk: DiskWatch
@@ -115,18 +115,20 @@ class CommandRunner {
   constructor(options: ProcessGuardOptions) {
     const { clock, protect: exact, hide: hidden, ledgerFolder, limits, prepared } = options
     this.#options = options
-    this.#roots = options.roots.map(({ path }) => path)
+    this.roots = options.roots.map(({ path }) => path)
     this.#starter = options.starter ?? createStarter({ clock, prepared, createCgroup: commandCgroup })
-    this.#disk = new DiskWatch(writableFolders(options), limits, clock)
+    const writable = writableFolders(options)
+    this.#disk = new DiskWatch(writable, limits, clock)
     this.sandboxes = new SandboxFactory(options)
     this.background = new BackgroundCommands(clock, options.lost)
     // Without a sandbox, commands can write to read-only roots, too.
-    const readOnly = async () => ((await this.sandboxes.report()).level === 'none' ? [] : readOnlyRoots(options))
+    const readOnly = async () =>
+      (await this.sandboxes.report()).level === 'none' ? [] : readOnlyRoots(options, writable)
     this.places = new PlaceKeeper({ roots: watchedFolders(options), readOnly, exact, hidden, ledgerFolder, clock })
   }
 
   resolveFolder(cwd?: string): string {
-    return resolveWorkingFolder(cwd, { roots: this.#roots, hidden: this.#options.hide })
+    return resolveWorkingFolder(cwd, { roots: this.roots, hidden: this.#options.hide })
   }
 
   async start(call: CommandCall, request: CommandRequest): Promise<ManagedCommand> {
@@ -252,8 +254,8 @@ function watchedFolders({ roots, writable, caches }: SandboxSettings): string[] 
 }
 
 /** A read-only root inside a writable folder does not count: if it is missing, a command can create it. */
-function readOnlyRoots(settings: SandboxSettings): string[] {
-  const written = writableFolders(settings).map(realIfThere)
+function readOnlyRoots(settings: SandboxSettings, writable: readonly string[]): string[] {
+  const written = writable.map(realIfThere)
   return rootsOf(settings, 'read').filter((root) => !written.some((folder) => isWithin(folder, root)))
 }
 
