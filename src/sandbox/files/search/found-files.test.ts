@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { ToolError } from '../../../core/errors.ts'
 import { createFilesRoot, openRoots } from '../files-root.ts'
-import { type FileMatches, FoundFiles, fileCheck, fileTarget, linesOf } from './found-files.ts'
+import { type FileMatches, FoundFiles, fileCheck, fileTargets, linesOf } from './found-files.ts'
 
 const anything = () => {}
 const file = (name: string, matches = 1): FileMatches => ({ file: name, matches, lines: [] })
@@ -101,15 +101,17 @@ describe('a file below the searched folder', () => {
 
   it('belongs to the deepest root that holds it', () => {
     withRoots((roots) => {
-      const target = (name: string) => fileTarget(roots, roots.locate('.'), name)
+      const target = fileTargets(roots, roots.locate('.'))
       expect(target('a/b')).toMatchObject({ names: ['a', 'b'], path: join(root, 'a/b'), root: { mode: 'write' } })
       expect(target('d/b')).toMatchObject({ names: ['b'], path: join(root, 'd/b'), root: { mode: 'read' } })
+      const files = ['a/c', 'a/c', 'ab/c', 'a', 'd/b/c', 'd/c', 'c', 'a/b/c', 'a/b/d', 'a/bc/d']
+      for (const file of files) expect(target(file)).toEqual(fileTargets(roots, roots.locate('.'))(file))
     })
   })
 
   it.each(['../x', 'a/../x', './x', 'a//x', '/x', 'x/', ''])('has a plain path, not %j', (name) => {
     withRoots((roots) =>
-      expect(() => fileTarget(roots, roots.locate('.'), name)).toThrow(
+      expect(() => fileTargets(roots, roots.locate('.'))(name)).toThrow(
         expect.objectContaining({ code: 'PATH_DENIED' }),
       ),
     )
@@ -117,7 +119,7 @@ describe('a file below the searched folder', () => {
 
   it('has a plain path below / too', () => {
     const roots = openRoots([{ path: '/', mode: 'read' }])
-    expect(fileTarget(roots, roots.locate('/'), 'etc/x').path).toBe('/etc/x')
+    expect(fileTargets(roots, roots.locate('/'))('etc/x').path).toBe('/etc/x')
     roots.close()
   })
 
@@ -127,7 +129,7 @@ describe('a file below the searched folder', () => {
       const permits = (path: string, use: string) => asked.push(`${use} ${path}`)
       const never = new AbortController().signal
       const call = { signal: () => never, canRead: true, canWrite: false, canOverwrite: false, permits }
-      const judge = fileCheck(createFilesRoot(roots, 1, []), call, roots.locate('.'))
+      const judge = fileCheck(createFilesRoot(roots, 1, []), call, fileTargets(roots, roots.locate('.')))
       judge('a')
       expect(asked).toEqual([`read ${join(root, 'a')}`])
       expect(() => judge('.env')).toThrow(expect.objectContaining({ code: 'PATH_DENIED' }))

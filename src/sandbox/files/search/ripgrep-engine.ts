@@ -1,10 +1,10 @@
 import { closeSync, constants, fstatSync } from 'node:fs'
 import { ToolError } from '../../../core/index.ts'
-import type { FileTarget, Roots } from '../files-root.ts'
+import type { FileTarget } from '../files-root.ts'
 import { inParent, openAt, openFolder, statAt, typesAt } from '../walk.ts'
 
 import { FileReport, type RgMessage, readRgMessages } from './file-report.ts'
-import { fileTarget, type MatchCollector, type SearchFolder } from './found-files.ts'
+import type { MatchCollector, SearchFolder } from './found-files.ts'
 import { type RgEnd, runRipgrep } from './rg-process.ts'
 import { type FileChoice, findCommand, type SearchJob, searchCommand } from './search-job.ts'
 
@@ -18,19 +18,15 @@ const READ = constants.O_RDONLY | constants.O_NONBLOCK
 /** One use of ripgrep: the binary, the folder, who collects the matches, and what stops it. */
 interface RipgrepUse {
   readonly rgPath: string
-  readonly roots: Roots
   readonly place: SearchFolder
   readonly matches: MatchCollector
   readonly signal: AbortSignal
 }
 
 /** Searches the content of files; every line that ripgrep reports is found again by descriptors before it is collected. */
-export async function searchContent(
-  { rgPath, roots, place, matches, signal }: RipgrepUse,
-  job: SearchJob,
-): Promise<void> {
+export async function searchContent({ rgPath, place, matches, signal }: RipgrepUse, job: SearchJob): Promise<void> {
   const linkFree = new LinkFree()
-  const open = (file: string) => linkFree.open(fileTarget(roots, place.folder, file))
+  const open = (file: string) => linkFree.open(place.targetOf(file))
   const reader = new ReportReader(job, matches, open)
   try {
     const onData = (chunk: Buffer) => reader.take(chunk)
@@ -45,12 +41,9 @@ export async function searchContent(
 }
 
 /** Collects each chosen file as one without matches; only regular files that no link leads to. */
-export async function findNames(
-  { rgPath, roots, place, matches, signal }: RipgrepUse,
-  choice: FileChoice,
-): Promise<void> {
+export async function findNames({ rgPath, place, matches, signal }: RipgrepUse, choice: FileChoice): Promise<void> {
   const linkFree = new LinkFree()
-  const reader = new NameReader(matches, (file) => linkFree.isFile(fileTarget(roots, place.folder, file)))
+  const reader = new NameReader(matches, (file) => linkFree.isFile(place.targetOf(file)))
   try {
     const onData = (chunk: Buffer) => reader.take(chunk)
     const command = findCommand(place, choice)
@@ -96,9 +89,10 @@ export class NameReader {
   }
 
   private collect(name: Buffer): boolean {
-    const file = name.toString().replace(/^\.\//, '')
-    // A name that is not UTF-8 can neither be returned nor requested.
-    const isText = Buffer.from(file).equals(name.subarray(name.length - Buffer.byteLength(file)))
+    const text = name.toString()
+    const file = text.startsWith('./') ? text.slice(2) : text
+    // A name that is not UTF-8 can neither be returned nor requested; it is decoded with this character.
+    const isText = !text.includes('\ufffd') || Buffer.from(text).equals(name)
     if (isText && !this.matches.accepts(file)) return true
     if (isText && this.isFile(file)) return this.matches.add({ file, matches: 0, lines: [] })
     this.matches.skip(1)

@@ -13,7 +13,7 @@ import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot, FileTarget, Roots } from '../files-root.ts'
 import { destination, followLinks, inParent, type LinkTarget, lastLink, openAt, openFolder, statAt } from '../walk.ts'
 
-import { FoundFiles, type FoundLimits, fileCheck, linesOf, type SearchFolder } from './found-files.ts'
+import { FoundFiles, type FoundLimits, fileCheck, fileTargets, linesOf, type SearchFolder } from './found-files.ts'
 import { fileTypes, ripgrepPath } from './rg-process.ts'
 import { findNames, searchContent } from './ripgrep-engine.ts'
 import { clampCount, type FileChoice, toFileChoice, toSearchJob } from './search-job.ts'
@@ -44,7 +44,7 @@ export async function searchTree(
   const { maxFiles, contextLines } = job
   const limits = { maxFiles, contextLines, maxMatches: isLines ? job.maxMatches : undefined }
   const found = await collect(root, call, path, { choice: job, limits }, (place, matches) =>
-    searchContent({ rgPath, roots: root.roots, place, matches, signal: call.signal() }, job),
+    searchContent({ rgPath, place, matches, signal: call.signal() }, job),
   )
   const files = found.sorted()
   return {
@@ -67,7 +67,7 @@ export async function findFiles(
   const choice = toFileChoice({ ...options, globs: [options.pattern] })
   const limits = { maxFiles: clampCount(options.limit, 1000, 1, 100_000) }
   const found = await collect(root, call, path, { choice, limits }, (place, matches) =>
-    findNames({ rgPath, roots: root.roots, place, matches, signal: call.signal() }, choice),
+    findNames({ rgPath, place, matches, signal: call.signal() }, choice),
   )
   const files = found.sorted().map(({ file }) => file)
   return { files, isComplete: found.isComplete && found.skipped === 0 }
@@ -85,10 +85,11 @@ async function collect(
   try {
     root.pass(opened.target, 'read', call)
     const isFolder = opened.file === undefined
-    const place: SearchFolder = { ...opened, rulesAbove: isFolder ? await readRulesAbove(opened.folder) : '' }
+    const rulesAbove = isFolder ? await readRulesAbove(opened.folder) : ''
+    const targetOf = fileTargets(root.roots, opened.folder)
     const isWanted = isFolder ? await globTest(choice.globRules) : undefined
-    const found = new FoundFiles(fileCheck(root, call, opened.folder), limits, isWanted)
-    await run(place, found)
+    const found = new FoundFiles(fileCheck(root, call, targetOf), limits, isWanted)
+    await run({ ...opened, rulesAbove, targetOf }, found)
     throwIfAborted(call.signal())
     return found
   } finally {
@@ -108,7 +109,7 @@ async function globTest(globRules: string): Promise<((file: string) => boolean) 
 }
 
 /** A folder or file below a root, held by a descriptor; `target` is what was opened after following links. */
-interface OpenPlace extends Omit<SearchFolder, 'rulesAbove'> {
+interface OpenPlace extends Omit<SearchFolder, 'rulesAbove' | 'targetOf'> {
   readonly target: FileTarget
   close(): void
 }
