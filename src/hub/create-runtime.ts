@@ -150,6 +150,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     redactor,
     metrics: new Metrics(),
     underWay: new Set(),
+    lastEnded: {},
     listeners: new Set(),
     nextCallId: callIds(),
   }

@@ -50,6 +50,7 @@ function world({ durability = 'safe', hooks, principal, problem, synced, written
     metrics: { record: (call: unknown) => measured.push(call) },
     listeners: new Set([(event: CallEvent) => told.push(event)]),
     settings: { durability },
+    lastEnded: {},
   } as unknown as Runtime
   const records = {
     problem,
