@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { defineTool } from '../../dist/index.js'
@@ -13,21 +13,26 @@ const FOLDERS = 99
 const FILES_EACH = 100
 const ENTRIES = FOLDERS * (FILES_EACH + 1)
 
-/** core/fs.listDir stops at 5,000 entries (S0-25); the guard under it does not. */
+/** core/fs.listDir and core/fs.find stop at 5,000 entries; the guard under them does not. */
 const listAll = defineTool({
   name: 'bench/fs.listAll',
   description: 'List a whole tree.',
-  input: z.strictObject({ path: z.string() }),
+  input: z.strictObject({ path: z.string(), by: z.enum(['details', 'names', 'pattern']) }),
   output: z.strictObject({ entries: z.int() }),
   capabilities: ['read:fs'],
   targets: ({ path }) => ({ 'read:fs': path }),
-  async execute({ path }, ctx) {
-    const { entries } = await ctx.fs.list(path, { recursive: true, maxEntries: 20_000 })
-    return { entries: entries.length }
+  async execute({ path, by }, ctx) {
+    const options = { recursive: true, maxEntries: 20_000 }
+    if (by === 'details') return { entries: (await ctx.fs.list(path, options)).entries.length }
+    if (by === 'names') return { entries: (await ctx.fs.list(path, { ...options, details: false })).entries.length }
+    return { entries: (await ctx.fs.find(path, { pattern: '*.txt', limit: 20_000 })).files.length }
   },
 })
 
-/** Lists a tree of 10,000 with type, size and time of each entry, beside a plain walk and MCP's file server. */
+/**
+ * Lists a tree of 10,000 with type, size and time of each entry, beside a plain walk that asks for the same and MCP's
+ * file server; then by names and types alone, and finds its files by name, beside a walk that reads names.
+ */
 export default async function listTree({ rounds }) {
   return withTempFolder(async (folder) => {
     const root = join(folder, 'project')
@@ -36,8 +41,11 @@ export default async function listTree({ rounds }) {
     const server = await connectFilesystemServer(root)
     const samples = await measureInRounds(
       {
-        ours: () => millisecondsOf(async () => check((await dataOf(hub.call(listAll, { path: '.' }))).entries)),
+        ours: () => millisecondsOf(async () => check(await entriesOf(hub, 'details'))),
         plain: () => millisecondsOf(() => check(walk(root))),
+        names: () => millisecondsOf(async () => check(await entriesOf(hub, 'names'))),
+        found: () => millisecondsOf(async () => check((await entriesOf(hub, 'pattern')) + FOLDERS)),
+        plainNames: () => millisecondsOf(async () => check(await walkNames(root))),
         server: () =>
           millisecondsOf(async () => {
             const { content } = await server.callTool({ name: 'directory_tree', arguments: { path: root } })
@@ -49,11 +57,28 @@ export default async function listTree({ rounds }) {
     await Promise.all([hub.close(), server.close()])
     return [
       ratioFigure('governed : plain walk', samples.ours, samples.plain, { goal: 1.5 }),
+      ratioFigure('names and types : walk by names', samples.names, samples.plainNames, { goal: 1.2 }),
+      ratioFigure('found by name : walk by names', samples.found, samples.plainNames, { goal: 1.5 }),
       ratioFigure('server-filesystem : plain walk', samples.server, samples.plain),
       figure('governed', samples.ours, { unit: 'ms' }),
       figure('plain walk', samples.plain, { unit: 'ms' }),
+      figure('names and types', samples.names, { unit: 'ms' }),
+      figure('found by name', samples.found, { unit: 'ms' }),
+      figure('walk by names', samples.plainNames, { unit: 'ms' }),
     ]
   })
+}
+
+async function entriesOf(hub, by) {
+  return (await dataOf(hub.call(listAll, { path: '.', by }))).entries
+}
+
+async function walkNames(folder) {
+  let entries = 0
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    entries += 1 + (entry.isDirectory() ? await walkNames(join(folder, entry.name)) : 0)
+  }
+  return entries
 }
 
 function walk(folder) {

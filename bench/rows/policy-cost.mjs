@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineTool } from '../../dist/index.js'
 import '../../test/support/load-typescript.mjs'
 import { figure, ratioFigure } from '../lib/figure.mjs'
-import { measureInRounds, microsecondsEach, microsecondsEachSync } from '../lib/measure.mjs'
+import { measureInRounds, microsecondsEach, microsecondsEachSync, millisecondsOf } from '../lib/measure.mjs'
 import { add, dataOf, governedHub } from '../lib/ours.mjs'
 import { alikeRules, subjectRules, targetRules } from '../lib/rules.mjs'
 
@@ -14,6 +14,10 @@ const DECISIONS = 2_000
 const CALLS = 1_000
 const GOAL = 1.5
 
+/** What a very large installation has: rules, and tools. */
+const MANY = 10_000
+const MANY_DECISIONS = 100
+
 const visit = defineTool({
   name: 'bench/web.visit',
   description: 'Names a page and touches nothing.',
@@ -24,7 +28,7 @@ const visit = defineTool({
   execute: ({ url }) => ({ url }),
 })
 
-/** What 1,000 rules cost more than 10: in a decision alone, and in a whole call that keeps no record. */
+/** What 1,000 rules cost more than 10, in a decision alone and in a whole call that keeps no record; and what 10,000 cost. */
 export default async function policyCost({ rounds }) {
   return [
     ...(await compare('decide by subject', subjectRules, decideSubject, { rounds })),
@@ -33,7 +37,40 @@ export default async function policyCost({ rounds }) {
     ...(await compare('decide by text, rules alike', alikeRules, decideTarget('memory', nextNote), { rounds })),
     ...(await compare('call of a pure tool', subjectRules, callPure, { rounds })),
     ...(await compare('call on a target', targetRules, callOnTarget, { rounds })),
+    ...(await measureMany({ rounds })),
   ]
+}
+
+/** A command that no rule names is the worst: a rule that would allow it is tried. Unknown names are compared with all known ones. */
+async function measureMany({ rounds }) {
+  const policy = compile(Array.from({ length: MANY }, (_, index) => ({ allow: 'exec', on: `tool${index} verb *` })))
+  const question = { ...QUESTION, tool: 'bench/act', names: ['bench/act'], capabilities: ['exec'] }
+  const checked = governedHub({ runs: false, policy: subjectRules(MANY) })
+  const tools = Array.from({ length: MANY }, (_, index) => ({ ...add, name: `acme/area${index}.doThing` }))
+  const large = governedHub({ runs: false, tools })
+  let count = 0
+  const samples = await measureInRounds(
+    {
+      command: () =>
+        microsecondsEachSync(MANY_DECISIONS, () =>
+          decide(policy, { ...question, targets: [{ capability: 'exec', value: `other run item${++count}` }] }),
+        ),
+      check: () => millisecondsOf(() => checked.check()),
+      unknown: () => millisecondsOf(() => refused(large.call(`acme/area${++count}.doThong`, {}))),
+    },
+    { rounds },
+  )
+  await Promise.all([checked.close(), large.close()])
+  return [
+    figure('a command that none of 10,000 rules names', samples.command, { unit: 'us', goal: 1_000 }),
+    figure('hub.check of 10,000 rules', samples.check, { unit: 'ms', goal: 500 }),
+    figure('an unknown name among 10,000 tools', samples.unknown, { unit: 'ms', goal: 5 }),
+  ]
+}
+
+async function refused(call) {
+  const { ok, error } = await call
+  if (ok || error.code !== 'TOOL_NOT_FOUND') throw new Error('expected an unknown tool')
 }
 
 async function compare(label, makeRules, contender, { rounds }) {

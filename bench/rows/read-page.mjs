@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { mkdir, open, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { figure, ratioFigure } from '../lib/figure.mjs'
 import { measureInRounds, millisecondsOf } from '../lib/measure.mjs'
 import { dataOf, projectHub } from '../lib/ours.mjs'
@@ -10,8 +12,12 @@ import { withTempFolder } from '../lib/temp-folder.mjs'
 const BYTES = 200_000_000
 const FIRST_LINE = 500_000
 const LINES = 51
+const FRESH = fileURLToPath(new URL('../peers/fresh-page.mjs', import.meta.url))
 
-/** Lines from the middle of a 200 MB log: the first time the file is scanned, then an index knows the way. */
+/**
+ * Lines from the middle of a 200 MB log: the first time the file is scanned, then an index knows the way. Also in a fresh
+ * process, whose first call it is, beside a fresh process that scans.
+ */
 export default async function readPage({ rounds }) {
   return withTempFolder(async (folder) => {
     const root = join(folder, 'project')
@@ -34,6 +40,8 @@ export default async function readPage({ rounds }) {
           return page()
         },
         again: page,
+        freshPage: () => millisecondsInFresh('page', root, join(folder, 'fresh-runs')),
+        freshScan: () => millisecondsInFresh('scan', root, ''),
       },
       { rounds, warmUps: 1 },
     )
@@ -41,6 +49,7 @@ export default async function readPage({ rounds }) {
     return [
       ratioFigure('first page : plain scan', samples.first, samples.scan, { goal: 1.3 }),
       ratioFigure('next page : plain scan', samples.again, samples.scan, { goal: 0.05 }),
+      ratioFigure('first page in a fresh process : fresh scan', samples.freshPage, samples.freshScan, { goal: 1.3 }),
       figure('RSS rise', [riseMb], { unit: 'MB', goal: 20 }),
       figure('first page', samples.first, { unit: 'ms' }),
       figure('next page', samples.again, { unit: 'ms' }),
@@ -49,13 +58,20 @@ export default async function readPage({ rounds }) {
   })
 }
 
+/** What the process itself measures, from before its first call until the page is there; its start and its imports are not part of it. */
+function millisecondsInFresh(what, root, runs) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [FRESH, what, root, runs], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`a fresh ${what} ended with ${status}: ${stderr}`)
+  return Number(stdout)
+}
+
 async function readMiddle(hub) {
   const { text } = await dataOf(hub.call('read', { path: 'big.log', offset: FIRST_LINE, limit: LINES }))
   if (!text.startsWith(`line ${FIRST_LINE} `)) throw new Error(`unexpected page: ${text.slice(0, 60)}`)
 }
 
 /** What nobody can do without: every byte read once, every line end counted. */
-async function countLines(path) {
+export async function countLines(path) {
   const file = await open(path)
   const chunk = Buffer.allocUnsafe(1 << 20)
   let lines = 0
