@@ -24,6 +24,8 @@ export const ROWS = [
   { name: 'service-call', title: 'Service: 64 calls in flight', rounds: 9 },
   { name: 'schedules', title: 'Schedules: 10,000 of them', rounds: 3 },
   { name: 'store-keys', title: 'Store: an idempotency key', rounds: 9 },
+  { name: 'call-index', title: 'Index: 100,000 calls', rounds: 7 },
+  { name: 'run-folders', title: 'Runs: 10,000 folders', rounds: 3 },
   { name: 'recall-notes', title: 'Memory: recall over 100,000 notes', rounds: 7 },
   { name: 'browser-snapshot', title: 'Browser: snapshot of 5,000 elements', rounds: 9 },
   { name: 'console-size', title: 'Console', rounds: 1 },

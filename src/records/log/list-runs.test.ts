@@ -5,7 +5,7 @@ import { ended, started } from '../../../test/support/record-run.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { linkLine } from './event-line.ts'
-import { listRuns } from './list-runs.ts'
+import { listRuns, lookAtRuns } from './list-runs.ts'
 import { RunRecords } from './run-records.ts'
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
@@ -100,4 +100,19 @@ describe('the list of runs', () => {
       message: 'The run records cannot be listed: the folder cannot be used (ENOTDIR).',
     })
   })
+})
+
+it('gives other work its turn while it looks at many runs, and waits for a look that takes time', async () => {
+  const seen: string[] = []
+  const spin = () => {
+    for (const start = performance.now(); performance.now() - start < 6; );
+  }
+  await lookAtRuns(['a', 'b', 'c'], (run) => {
+    seen.push(run)
+    if (run === 'b') return new Promise<void>((resolve) => setImmediate(resolve)).then(() => void seen.push('b read'))
+    setImmediate(() => seen.push(`after ${run}`))
+    spin()
+    return undefined
+  })
+  expect(seen).toEqual(['a', 'after a', 'b', 'b read', 'c', 'after c'])
 })

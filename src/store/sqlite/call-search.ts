@@ -60,7 +60,7 @@ const REMOVE = 'DELETE FROM call_search WHERE rowid = ?'
 const NUMBER = 'SELECT number FROM calls WHERE call_id = ?'
 const FOUND = 'SELECT rowid FROM call_search WHERE call_search MATCH ? LIMIT ?'
 /** More calls than these are found faster by looking at the newest ones: a page of them is soon full. */
-const MAX_NARROWED = 5_000
+const MAX_NARROWED = 2_000
 const TRIGRAM_LENGTH = 3
 
 /** The search of a SQLite database. */
