@@ -56,6 +56,7 @@ if (existsSync(BUILT_FROM) && readFileSync(BUILT_FROM, 'utf8') === inputs) proce
 console.error('Building dist/: about 20 seconds.')
 rmSync('dist', { recursive: true, force: true })
 declareTypes()
+keepComments()
 await join(['system/own-file'])
 await join([...PUBLIC, ...RUN], { plugins: [keepOwnFile()] })
 for (const [from, to] of READ) copyFileSync(from, `dist/${to}`)
@@ -96,6 +97,43 @@ function declareTypes() {
   const args = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--emitDeclarationOnly']
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
+}
+
+/** Editors show the comments of a schema's properties for the type that is inferred of it; tsc declares schemas without them. */
+function keepComments() {
+  for (const file of filesBelow('src').filter((path) =>
+    /^src\/(protocol\/[^/]+|features\/[^/]+\/schema)\.ts$/.test(path),
+  )) {
+    const declared = file.replace(/^src(.*)\.ts$/, 'dist$1.d.ts')
+    const comments = propertyComments(readFileSync(file, 'utf8'))
+    let schema
+    const lines = readFileSync(declared, 'utf8').split('\n')
+    const commented = lines.flatMap((line) => {
+      schema = /^(?:export )?declare const (\w+):/.exec(line)?.[1] ?? schema
+      const comment = comments.get(schema)?.get(/^ {4}(\w+):/.exec(line)?.[1])
+      return comment === undefined ? line : [`    ${comment.replaceAll('\n', '\n  ')}`, line]
+    })
+    writeFileSync(declared, commented.join('\n'))
+  }
+}
+
+/** The comments of the properties of each schema, with those of the schemas that it extends. */
+function propertyComments(source) {
+  const schemas = new Map()
+  let current = new Map()
+  const take = (name) => {
+    for (const [property, comment] of schemas.get(name) ?? []) current.set(property, comment)
+  }
+  const parts = /^(?:export )?const (\w+) = (\w*)|^ {2}(\/\*\*(?:(?!\*\/)[\s\S])*\*\/)\n {2}(\w+)\b|\.\.\.(\w+)/gm
+  for (const [, schema, base, comment, property, spread] of source.matchAll(parts)) {
+    if (schema !== undefined) {
+      current = new Map()
+      schemas.set(schema, current)
+      take(base)
+    } else if (comment !== undefined) current.set(property, comment)
+    else take(spread)
+  }
+  return schemas
 }
 
 async function join(names, options = {}) {

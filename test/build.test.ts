@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -70,4 +70,11 @@ it('an uncaught error of the built package shows its message, the line that thre
   expect(stderr).toContain('createToolHub has no option "polcy".')
   expect(stderr).toContain('Did you mean policy?')
   expect(stderr.length).toBeLessThan(3_000)
+})
+
+it('the declarations of schemas have the comments of their properties, also of those that they extend', () => {
+  const runs = readFileSync('dist/protocol/runs.d.ts', 'utf8')
+  expect(runs).toContain('    /** Id of the run. */\n    run: z.ZodString;')
+  const sessions = readFileSync('dist/features/sessions/schema.d.ts', 'utf8').split('declare const agentEntry')[1]
+  expect(sessions).toContain('    /** Also the run of its calls. */\n    id: z.ZodString;')
 })

@@ -9,9 +9,9 @@ export const runEntry = z.object({
   caller: z.string(),
   /** The principal that it is of, where that is known. */
   principal: z.string().optional(),
-  /** Name and task of its session, where it has them; the task is cut after 300 characters. */
+  /** The name of its session, where it has one. */
   label: z.string().optional(),
-  /** Its task. */
+  /** What it is for: the task of its session, cut after 300 characters. */
   goal: z.string().optional(),
   /** When it started, in milliseconds since 1970. */
   startedAt: z.number(),
