@@ -58,35 +58,41 @@ const FAR = 200
 
 /** The names nearest to a mistyped one, best first; empty when nothing is near. */
 export function nearestNames(wanted: string, names: Iterable<string>, most = 3): string[] {
-  return nameFinder(names)(wanted, most)
+  return findNearest(wanted, knownNames(names), most)
 }
 
 /** Finds the nearest names of many mistyped ones. */
-export function nameFinder(names: Iterable<string>): (wanted: string, most?: number) => string[] {
-  const known = Array.from(names, (name): KnownName => {
+export function nameFinder(names: Iterable<string>): (wanted: string) => string[] {
+  const known = [...knownNames(names)]
+  return (wanted) => findNearest(wanted, known, 3)
+}
+
+function* knownNames(names: Iterable<string>): Generator<KnownName> {
+  for (const name of names) {
     const whole = name.toLowerCase()
     const last = Math.max(whole.lastIndexOf('/'), whole.lastIndexOf('.')) + 1
-    return { name, whole, last: last === 0 ? undefined : whole.slice(last) }
-  })
-  return (wanted, most = 3) => {
-    const target = wanted.slice(0, MAX_WANTED_LENGTH).toLowerCase()
-    const distanceTo = distanceFrom(target)
-    const nearest: NearName[] = []
-    let limit = Math.max(2, Math.ceil(target.length / 3))
-    for (const { name, whole, last } of known) {
-      let distance = distanceTo(whole, limit)
-      // A last part that fits (`readText` for `core/fs.readText`) counts as near.
-      if (last !== undefined) distance = Math.min(distance, distanceTo(last, limit - 1) + 1)
-      if (distance > limit) continue
-      let place = nearest.length
-      while (place > 0 && isNearer({ name, distance }, nearest[place - 1]!)) place--
-      nearest.splice(place, 0, { name, distance })
-      // From now on only a name that is as near as the last of them matters.
-      if (nearest.length > most) nearest.pop()
-      if (nearest.length === most) limit = nearest.at(-1)?.distance ?? limit
-    }
-    return nearest.map(({ name }) => name)
+    yield { name, whole, last: last === 0 ? undefined : whole.slice(last) }
   }
+}
+
+function findNearest(wanted: string, names: Iterable<KnownName>, most: number): string[] {
+  const target = wanted.slice(0, MAX_WANTED_LENGTH).toLowerCase()
+  const distanceTo = distanceFrom(target)
+  const nearest: NearName[] = []
+  let limit = Math.max(2, Math.ceil(target.length / 3))
+  for (const { name, whole, last } of names) {
+    let distance = distanceTo(whole, limit)
+    // A last part that fits (`readText` for `core/fs.readText`) counts as near.
+    if (last !== undefined) distance = Math.min(distance, distanceTo(last, limit - 1) + 1)
+    if (distance > limit) continue
+    let place = nearest.length
+    while (place > 0 && isNearer({ name, distance }, nearest[place - 1]!)) place--
+    nearest.splice(place, 0, { name, distance })
+    // From now on only a name that is as near as the last of them matters.
+    if (nearest.length > most) nearest.pop()
+    if (nearest.length === most) limit = nearest.at(-1)?.distance ?? limit
+  }
+  return nearest.map(({ name }) => name)
 }
 
 interface KnownName {
