@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 
 /** They replace modules for themselves, or change what all files of a process share. */
 const ALONE = [
-  'src/cli/demo/answer.test.ts',
+  'src/cli/commands/demo.answer.test.ts',
   'src/cli/output/timeline.test.ts',
   'src/features/browser/start/find-chromium.load-playwright.test.ts',
   'src/sandbox/files/files-root.open-roots.alone.test.ts',
