@@ -152,7 +152,7 @@ export interface Runtime {
   readonly underWay: Set<Call>
   /**
    * The call that ended last. As long as one object of each shape is alive, a full garbage collection does not discard the
-   * code that was optimised for it: the 4,000 calls after one take 40 us each instead of 93.
+   * code that was optimised for it: the 4,000 calls after one take 33 us each instead of 64.
    */
   readonly lastEnded: { call?: Call; result?: ToolResult; end?: CallEnded }
   /** Listen to the events of all calls. */
