@@ -5,18 +5,18 @@ import { type House, measureHouse } from './support/house.ts'
 type Bound = { readonly max: number } | { readonly min: number }
 
 const BOUNDS: Readonly<Record<keyof House, Bound>> = {
-  files: { max: 860 },
-  lines: { max: 123_500 },
+  files: { max: 790 },
+  lines: { max: 124_000 },
   shareUnder30: { max: 7 },
-  shareFrom60To250: { min: 75 },
+  shareFrom60To250: { min: 69 },
   // A file that only the index of its folder imports counts, although others use it through the index.
-  shareWithSingleImporter: { max: 40 },
+  shareWithSingleImporter: { max: 38 },
   namesWithTwoHomes: { max: 0 },
   importsPastIndex: { max: 0 },
   foldersInCycles: { max: 0 },
   awkwardWords: { max: 0 },
   privateLabels: { max: 0 },
-  castsThroughUnknown: { max: 6 },
+  castsThroughUnknown: { max: 0 },
   mixins: { max: 0 },
   proxies: { max: 0 },
 }

@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
-/** The most source files that one warm call may visit, for each journey of scripts/walk/journeys.mjs. */
-const MAX_FILES = { library: 68, http: 90, approval: 98, mcp: 127 }
+/** The most source files and functions that one warm call may visit, for each journey of scripts/walk/journeys.mjs. */
+const MAX_FILES = { library: 40, http: 60, approval: 72, mcp: 91 }
+const MAX_FUNCTIONS = { library: 200, http: 330, approval: 420, mcp: 720 }
 
 interface Journey {
   readonly name: keyof typeof MAX_FILES
@@ -20,6 +21,7 @@ describe('one warm call', () => {
       const names = visited.map(({ file }) => file)
       expect(files, `${name} visits ${names.join(', ')}`).toBeLessThanOrEqual(MAX_FILES[name])
       expect(functions).toBeGreaterThanOrEqual(files)
+      expect(functions, `functions of ${name}`).toBeLessThanOrEqual(MAX_FUNCTIONS[name])
       // A measure that sees nothing would pass as well.
       expect(files).toBeGreaterThan(10)
       expect(names).toEqual([...new Set(names)].sort())

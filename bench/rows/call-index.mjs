@@ -14,11 +14,11 @@ export default async function callIndex({ rounds }) {
   return withTempFolder(async (folder) => {
     const store = openStore(folder)
     let count = 0
-    const put = () => {
+    const put = async () => {
       const calls = Array.from({ length: CALLS_A_BATCH }, () => callOf(count++))
-      store.calls.put({ calls, runs: [] })
+      await store.calls.put({ calls, runs: [] })
     }
-    while (count < CALLS) put()
+    while (count < CALLS) await put()
     const find = (filter, expected) => () =>
       millisecondsOf(() => {
         const { length } = store.calls.calls({ limit: 50, ...filter })

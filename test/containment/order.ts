@@ -1,6 +1,6 @@
+import type { ToolResult } from '../../src/core/call.ts'
 import type { SandboxLevel } from '../../src/core/commands.ts'
 import type { CommandLimits } from '../../src/core/options.ts'
-import type { ToolResult } from '../../src/core/call.ts'
 
 /** One attempt as a command to run. */
 export interface Task {

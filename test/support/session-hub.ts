@@ -1,7 +1,7 @@
 import { afterEach } from 'vitest'
 import { z } from 'zod'
-import type { HubOptions } from '../../src/core/options.ts'
 import type { ToolResult } from '../../src/core/call.ts'
+import type { HubOptions } from '../../src/core/options.ts'
 import { defineTool } from '../../src/core/tool.ts'
 import type { SessionWork } from '../../src/features/sessions/runner.ts'
 import type { SessionStatus } from '../../src/features/sessions/types.ts'

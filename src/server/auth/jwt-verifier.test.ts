@@ -8,7 +8,7 @@ import type { WebFetch } from '../../core/source.ts'
 import type { PrincipalHub } from '../../hub/hub-api.ts'
 import { once } from '../../lib/async.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { type JwtConfig, createJwtVerifier, type JwtVerifierOptions, type Person } from './jwt-verifier.ts'
+import { createJwtVerifier, type JwtConfig, type JwtVerifierOptions, type Person } from './jwt-verifier.ts'
 
 const AUDIENCE = 'tool-hub'
 const clock = fakeClock(Date.now())

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool, type FileChange, type ReadContext, type TextChange, ToolError } from '../../core/index.ts'
-import { readSource } from './common.ts'
+import { readSource } from './file-arguments.ts'
 import { type PatchSection, parsePatch, pathsOf } from './patch/parse-patch.ts'
 import { type PatchedFile, planPatch } from './patch/plan-patch.ts'
 

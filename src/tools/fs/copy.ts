@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { countOf, pathSchema } from './common.ts'
+import { countOf, pathSchema } from './file-arguments.ts'
 
 /** Copies a file or a folder. */
 export const copy = defineTool({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, defineTool, ToolError } from '../../core/index.ts'
-import { countOf, pathSchema, quote } from './common.ts'
+import { countOf, pathSchema, quote } from './file-arguments.ts'
 
 const MAX_COUNTED = 5_000
 const NAMES = { file: 'a file', directory: 'a folder', symlink: 'a link', other: 'a special file' }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Context, defineTool, type ReadContext, ToolError, type Written } from '../../core/index.ts'
-import { countOf, MAX_SOURCE_BYTES, PATH_ALIASES, readSource, type SourceFile } from './common.ts'
 import { applyEdits, type Edited } from './edit/apply-edits.ts'
 import { codingEditInput, type Edit, editInput, editsOf, type Replacement } from './edit/edit-input.ts'
 import { type RegionDiff, regionDiff } from './edit/region-diff.ts'
+import { countOf, MAX_SOURCE_BYTES, PATH_ALIASES, readSource, type SourceFile } from './file-arguments.ts'
 
 /** Models edit a file with several calls at the same time; each may have to try again if another was faster. */
 const MAX_ATTEMPTS = 20

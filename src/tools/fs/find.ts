@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { countOf, joinPath, PATH_ALIASES, pathSchema } from './common.ts'
+import { countOf, joinPath, PATH_ALIASES, pathSchema } from './file-arguments.ts'
 
 const input = z.strictObject({
   pattern: z.string().min(1).max(1_000).describe('A glob: *.ts at any depth, src/** from the folder on.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { PATH_ALIASES, pathSchema } from './common.ts'
+import { PATH_ALIASES, pathSchema } from './file-arguments.ts'
 
 const path = pathSchema('The folder to list.')
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { pathSchema } from './common.ts'
+import { pathSchema } from './file-arguments.ts'
 
 /** Creates a folder. */
 export const mkdir = defineTool({

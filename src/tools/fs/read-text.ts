@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { artifactHash, type Context, defineTool, ToolError } from '../../core/index.ts'
-import { PATH_ALIASES, pathSchema, quote } from './common.ts'
+import { PATH_ALIASES, pathSchema, quote } from './file-arguments.ts'
 import { readFilePage, readRange } from './read/read-page.ts'
 import { type ReadResult, readResult, showLines, showNumbered, showPlain, textEvidence } from './read/read-result.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { artifactHash, type Context, defineTool, type FoundLine, type SearchOptions } from '../../core/index.ts'
-import { countOf, joinPath, PATH_ALIASES, pathSchema, quote } from './common.ts'
+import { countOf, joinPath, PATH_ALIASES, pathSchema, quote } from './file-arguments.ts'
 
 /** The glob for all files. */
 const ALL_FILES = '**'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { pathSchema } from './common.ts'
+import { pathSchema } from './file-arguments.ts'
 
 /** Hashes a file. */
 export const sha256File = defineTool({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineTool } from '../../core/index.ts'
-import { pathSchema } from './common.ts'
+import { pathSchema } from './file-arguments.ts'
 
 /** Describes a path. */
 export const stat = defineTool({

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
 import { defineTool, type ReadContext, ToolError } from '../../core/index.ts'
-import { countOf, PATH_ALIASES, pathSchema } from './common.ts'
+import { countOf, PATH_ALIASES, pathSchema } from './file-arguments.ts'
 
 const path = pathSchema('The file to write.')
 const content = z.string().max(16_777_216).describe('The whole text of the file.')

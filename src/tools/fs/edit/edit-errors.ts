@@ -1,5 +1,5 @@
 import { ToolError } from '../../../core/index.ts'
-import { countOf, quote } from '../common.ts'
+import { countOf, quote } from '../file-arguments.ts'
 import { MAX_PLACES, type Replacement } from './edit-input.ts'
 import { bareLines, lineNumbers } from './lines.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pathSchema } from '../common.ts'
+import { pathSchema } from '../file-arguments.ts'
 
 /** One replacement in a text. */
 export interface Edit {

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { ToolError } from '../../../core/index.ts'
-import { quote } from '../common.ts'
+import { quote } from '../file-arguments.ts'
 
 const BEGIN = '*** Begin Patch'
 const END = '*** End Patch'

@@ -1,7 +1,7 @@
 import { type FileChange, type ReadContext, ToolError } from '../../../core/index.ts'
-import { quote, readSource } from '../common.ts'
 import { findNearest } from '../edit/edit-errors.ts'
 import { findRuns, stripEnd } from '../edit/lines.ts'
+import { quote, readSource } from '../file-arguments.ts'
 import type { PatchChunk, PatchSection } from './parse-patch.ts'
 
 /** Result for one file. */

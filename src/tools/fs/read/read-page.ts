@@ -3,7 +3,7 @@ import { JPG } from 'image-size/types/jpg'
 import { PNG } from 'image-size/types/png'
 import { WEBP } from 'image-size/types/webp'
 import { type Context, ToolError } from '../../../core/index.ts'
-import { quote } from '../common.ts'
+import { quote } from '../file-arguments.ts'
 import type { ReadResult } from './read-result.ts'
 import { RANGE_BYTES, textEvidence } from './read-result.ts'
 
