@@ -135,8 +135,10 @@ export type {
   CommandSandbox,
   CommandState,
   Commands,
+  ProgramAccess,
+  /** @deprecated Renamed to `ProgramAccess`; removed in the next version. */
+  ProgramAccess as ProgramFence,
   ProgramEnd,
-  ProgramFence,
   ProgramRequest,
   RunningCommand,
   RunningProgram,

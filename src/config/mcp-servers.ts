@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { duration, fenceSchema, key, parseDuration, text, toFence } from '../core/config/index.ts'
+import { duration, key, parseDuration, programAccessSchema, text, toProgramAccess } from '../core/config/index.ts'
 import { type McpServer, SERVER_NAME } from '../core/index.ts'
 import { isPlainObject } from '../lib/index.ts'
 import { resolvePath } from '../system/index.ts'
@@ -51,7 +51,7 @@ const program = z.strictObject({
     'Environment variables in addition to PATH, HOME and the like. Values may contain ${env:NAME} and ${secret:name}.',
   ),
   cwd: key(text, 'The folder it runs in. Default: the folder of this config; with sandbox, a folder of its own.'),
-  sandbox: key(fenceSchema, 'Runs it in the sandbox, like a command.', false),
+  sandbox: key(programAccessSchema, 'Runs it in the sandbox, like a command.', false),
   ...common,
 })
 
@@ -95,7 +95,7 @@ function inFolders(server: Written, base: string): McpServer {
     ...server,
     // A sandbox has a folder of its own; the folder of the config would have to be opened to it.
     ...((cwd !== undefined || !sandbox) && { cwd: resolvePath(base, cwd ?? '.') }),
-    ...(typeof sandbox === 'object' && { sandbox: toFence(sandbox, (path) => resolvePath(base, path)) }),
+    ...(typeof sandbox === 'object' && { sandbox: toProgramAccess(sandbox, (path) => resolvePath(base, path)) }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import path, { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { toFence } from '../core/config/index.ts'
+import { toProgramAccess } from '../core/config/index.ts'
 import {
   type AnyTool,
   type ConfigDocument,
@@ -188,8 +188,9 @@ async function folderOfTools(
 async function isolate(configFile: string, { use, options, isolate, required = true }: Entry): Promise<ToolSource> {
   const file = await pluginFile(configFile, use)
   const { isolatePlugin } = await loadIsolatedPlugin()
-  const fence = typeof isolate === 'object' ? toFence(isolate, (path) => resolvePath(dirname(configFile), path)) : {}
-  return isolatePlugin(file, { options, fence, required })
+  const access =
+    typeof isolate === 'object' ? toProgramAccess(isolate, (path) => resolvePath(dirname(configFile), path)) : {}
+  return isolatePlugin(file, { options, access, required })
 }
 
 async function loadPlugin(configFile: string, { use, options, required }: Entry): Promise<Plugin> {

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import {
   countSchema,
   duration,
-  fenceSchema,
   formatDuration,
   formatSize,
   key,
+  programAccessSchema,
   rate,
   size,
   text,
@@ -215,7 +215,11 @@ const plugin = z.union([
   z.strictObject({
     use: text.describe('A path or a package.'),
     options: key(pluginOptions, 'Options that its function receives.'),
-    isolate: key(fenceSchema, 'Runs it in a sandboxed process of its own. See docs/reference/plugins.md.', false),
+    isolate: key(
+      programAccessSchema,
+      'Runs it in a sandboxed process of its own. See docs/reference/plugins.md.',
+      false,
+    ),
     required: key(
       z.boolean(),
       'false continues without the plugin if it does not load; its hooks then guard nothing.',

@@ -143,11 +143,11 @@ export interface ProgramRequest {
   /** Its environment in addition to what every program needs (PATH, HOME, LANG, TERM, TMPDIR). */
   readonly env?: Readonly<Record<string, string>>
   /** Runs it in the sandbox of commands. Default: false, it runs like any program of yours. */
-  readonly fence?: ProgramFence
+  readonly access?: ProgramAccess
 }
 
 /** What a sandboxed program gets in addition to the system's own folders. */
-export interface ProgramFence {
+export interface ProgramAccess {
   /** Further files and folders that it sees. Default: none. */
   readonly readable?: readonly string[]
   /** Folders that it may change. Default: none. */
@@ -168,7 +168,7 @@ export interface ProgramEnd {
 export interface RunningProgram {
   /** Process id on this machine. */
   readonly pid: number
-  /** How strongly it is isolated; `none` without `fence`. */
+  /** How strongly it is isolated; `none` without `access`. */
   readonly sandbox: SandboxLevel
   /** Its standard input. */
   readonly stdin: Writable

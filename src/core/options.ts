@@ -1,4 +1,4 @@
-import type { ProgramFence, SandboxLevel } from './commands.ts'
+import type { ProgramAccess, SandboxLevel } from './commands.ts'
 import type { Clock } from './context.ts'
 import type { ApprovalReply, ApprovalRequest } from './events.ts'
 import type { FeatureOptions } from './feature.ts'
@@ -246,7 +246,7 @@ export interface StdioMcpServer extends McpServerCommon {
   /**
    * Runs it in the sandbox of commands: `true`, or the folders it sees in addition to the system's own. Default: false.
    */
-  readonly sandbox?: boolean | ProgramFence
+  readonly sandbox?: boolean | ProgramAccess
 }
 
 /** A service that speaks MCP over HTTP. */

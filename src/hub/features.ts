@@ -130,9 +130,9 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
     archives: runsFolder === false ? undefined : openArchives(runsFolder),
     recordChange: (change) => recordChange(runtime, change),
     emitChange: (feature, subject) => {
-      const body = JSON.stringify({ ability: feature, subject })
+      const body = JSON.stringify({ feature, subject })
       // Losing an event is not a failure: clients that show the feature also poll it from time to time.
-      const append = async () => runtime.store.events.append({ topic: 'ability', body, at: clock.now() })
+      const append = async () => runtime.store.events.append({ topic: 'feature', body, at: clock.now() })
       append().catch(() => {})
     },
     dial: async (wish) => (await loadDialHost()).dialHost(wish, sandbox.webFetchGuard()),

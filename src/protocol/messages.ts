@@ -3,6 +3,14 @@ import { approvalAnswer, questionAnswer } from './approvals.ts'
 import { callRequest } from './calls.ts'
 import { serviceEvent } from './service.ts'
 
+const TYPES = [
+  ...(['call', 'run', 'approval', 'question', 'tools-changed', 'policy-changed', 'feature-changed'] as const),
+  'presence',
+] as const
+
+/** A type of events to watch; `ability-changed` is the old name of `feature-changed`, accepted until the next version. */
+const watchedEvent = z.union([z.enum(TYPES), z.literal('ability-changed').transform(() => 'feature-changed' as const)])
+
 /** What a client says over `/v1/ws`. `id` is the client's own name of a call: said again, it is the same call. */
 export const clientMessage = z.discriminatedUnion('type', [
   /** The first message. `session` resumes a dropped session; `received` is the last `seq` that arrived. */
@@ -71,9 +79,7 @@ export const clientMessage = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('watch'),
     /** The types of events. */
-    events: z.array(
-      z.enum(['call', 'run', 'approval', 'question', 'tools-changed', 'policy-changed', 'ability-changed', 'presence']),
-    ),
+    events: z.array(watchedEvent),
   }),
   z.strictObject({ type: z.literal('ping') }),
 ])

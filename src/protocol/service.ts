@@ -210,7 +210,7 @@ export const health = z.object({
 export type Health = z.infer<typeof health>
 
 /** A feature, and what of it has changed. */
-export const featureChange = z.object({ ability: z.enum(FEATURE_NAMES), subject: z.string() })
+export const featureChange = z.object({ feature: z.enum(FEATURE_NAMES), subject: z.string() })
 
 const toolEvent = { callId: z.string(), tool: z.string(), run: z.string(), time: z.string() }
 const toolEnd = { ...toolEvent, status: z.string(), durationMs: z.number().optional(), summary: z.string() }
@@ -235,7 +235,7 @@ export const serviceEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('tools-changed') }),
   z.object({ type: z.literal('policy-changed') }),
   /** Something of memory, sessions, messages, schedules or a canvas has changed. */
-  z.object({ type: z.literal('ability-changed'), ...featureChange.shape }),
+  z.object({ type: z.literal('feature-changed'), ...featureChange.shape }),
   z.object({ type: z.literal('presence'), people: z.array(z.object({ name: z.string(), since: z.number() })) }),
   /** Events were missed: fetch the lists again. */
   z.object({ type: z.literal('reset') }),

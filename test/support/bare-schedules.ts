@@ -32,13 +32,13 @@ export function bareSchedules(
     ...{ store, clock, as: () => door, warn: (text: string) => void warned.push(text) },
     principalNow: (known: Principal) => known,
     recordChange: async (change: unknown) => void recorded.push(change),
-    emitChange: (ability: string, subject: string) =>
-      void store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
+    emitChange: (feature: string, subject: string) =>
+      void store.events.append({ topic: 'feature', body: JSON.stringify({ feature, subject }), at: 0 }),
     ...more,
   } as unknown as FeatureHost
-  const ability = createSchedules({ timeZone: 'UTC', ...options }, host)
+  const feature = createSchedules({ timeZone: 'UTC', ...options }, host)
   return {
-    ...{ ability, service: ability.service, host, clock, store, warned, recorded, notices, marks, called },
+    ...{ feature, service: feature.service, host, clock, store, warned, recorded, notices, marks, called },
     hold: () => {
       state.isHolding = true
     },
@@ -47,7 +47,7 @@ export function bareSchedules(
       for (const go of held.splice(0)) go()
     },
     handle: (call: Partial<FeatureCall> = {}) =>
-      ability.handle({
+      feature.handle({
         ...{ callId: 'c1', run: 'r1', caller: 'me', principal: undefined, rights: { caller: 'me' }, isTainted: false },
         ...{ permits() {}, beforeEffect: async () => {}, onStop: () => () => {} },
         notice: (text: string) => void notices.push(text),

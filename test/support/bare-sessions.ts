@@ -41,8 +41,8 @@ async function openBare(
     ...{ isTainted: () => false, principalNow: (known: Principal) => known, pastCalls: async () => [] },
     warn: (text: string) => void warned.push(text),
     recordChange: async (change: unknown) => void recorded.push(change),
-    emitChange: (ability: string, subject: string) =>
-      void store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
+    emitChange: (feature: string, subject: string) =>
+      void store.events.append({ topic: 'feature', body: JSON.stringify({ feature, subject }), at: 0 }),
     as: (rights: unknown) => ({
       listForLLM: () => [{ name: 't' }],
       call: async (tool: string, input: unknown, { signal: _, ...how }: { signal?: unknown }) => {
@@ -53,15 +53,15 @@ async function openBare(
     }),
     ...more,
   } as unknown as FeatureHost
-  const ability = await createSessions({ runners: { default: { run } }, ...options }, host)
-  closes.push(() => ability.close())
+  const feature = await createSessions({ runners: { default: { run } }, ...options }, host)
+  closes.push(() => feature.close())
   const as = (call: Partial<FeatureCall> = {}) =>
-    ability.handle({
+    feature.handle({
       ...{ run: 'root', session: 'chat', principal: undefined, rights: { caller: 'me' }, isTainted: false },
       ...{ permits() {}, allows: () => ({ ok: true }), beforeEffect: async () => {} },
       signal: () => new AbortController().signal,
       markUntrusted: () => void marks.push(true),
       ...call,
     } as unknown as FeatureCall)
-  return { ability, as, service: ability.service, store, clock, works, ends, recorded, called, ended, warned, marks }
+  return { feature, as, service: feature.service, store, clock, works, ends, recorded, called, ended, warned, marks }
 }

@@ -18,7 +18,7 @@ export interface ResourceOptions {
   /** After events of these types. */
   readonly refreshOn?: readonly ServiceEvent['type'][]
   /** After a change in this feature. */
-  readonly feature?: Extract<ServiceEvent, { type: 'ability-changed' }>['ability']
+  readonly feature?: Extract<ServiceEvent, { type: 'feature-changed' }>['feature']
   /** Of the events of type `call`, only those of this run. */
   readonly run?: string
   readonly everyMs?: number
@@ -50,11 +50,11 @@ export function useResource<T>(
   const refreshSoon = useThrottle(refresh)
   useEvents(
     (event) => {
-      if (event.type === 'ability-changed' && event.ability !== feature) return
+      if (event.type === 'feature-changed' && event.feature !== feature) return
       if (event.type === 'call' && run !== undefined && event.call.run !== run) return
       refreshSoon()
     },
-    feature === undefined ? refreshOn : [...refreshOn, 'ability-changed'],
+    feature === undefined ? refreshOn : [...refreshOn, 'feature-changed'],
   )
   return { data, error: useLastError(hash, error, isPending), isLoading: isFetching, refresh }
 }

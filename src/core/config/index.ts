@@ -2,14 +2,14 @@
 export {
   countSchema,
   duration,
-  fenceSchema,
   key,
+  programAccessSchema,
   type ResolvePath,
   rate,
   size,
   text,
   texts,
-  toFence,
+  toProgramAccess,
   withoutUndefined,
 } from './section.ts'
 export { formatDuration, formatSize, parseDuration, parseRate, parseSize } from './units.ts'

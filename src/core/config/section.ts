@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ProgramFence } from '../commands.ts'
+import type { ProgramAccess } from '../commands.ts'
 import { parseDuration, parseRate, parseSize, UNIT_PATTERNS } from './units.ts'
 
 /** An optional key with what it means and, where it has one, its default as an owner would write it. */
@@ -58,19 +58,19 @@ export function withoutUndefined<T extends object>(value: T): T {
 /** Makes a path of the config file absolute: it is relative to the folder of the file, `~/` is the owner's home. */
 export type ResolvePath = (path: string) => string
 
-const fence = z.strictObject({
+const access = z.strictObject({
   readable: key(z.array(text), 'Further files and folders that it sees.', []),
   writable: key(z.array(text), 'Folders that it may change.', []),
   hosts: key(z.array(text), 'Hosts that it reaches.', []),
 })
 
 /** `true`, or what a fenced program gets beside the folders of the system. */
-export const fenceSchema = z.union([z.boolean(), fence])
+export const programAccessSchema = z.union([z.boolean(), access])
 
 /** What a fenced program gets, its folders absolute. */
-export function toFence(fence: ProgramFence, resolvePath: ResolvePath): ProgramFence {
+export function toProgramAccess(access: ProgramAccess, resolvePath: ResolvePath): ProgramAccess {
   const absolute = (paths: readonly string[] | undefined) => paths?.map(resolvePath)
-  const { readable, writable, hosts } = fence
+  const { readable, writable, hosts } = access
   return {
     ...(readable && { readable: absolute(readable) }),
     ...(writable && { writable: absolute(writable) }),

@@ -41,7 +41,7 @@ describe('the inbox', () => {
   it('tells others of what was read or removed, and of nothing else', async () => {
     const { hub, store, page } = await inboxOf(3)
     const told: unknown[] = []
-    const stop = store.events.watch(({ topic, body }) => void (topic === 'ability' && told.push(JSON.parse(body))))
+    const stop = store.events.watch(({ topic, body }) => void (topic === 'feature' && told.push(JSON.parse(body))))
     expect(await hub.messages.markRead(['inbox-00001'])).toBe(1)
     expect(await hub.messages.markRead(['inbox-00001'])).toBe(0)
     expect((await hub.messages.inbox()).messages.map(({ readAt }) => readAt)).toEqual([undefined, 5_000, undefined])
@@ -51,7 +51,7 @@ describe('the inbox', () => {
     expect(await hub.messages.remove('inbox-00002')).toBe(false)
     await expect.poll(() => told.length).toBe(3)
     expect(told).toMatchObject(
-      ['inbox-00001', 'all', 'inbox-00002'].map((subject) => ({ ability: 'messages', subject })),
+      ['inbox-00001', 'all', 'inbox-00002'].map((subject) => ({ feature: 'messages', subject })),
     )
     stop()
   })

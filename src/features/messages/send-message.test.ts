@@ -27,9 +27,9 @@ function open(more: Partial<Channel> = {}) {
     },
     ...more,
   }
-  const ability = createMessages({ channels: { ops: channel } }, host)
+  const feature = createMessages({ channels: { ops: channel } }, host)
   const as = (call: Partial<FeatureCall> = {}) =>
-    ability.handle({
+    feature.handle({
       ...{ callId: 'c1', run: 'r1', caller: 'me', principal: undefined, isTainted: false },
       permits: (_: string, target: string) => void permitted.push(target),
       allows: () => ({ ok: true }),
@@ -45,7 +45,7 @@ function open(more: Partial<Channel> = {}) {
       signal: () => new AbortController().signal,
       ...call,
     } as unknown as FeatureCall)
-  return { as, ability, clock, sent, permitted, notices, marks, reads, opened, effects: () => effects }
+  return { as, feature, clock, sent, permitted, notices, marks, reads, opened, effects: () => effects }
 }
 const recipients = { most: 3, usual: ['anna'], admits: () => true, hint: 'anybody' }
 const ref = `artifact:${'a'.repeat(64)}`
@@ -155,10 +155,10 @@ describe('a message of a call', () => {
   })
 
   it('is ended with the hub', async () => {
-    const { as, ability } = open({ send: () => new Promise(() => {}) })
+    const { as, feature } = open({ send: () => new Promise(() => {}) })
     const sending = as().send(text())
     sending.catch(() => {})
-    await ability.close()
+    await feature.close()
     await expect(sending).rejects.toMatchObject({ code: 'ABORTED', message: 'The hub is closed.' })
   })
 })

@@ -41,7 +41,7 @@ function startFiring(onLine: (line: string, child: ChildProcess) => void): Promi
     const host = {
       store, clock, warn: say, principalNow: (known) => known, recordChange: async () => {},
       as: () => ({ call, endRun: async () => {} }),
-      emitChange: (ability, subject) => store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
+      emitChange: (feature, subject) => store.events.append({ topic: 'feature', body: JSON.stringify({ feature, subject }), at: 0 }),
     }
     await createSchedules({}, host).service.start()
     setInterval(() => {}, 1000)
@@ -60,8 +60,8 @@ it('two processes fire each time once, and a third sees what a killed one had be
   const host = {
     ...{ store, clock: systemClock, principalNow: (known: unknown) => known, recordChange: async () => {} },
     as: () => ({ call: async () => ({ ok: true, summary: '', meta: {} }), endRun: async () => {} }),
-    emitChange: (ability: string, subject: string) =>
-      store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
+    emitChange: (feature: string, subject: string) =>
+      store.events.append({ topic: 'feature', body: JSON.stringify({ feature, subject }), at: 0 }),
   }
   const { service, close } = createSchedules({}, host as unknown as FeatureHost)
   const fired: string[] = []

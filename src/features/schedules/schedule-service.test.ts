@@ -25,7 +25,7 @@ describe('the owner of schedules', () => {
   })
 
   it('is told how they do', async () => {
-    const { service, ability } = bareSchedules()
+    const { service, feature } = bareSchedules()
     expect(await service.status()).toEqual({
       ...{ isTicking: false, isTickingHere: false, schedules: 0, enabled: 0, running: 0, waiting: 0, problems: [] },
     })
@@ -37,7 +37,7 @@ describe('the owner of schedules', () => {
       ...{ isTicking: true, isTickingHere: true, schedules: 3, enabled: 2, nextAt: START + 10 * MINUTE },
       ...{ running: 0, waiting: 0, problems: [] },
     })
-    await ability.close()
+    await feature.close()
   })
 
   it('is shown the next times: five without a count, a hundred at most', async () => {

@@ -8,9 +8,9 @@ import { ScheduleRunner } from './schedule-runner.ts'
 
 const opened: ReturnType<typeof bareSchedules>[] = []
 afterEach(async () => {
-  for (const { release, ability } of opened.splice(0)) {
+  for (const { release, feature } of opened.splice(0)) {
     release()
-    await ability.close()
+    await feature.close()
   }
 })
 function open(...parts: Parameters<typeof bareSchedules>) {
@@ -50,7 +50,7 @@ describe('what fires schedules', () => {
 
   it('begins nothing more when the hub becomes calm while rights are looked at', async () => {
     let answer = (_: { name: string }) => {}
-    const { ability, service, store, called } = open(
+    const { feature, service, store, called } = open(
       {},
       {
         principalNow: (known) =>
@@ -65,9 +65,9 @@ describe('what fires schedules', () => {
     await service.add(noting(), { as: { name: 'token:slow' } })
     isAsking = true
     await service.run('job', { wait: false })
-    ability.calm!()
+    feature.calm!()
     answer({ name: 'token:slow' })
-    await ability.close()
+    await feature.close()
     const [row] = await store.schedules.list({})
     expect(await store.schedules.runs({ schedule: row!.id, limit: 9 })).toMatchObject([{ status: 'waiting' }])
     expect(called).toEqual([])
@@ -146,21 +146,21 @@ describe('what fires schedules', () => {
       looks++
       return due.apply(store.schedules, wish)
     }
-    const tell = (topic: string, ability: string) =>
-      store.events.append({ topic, body: JSON.stringify({ ability, subject: 'x' }), at: 0 })
-    await tell('ability', 'messages')
+    const tell = (topic: string, feature: string) =>
+      store.events.append({ topic, body: JSON.stringify({ feature, subject: 'x' }), at: 0 })
+    await tell('feature', 'messages')
     await tell('other', 'schedules')
     await clock.advance(200)
     expect(looks).toBe(0)
-    await tell('ability', 'schedules')
-    await tell('ability', 'schedules')
+    await tell('feature', 'schedules')
+    await tell('feature', 'schedules')
     await clock.advance(0)
     await clock.advance(99)
     expect(looks).toBe(0)
     await clock.advance(1)
     expect(looks).toBe(1)
     await service.stop()
-    await tell('ability', 'schedules')
+    await tell('feature', 'schedules')
     await clock.advance(10_000)
     expect(looks).toBe(1)
   })
@@ -192,7 +192,7 @@ describe('what fires schedules', () => {
   })
 
   it('can be started again after a stop, and not after the end', async () => {
-    const { ability, service, clock, called } = open()
+    const { feature, service, clock, called } = open()
     await service.add(noting())
     await service.start()
     await service.stop()
@@ -200,7 +200,7 @@ describe('what fires schedules', () => {
     expect(called).toEqual([])
     await service.start()
     await eventually(() => expect(called).toHaveLength(1))
-    await ability.close()
+    await feature.close()
     await service.start()
     expect((await service.status()).isTickingHere).toBe(false)
   })

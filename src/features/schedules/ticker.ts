@@ -49,7 +49,7 @@ export class Ticker {
     if (this.#isOn || this.#isClosed) return
     this.#isOn = true
     this.#unwatch = this.#host.store.events.watch(({ topic, body }) => {
-      if (topic !== 'ability' || (parseJson(body) as { ability?: unknown } | undefined)?.ability !== 'schedules') return
+      if (topic !== 'feature' || (parseJson(body) as { feature?: unknown } | undefined)?.feature !== 'schedules') return
       this.#onNews()
     })
     await this.#look()

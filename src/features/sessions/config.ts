@@ -2,12 +2,12 @@ import { z } from 'zod'
 import {
   countSchema,
   duration,
-  fenceSchema,
   key,
   parseDuration,
+  programAccessSchema,
   type ResolvePath,
   text,
-  toFence,
+  toProgramAccess,
   withoutUndefined,
 } from '../../core/config/index.ts'
 import { defineConfig } from '../../core/index.ts'
@@ -38,7 +38,7 @@ const command = z.strictObject({
     z.record(z.string(), z.string()),
     'Environment variables in addition to PATH, HOME and the like; ${env:NAME} and ${secret:name} are filled in.',
   ),
-  sandbox: key(fenceSchema, 'Runs it in the sandbox of commands.', false),
+  sandbox: key(programAccessSchema, 'Runs it in the sandbox of commands.', false),
   speaks: key(
     z.enum(['text', 'jsonl']),
     'text: the task on standard input, the result on standard output; jsonl: one JSON message per line, with tool calls.',
@@ -100,7 +100,7 @@ function toRunner({ timeout, limits, ...runner }: Written, resolvePath: ResolveP
       ...common,
       // A sandboxed runner has a folder of its own; the config folder would have to be opened to it.
       cwd: cwd !== undefined || !sandbox ? resolvePath(cwd ?? '.') : undefined,
-      sandbox: typeof sandbox === 'object' ? toFence(sandbox, resolvePath) : sandbox,
+      sandbox: typeof sandbox === 'object' ? toProgramAccess(sandbox, resolvePath) : sandbox,
     })
   }
   const { secret, turnTimeout, turns, ...rest } = runner

@@ -108,7 +108,7 @@ describe('the end of a session', () => {
   })
 
   it('ends what it began, as does the end of its run, and it begins nothing more', async () => {
-    const { ability, as, service } = await open()
+    const { feature, as, service } = await open()
     const { id } = await as().spawn({ task: 'x' })
     const below = await as({ run: id, principal: `owner/${id}` }).spawn({ task: 'y' })
     await service.end(id, { by: 'ada', reason: 'hunter2' })
@@ -120,18 +120,18 @@ describe('the end of a session', () => {
       ...{ code: 'CONFLICT', message: `The session ${id} is over, so it cannot start another one.` },
     })
     const other = await as().spawn({ task: 'other' })
-    await ability.endRun!('root')
+    await feature.endRun!('root')
     expect((await service.find('root')).session).toMatchObject({ state: 'ended', reason: 'Its run was ended.' })
     expect((await service.find(other.id)).session.state).toBe('ended')
   })
 
   it('comes with that of the hub', async () => {
-    const { ability, as, store, works } = await open()
+    const { feature, as, store, works } = await open()
     const { id } = await as().spawn({ task: 'x' })
-    ability.calm!()
+    feature.calm!()
     expect(works.get('x')!.signal.aborted).toBe(true)
     await expect(as().spawn({ task: 'y' })).rejects.toThrow('The hub was closed before it was done.')
-    await ability.close()
+    await feature.close()
     expect(await store.sessions.find(id)).toMatchObject({
       state: 'failed',
       reason: 'The hub was closed before it was done.',

@@ -68,18 +68,18 @@ function startSessions() {
     const host = {
       store, clock, warn: console.error, redact: (text) => text, isTainted: () => false, principalNow: (known) => known,
       as: () => ({ listForLLM: () => [], endRun: async () => {} }),
-      emitChange: (ability, subject) => store.events.append({ topic: 'ability', body: JSON.stringify({ ability, subject }), at: 0 }),
+      emitChange: (feature, subject) => store.events.append({ topic: 'feature', body: JSON.stringify({ feature, subject }), at: 0 }),
     }
     const run = async ({ messages }) => {
       for await (const { text } of messages()) console.log('read ' + text)
       return ''
     }
-    const ability = await createSessions({ runners: { default: { run } } }, host)
+    const feature = await createSessions({ runners: { default: { run } } }, host)
     const call = {
       run: 'there', session: 'there', isTainted: false, rights: { caller: 'x' }, permits() {}, beforeEffect: async () => {},
       signal: () => new AbortController().signal,
     }
-    const { id } = await ability.handle(call).spawn({ task: 'x', label: 'x' })
+    const { id } = await feature.handle(call).spawn({ task: 'x', label: 'x' })
     console.log(id)`
   return spawn(process.execPath, ['--import', LOADER, '--input-type=module', '-e', source], {
     stdio: ['ignore', 'pipe', 'inherit'],

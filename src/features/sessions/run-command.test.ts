@@ -41,7 +41,7 @@ describe('a program that works in a session', () => {
     const { result, end, started, stops } = running({ cwd: '/srv', env: { A: 'b' }, sandbox: true })
     end('Fine.\n')
     expect(await result).toBe('Fine.')
-    expect(started).toEqual([{ argv: ['agent', '-p'], env: { A: 'b' }, cwd: '/srv', fence: {} }])
+    expect(started).toEqual([{ argv: ['agent', '-p'], env: { A: 'b' }, cwd: '/srv', access: {} }])
     expect(stops).toEqual([{ graceMs: 500 }])
     const plain = running()
     plain.end('x')
@@ -50,7 +50,7 @@ describe('a program that works in a session', () => {
     const fenced = running({ sandbox: { network: false } as never })
     fenced.end('x')
     await fenced.result
-    expect(fenced.started).toMatchObject([{ fence: { network: false } }])
+    expect(fenced.started).toMatchObject([{ access: { network: false } }])
   })
 
   it.each<[Partial<CommandRunner>, Partial<ProgramEnd>, string, string]>([

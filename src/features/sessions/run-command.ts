@@ -38,7 +38,7 @@ export async function runCommand(runner: CommandRunner, task: SessionTask): Prom
     argv,
     env: fillEnv(task.runner, env, { host, variables: process.env }),
     ...(cwd !== undefined && { cwd }),
-    ...(sandbox && { fence: sandbox === true ? {} : sandbox }),
+    ...(sandbox && { access: sandbox === true ? {} : sandbox }),
   })
   const stop = () => void program.stop({ graceMs: GRACE_MS }).catch(() => {})
   signal.addEventListener('abort', stop)

@@ -1,4 +1,4 @@
-import type { BudgetLimits, FeatureHost, ProgramFence, Rule, SourcedRule, ToolResult } from '../../core/index.ts'
+import type { BudgetLimits, FeatureHost, ProgramAccess, Rule, SourcedRule, ToolResult } from '../../core/index.ts'
 import type { SessionMessage } from './types.ts'
 
 /** Maximum length of a result; the rest is cut. */
@@ -49,7 +49,7 @@ export interface CommandRunner extends RunnerCommon {
   /** Environment variables in addition to PATH, HOME and the like; `${env:X}` and `${secret:x}` are filled in. */
   readonly env?: Readonly<Record<string, string>>
   /** Runs it in the sandbox of commands. Default: `false`. */
-  readonly sandbox?: boolean | ProgramFence
+  readonly sandbox?: boolean | ProgramAccess
   /** `text`: the task on standard input, the result on standard output; `jsonl`: one JSON message per line, with tool calls. */
   readonly speaks?: 'text' | 'jsonl'
   /** Treats its output as trusted content. Default: `false`. */

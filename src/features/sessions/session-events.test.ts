@@ -19,7 +19,7 @@ function open() {
     }
   }
   const append = (topic: string, body: unknown) => store.events.append({ topic, body: JSON.stringify(body), at: 0 })
-  const emitChange = (ability: string, subject: string) => void append('ability', { ability, subject })
+  const emitChange = (feature: string, subject: string) => void append('feature', { feature, subject })
   const events = new SessionEvents({ store, clock, emitChange } as unknown as FeatureHost)
   return { events, clock, watching, append }
 }
@@ -39,9 +39,9 @@ describe('news of sessions', () => {
     const heard: string[] = []
     const stops = ['s1', 's1', 's2'].map((session, n) => events.on(session, () => void heard.push(`${session} ${n}`)))
     events.emit('s1')
-    await append('other', { ability: 'sessions', subject: 's1' })
-    await append('ability', { ability: 'messages', subject: 's1' })
-    await append('ability', { ability: 'sessions' })
+    await append('other', { feature: 'sessions', subject: 's1' })
+    await append('feature', { feature: 'messages', subject: 's1' })
+    await append('feature', { feature: 'sessions' })
     await clock.advance(0)
     expect(heard).toEqual(['s1 0', 's1 1'])
     stops[0]!()

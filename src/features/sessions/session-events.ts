@@ -5,7 +5,7 @@ import { parseJson } from '../../lib/index.ts'
 /** How often a waiter checks by itself, in case an event was lost. */
 const POLL_MS = 1_000
 
-const newsSchema = z.object({ ability: z.literal('sessions'), subject: z.string() })
+const newsSchema = z.object({ feature: z.literal('sessions'), subject: z.string() })
 
 /** What to wait for, and how long. */
 export interface Wait<T> {
@@ -46,7 +46,7 @@ export class SessionEvents {
     listeners.add(listener)
     this.#listeners.set(session, listeners)
     this.#stopWatching ??= this.#host.store.events.watch(({ topic, body }) => {
-      if (topic === 'ability') this.#receive(body)
+      if (topic === 'feature') this.#receive(body)
     })
     return () => {
       listeners.delete(listener)

@@ -65,13 +65,13 @@ function world({ rules = [], options = {}, rights, keepsRecords = true }: Option
     lines,
     kept,
     tainters,
-    ability: () => featureCall(runtime, run, call as DecidedCall, enter),
+    feature: () => featureCall(runtime, run, call as DecidedCall, enter),
   }
 }
 
 describe('a call as a feature sees it', () => {
   it('says whose it is, and in which session', () => {
-    const { ability, call } = world()
+    const { feature, call } = world()
     const seen = {
       callId: 'c1',
       run: 'r',
@@ -81,13 +81,13 @@ describe('a call as a feature sees it', () => {
       principal: 'token:ci',
       rights: { caller: 'c' },
     }
-    expect(ability()).toMatchObject({ ...seen, isApproved: false, isTainted: false })
-    expect(ability().rights).toEqual({ caller: 'c' })
-    expect(ability().signal()).toBe(call.signal)
+    expect(feature()).toMatchObject({ ...seen, isApproved: false, isTainted: false })
+    expect(feature().rights).toEqual({ caller: 'c' })
+    expect(feature().signal()).toBe(call.signal)
     call.approvedBy = 'ada'
-    expect(ability().isApproved).toBe(true)
+    expect(feature().isApproved).toBe(true)
     const options = { session: 's', callerKind: 'script', grants: ['memory'] }
-    const more = world({ options, rights: { name: 'token:ci' } }).ability()
+    const more = world({ options, rights: { name: 'token:ci' } }).feature()
     expect(more.session).toBe('s')
     expect(more.rights).toEqual({
       caller: 'c',
@@ -98,14 +98,14 @@ describe('a call as a feature sees it', () => {
   })
 
   it('is held to what was decided', () => {
-    const { ability } = world({
+    const { feature } = world({
       rules: [
         { allow: 'memory', on: 'a' },
         { ask: 'memory', on: 'b' },
         { deny: 'memory', on: 'note' },
       ],
     })
-    const { permits, allows } = ability()
+    const { permits, allows } = feature()
     permits('memory', 'note')
     permits('memory', 'a')
     expect(() => permits('memory', 'b')).toThrow(/used memory b/)
@@ -119,8 +119,8 @@ describe('a call as a feature sees it', () => {
   })
 
   it('is tainted by what it read, together with those that made it', () => {
-    const { ability, run, call, tainters } = world()
-    const seen = ability()
+    const { feature, run, call, tainters } = world()
+    const seen = feature()
     seen.markUntrusted()
     expect([seen.isTainted, call.isUntrusted, tainters]).toEqual([true, true, ['c1']])
     const nested = new Call({ id: 'c2', run: 'r', wire: 'x.y', caller: 'c', options: {}, input: {}, parent: call })
@@ -130,8 +130,8 @@ describe('a call as a feature sees it', () => {
   })
 
   it('has its connections on record, its intent too, and its notices in the result as long as there is none', async () => {
-    const { ability, call, lines } = world()
-    const seen = ability()
+    const { feature, call, lines } = world()
+    const seen = feature()
     const url = `https://a.example/${SECRET}/`
     seen.recordConnection(url.padEnd(3_000, 'x'), 'connected')
     expect(lines).toEqual([
@@ -160,10 +160,10 @@ describe('a call as a feature sees it', () => {
   })
 
   it('keeps artifacts without secrets, as long as it is not over', async () => {
-    const { ability, call, kept, runtime, run } = world()
-    expect(await ability().artifact(`text ${SECRET}`, { name: 'a.txt' })).toEqual({ ref: 'artifact:1' })
+    const { feature, call, kept, runtime, run } = world()
+    expect(await feature().artifact(`text ${SECRET}`, { name: 'a.txt' })).toEqual({ ref: 'artifact:1' })
     const bytes = new Uint8Array([1])
-    await ability().artifact(bytes)
+    await feature().artifact(bytes)
     expect(kept).toEqual([
       [expect.stringMatching(/^text \[redacted:[a-z-]+\]$/), { name: 'a.txt' }],
       [bytes, undefined],
@@ -171,7 +171,7 @@ describe('a call as a feature sees it', () => {
     expect(call.artifacts).toEqual([{ ref: 'artifact:1' }, { ref: 'artifact:2' }])
     call.end()
     await expect(keepArtifact(runtime, run, call, 'late')).rejects.toMatchObject({ code: 'ABORTED' })
-    await expect(world({ keepsRecords: false }).ability().artifact('x')).rejects.toMatchObject({
+    await expect(world({ keepsRecords: false }).feature().artifact('x')).rejects.toMatchObject({
       code: 'RECORDS_UNAVAILABLE',
       message: 'This hub keeps no records, so it cannot store an artifact.',
       fix: { hint: 'Create the hub with `runs` set to a folder.' },

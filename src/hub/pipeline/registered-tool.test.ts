@@ -111,7 +111,7 @@ describe('what follows from the capabilities of a tool', () => {
     const { hasEffects, recordsFirst, usesFeature } = registerable(toolOf({ capabilities }), origin)
     return { hasEffects, recordsFirst, usesFeature }
   }
-  const [effects, first, ability] = [{ hasEffects: true }, { recordsFirst: true }, { usesFeature: true }]
+  const [effects, first, feature] = [{ hasEffects: true }, { recordsFirst: true }, { usesFeature: true }]
   const none = { hasEffects: false, recordsFirst: false, usesFeature: false }
 
   it.each<[Origin, Capability[], Partial<typeof none>]>([
@@ -119,7 +119,7 @@ describe('what follows from the capabilities of a tool', () => {
     ['caller', ['read:fs'], {}],
     ['caller', ['read:fs', 'write:fs'], { ...effects, ...first }],
     ['plugin', ['network'], { ...effects, ...first }],
-    ['caller', ['memory'], { ...effects, ...first, ...ability }],
+    ['caller', ['memory'], { ...effects, ...first, ...feature }],
     // Built-in tools act through handles, which record before they change something.
     ['builtin', ['read:fs'], {}],
     ['builtin', ['write:fs'], effects],
@@ -131,11 +131,11 @@ describe('what follows from the capabilities of a tool', () => {
     ['builtin', ['danger:destructive', 'read:fs'], { ...effects, ...first }],
     ['builtin', ['remote', 'write:fs'], { ...effects, ...first }],
     ['builtin', ['remote'], { ...effects, ...first }],
-    ['builtin', ['session'], { ...effects, ...ability }],
-    ['builtin', ['message'], { ...effects, ...ability }],
-    ['builtin', ['schedule'], { ...effects, ...ability }],
-    ['builtin', ['browser'], { ...effects, ...ability }],
-    ['builtin', ['canvas'], { ...effects, ...ability }],
+    ['builtin', ['session'], { ...effects, ...feature }],
+    ['builtin', ['message'], { ...effects, ...feature }],
+    ['builtin', ['schedule'], { ...effects, ...feature }],
+    ['builtin', ['browser'], { ...effects, ...feature }],
+    ['builtin', ['canvas'], { ...effects, ...feature }],
   ])('of a %s, %j', (origin, capabilities, expected) => {
     expect(derived(capabilities, origin)).toEqual({ ...none, ...expected })
   })

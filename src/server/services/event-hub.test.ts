@@ -48,15 +48,15 @@ function listen() {
 }
 
 describe('createEventHub', () => {
-  it('tells what has changed of an ability, and nothing that another process made up', () => {
+  it('tells what has changed of an feature, and nothing that another process made up', () => {
     const { events, hear } = setUp()
     const heard: ServiceEvent[] = []
     events.subscribe((event) => heard.push(event))
-    hear('ability', JSON.stringify({ ability: 'canvas', subject: 'c1' }))
-    hear('ability', JSON.stringify({ ability: 'teleport', subject: 'c1' }))
-    hear('ability', 'no json')
-    hear('other', JSON.stringify({ ability: 'canvas', subject: 'c1' }))
-    expect(heard).toEqual([{ type: 'ability-changed', ability: 'canvas', subject: 'c1' }])
+    hear('feature', JSON.stringify({ feature: 'canvas', subject: 'c1' }))
+    hear('feature', JSON.stringify({ feature: 'teleport', subject: 'c1' }))
+    hear('feature', 'no json')
+    hear('other', JSON.stringify({ feature: 'canvas', subject: 'c1' }))
+    expect(heard).toEqual([{ type: 'feature-changed', feature: 'canvas', subject: 'c1' }])
     events.close()
   })
 

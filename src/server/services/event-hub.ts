@@ -61,8 +61,8 @@ export function createEventHub({
   }
   const stops = [
     store.events.watch(({ topic, body }) => {
-      const change = topic === 'ability' ? featureChange.safeParse(parseJson(body)) : undefined
-      if (change?.success) add({ type: 'ability-changed', ...change.data })
+      const change = topic === 'feature' ? featureChange.safeParse(parseJson(body)) : undefined
+      if (change?.success) add({ type: 'feature-changed', ...change.data })
     }),
     indexer.onCall((call) => add({ type: 'indexed', call })),
     hub.onToolsChanged(() => {

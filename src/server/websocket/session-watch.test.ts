@@ -5,7 +5,7 @@ import type { ClientMessage } from '../../protocol/messages.ts'
 type Watched = Extract<ClientMessage, { type: 'watch' }>['events'][number]
 
 const ASKS: readonly Watched[] = ['approval', 'question', 'presence']
-const OTHERS: readonly Watched[] = ['call', 'run', 'tools-changed', 'policy-changed', 'ability-changed']
+const OTHERS: readonly Watched[] = ['call', 'run', 'tools-changed', 'policy-changed', 'feature-changed']
 
 const sockets: RawSocket[] = []
 let served: WsServed

@@ -11,7 +11,7 @@ const host = {
 const resolve = (server: McpServer) => resolveServer('x', server, { host, env: { PORT: '81', TOKEN: 'tok-en-1' } })
 
 describe('the configuration of a server', () => {
-  it('is a program with its words, folder, environment and fence', () => {
+  it('is a program with its words, folder, environment and access', () => {
     const server = {
       command: 'run',
       args: ['--port', '${PORT}'],
@@ -19,10 +19,10 @@ describe('the configuration of a server', () => {
       env: { A: '${env:PORT}' },
       sandbox: true,
     }
-    const request = { argv: ['run', '--port', '81'], cwd: '/srv/81', env: { A: '81' }, fence: {} }
+    const request = { argv: ['run', '--port', '81'], cwd: '/srv/81', env: { A: '81' }, access: {} }
     expect(resolve(server)).toEqual({ kind: 'program', request })
     expect(resolve({ command: 'run', sandbox: { hosts: ['a.org'] } })).toMatchObject({
-      request: { fence: { hosts: ['a.org'] } },
+      request: { access: { hosts: ['a.org'] } },
     })
     expect(resolve({ command: 'run', sandbox: false })).toEqual({
       kind: 'program',

@@ -34,7 +34,7 @@ export function resolveServer(
       argv: [fill(command, 'command'), ...args.map((arg, index) => fill(arg, `args[${index}]`))],
       env: fillAll(server.env, 'env'),
       ...(cwd !== undefined && { cwd: fill(cwd, 'cwd') }),
-      ...(sandbox && { fence: sandbox === true ? {} : sandbox }),
+      ...(sandbox && { access: sandbox === true ? {} : sandbox }),
     }
     return { kind: 'program', request }
   }

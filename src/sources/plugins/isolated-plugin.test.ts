@@ -169,7 +169,7 @@ function hubOf(options: HubOptions): TestHub {
 }
 
 function isolated({ source = file, ...options }: Parameters<typeof isolatePlugin>[1] & { source?: string } = {}) {
-  return isolatePlugin(source, { fence: { readable: [dirname(ZOD)] }, ...options })
+  return isolatePlugin(source, { access: { readable: [dirname(ZOD)] }, ...options })
 }
 
 const call = (name: string, input: unknown = {}, options?: Parameters<TestHub['callDynamic']>[2]) =>
@@ -455,7 +455,7 @@ describe('a plugin whose process breaks', () => {
     warnings.length = 0
     spy()
     const own = hubOf({
-      sources: [isolated({ source }), isolated({ source, name: 'b', fence: { readable: [at('home')] } })],
+      sources: [isolated({ source }), isolated({ source, name: 'b', access: { readable: [at('home')] } })],
     })
     others.push(own)
     await own.ready()
@@ -468,7 +468,7 @@ describe('a plugin whose process breaks', () => {
   })
 })
 
-describe('a fence with more in it', () => {
+describe('access to more than its own folder', () => {
   it('gives every tool the capabilities that it opens, judged without a target', () => {
     const tool = {
       name: 't',
@@ -484,4 +484,10 @@ describe('a fence with more in it', () => {
       { ...tool, capabilities: ['read:fs', 'network', 'send', 'write:fs'], targets: { 'read:fs': '/path' } },
     ])
   })
+})
+
+it('accepts the old name of its access, with a warning', () => {
+  const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  isolatePlugin(file, { fence: { readable: ['/srv'] } })
+  expect(warned.mock.calls).toEqual([['The option fence of isolatePlugin is called access.', 'DeprecationWarning']])
 })

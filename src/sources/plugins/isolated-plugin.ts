@@ -8,7 +8,7 @@ import {
   type Content,
   defineTool,
   messageOf,
-  type ProgramFence,
+  type ProgramAccess,
   type SourceHost,
   type Targets,
   ToolError,
@@ -51,7 +51,9 @@ export interface IsolateOptions {
   /** Refuse every call while the plugin cannot be loaded. Default: false. */
   readonly required?: boolean
   /** What its sandbox contains in addition to its own folder, the packages around it and the system folders. */
-  readonly fence?: ProgramFence
+  readonly access?: ProgramAccess
+  /** @deprecated Renamed to `access`; removed in the next version. */
+  readonly fence?: ProgramAccess
 }
 
 const MAX_PAUSE_MS = 30_000
@@ -69,10 +71,9 @@ const FIRST_PAUSE_MS = 500
  * @example
  * const hub = createToolHub({ sources: [isolatePlugin('./plugins/jira.mjs', { options: { project: 'OPS' } })] })
  */
-export function isolatePlugin(
-  file: string,
-  { options, name = basename(file), fence = {}, required = false }: IsolateOptions = {},
-): ToolSource {
+export function isolatePlugin(file: string, settings: IsolateOptions = {}): ToolSource {
+  const { options, name = basename(file), fence, access = fence ?? {}, required = false } = settings
+  if (fence) process.emitWarning('The option fence of isolatePlugin is called access.', 'DeprecationWarning')
   // Inside the sandbox only the real folder exists.
   const folder = lookAtFolder(dirname(resolve(file)))?.path ?? dirname(resolve(file))
   const path = join(folder, basename(file))
@@ -81,7 +82,7 @@ export function isolatePlugin(
     file: path,
     options,
     cwd: folder,
-    fence: { ...fence, readable: [...new Set([...codeOf(path), ...(fence.readable ?? [])])] },
+    access: { ...access, readable: [...new Set([...codeOf(path), ...(access.readable ?? [])])] },
   }
   let plugin: IsolatedPlugin | undefined
   return {
@@ -186,14 +187,14 @@ class IsolatedPlugin {
     this.#notBefore = this.#host.clock.now() + pauseMs
   }
 
-  #offer(described: readonly unknown[], { isFenced }: PluginProcess): void {
+  #offer(described: readonly unknown[], { isSandboxed }: PluginProcess): void {
     const said = JSON.stringify(described)
     if (said === this.#said) return
     this.#said = said
-    const { definitions, problems } = toDefinitions(described, this.#program.fence)
+    const { definitions, problems } = toDefinitions(described, this.#program.access)
     const refused = this.#host.offer(definitions.map((definition) => this.#toTool(definition)))
     for (const text of [
-      ...(isFenced ? [] : ['it is not fenced in, because this machine cannot and sandbox.required is false.']),
+      ...(isSandboxed ? [] : ['it is not fenced in, because this machine cannot and sandbox.required is false.']),
       ...problems,
       ...refused.map(({ name, why }) => `the tool ${name} is left out: ${why}`),
       ...definitions.flatMap(tellLost),

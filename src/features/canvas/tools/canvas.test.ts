@@ -228,7 +228,7 @@ describe('core/canvas', () => {
     await next.hub.canvas.hide(shown!.id, { by: 'ada' })
     await next.hub.canvas.hide(shown!.id, { by: 'ada' })
     expect(await next.hub.canvas.list({ hidden: true })).toHaveLength(1)
-    expect(told).toEqual([['ability', { ability: 'canvas', subject: shown!.id }]])
+    expect(told).toEqual([['feature', { feature: 'canvas', subject: shown!.id }]])
     const record = await readFile(`${runs}/owner-run/events.jsonl`, 'utf8')
     expect(record.match(/"change":"canvas-hidden"/g)).toHaveLength(1)
     await expect(next.hub.canvas.content('canvas-none')).rejects.toMatchObject({ code: 'NOT_FOUND' })

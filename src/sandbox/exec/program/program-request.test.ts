@@ -13,9 +13,9 @@ describe('a program to start', () => {
     const checked = check({ argv })
     expect(checked).toEqual({ argv: ['node', '', 'x y'], env: {} })
     expect(checked.argv).not.toBe(argv)
-    const all = { argv: ['node'], cwd: '/w', env: { A_1: '', _b: 'x' }, fence: { hosts: ['a.example'] } }
-    expect(check(all)).toEqual({ ...all, fence: { readable: [], writable: [], hosts: ['a.example'] } })
-    expect(check({ argv: ['x'], fence: { readable: ['/r'], writable: ['/w'] } }).fence).toEqual({
+    const all = { argv: ['node'], cwd: '/w', env: { A_1: '', _b: 'x' }, access: { hosts: ['a.example'] } }
+    expect(check(all)).toEqual({ ...all, access: { readable: [], writable: [], hosts: ['a.example'] } })
+    expect(check({ argv: ['x'], access: { readable: ['/r'], writable: ['/w'] } }).access).toEqual({
       ...{ readable: ['/r'], writable: ['/w'], hosts: [] },
     })
   })

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import {
   type Clock,
   type CommandLimits,
-  type ProgramFence,
+  type ProgramAccess,
   type ProgramRequest,
   type SandboxLevel,
   ToolError,
@@ -35,13 +35,13 @@ export interface CheckedProgram {
   readonly argv: readonly string[]
   readonly cwd?: string
   readonly env: Readonly<Record<string, string>>
-  readonly fence?: Required<ProgramFence>
+  readonly access?: Required<ProgramAccess>
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /** Copies a request and refuses what no program can receive. Values of variables never appear in an error. */
-export function checkProgram({ argv, cwd, env = {}, fence }: ProgramRequest): CheckedProgram {
+export function checkProgram({ argv, cwd, env = {}, access }: ProgramRequest): CheckedProgram {
   if (!Array.isArray(argv) || !argv[0]) throw invalid('A program to start has no name.')
   if (!argv.every(isText)) throw invalid(`A word of ${JSON.stringify(argv[0])} is not text without NUL.`)
   for (const [name, value] of Object.entries(env)) {
@@ -49,12 +49,12 @@ export function checkProgram({ argv, cwd, env = {}, fence }: ProgramRequest): Ch
     if (!isText(value)) throw invalid(`The value of ${name} is not text without NUL.`)
   }
   if (cwd !== undefined && !isText(cwd)) throw invalid('The folder to run in is not text without NUL.')
-  const { readable = [], writable = [], hosts = [] } = fence ?? {}
+  const { readable = [], writable = [], hosts = [] } = access ?? {}
   return {
     argv: [...argv],
     env: { ...env },
     cwd,
-    fence: fence && { readable: [...readable], writable: [...writable], hosts: [...hosts] },
+    access: access && { readable: [...readable], writable: [...writable], hosts: [...hosts] },
   }
 }
 

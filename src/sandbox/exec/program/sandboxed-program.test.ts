@@ -45,7 +45,7 @@ const sh = (line: string, ...words: string[]) => ['sh', '-c', line, 'sh', ...wor
 
 describe('a sandboxed program', () => {
   it('is talked to over plain pipes, and stopped', async () => {
-    const program = await start({ argv: sh('readlink /proc/self/fd/0 /proc/self/fd/2; exec cat'), fence: {} })
+    const program = await start({ argv: sh('readlink /proc/self/fd/0 /proc/self/fd/2; exec cat'), access: {} })
     const out = text(program.stdout)
     program.stdin.write('hello\n')
     await program.stop({ graceMs: 60_000 })
@@ -67,7 +67,7 @@ describe('a sandboxed program', () => {
       cat "$3/file" 2>/dev/null || echo not-seen; ls -A "$4" 2>/dev/null | head -1; echo "$HOME"; pwd`
     const out = await outputOf({
       argv: sh(line, read!, write!, other!, homedir()),
-      fence: { readable: [read!], writable: [write!] },
+      access: { readable: [read!], writable: [write!] },
     })
     expect(out).toBe(`grantedgrantedwrote\nkept\nkept-system\nnot-seen\n/run/home\n${write}\n`)
     expect(await readFile(join(write!, 'made'), 'utf8')).toBe('new\n')
@@ -82,18 +82,18 @@ describe('a sandboxed program', () => {
       'read x; ls "$1/kept" "$1/later"; cat "$1/kept/record" "$1/later/record"; echo x >"$1/later/y"',
       folder,
     )
-    const program = await start({ argv, fence: { writable: [folder] } }, { hidden: [kept, later] })
+    const program = await start({ argv, access: { writable: [folder] } }, { hidden: [kept, later] })
     await writeFile(join(later, 'record'), 'record')
     const out = text(program.stdout)
     program.stdin.end('go\n')
     expect(await out).toBe(`${kept}:\n\n${later}:\n`)
     const denied = { code: 'PATH_DENIED', message: expect.stringContaining('record') }
-    const inside = { argv: ['true'], fence: { readable: [join(kept, 'record')] } }
+    const inside = { argv: ['true'], access: { readable: [join(kept, 'record')] } }
     await expect(start(inside, { hidden: [kept] })).rejects.toMatchObject(denied)
   })
 
   it('gets its own variables inside, and none of the hub', async () => {
-    const out = await outputOf({ argv: ['env'], env: { TOKEN: 'mine', LD_PRELOAD: '' }, fence: {} })
+    const out = await outputOf({ argv: ['env'], env: { TOKEN: 'mine', LD_PRELOAD: '' }, access: {} })
     expect(out).toContain('TOKEN=mine\n')
     expect(out).not.toContain(`HOME=${homedir()}\n`)
     expect(out).not.toMatch(/VITEST/)
@@ -101,7 +101,7 @@ describe('a sandboxed program', () => {
 
   it('has the limits of a command, but lives for ever', async () => {
     const argv = sh('ulimit -t; ulimit -n; ulimit -f')
-    expect(await outputOf({ argv, fence: {} }, { limits: { openFiles: 99, cpuMs: 1_000, fileBytes: 512_000 } })).toBe(
+    expect(await outputOf({ argv, access: {} }, { limits: { openFiles: 99, cpuMs: 1_000, fileBytes: 512_000 } })).toBe(
       'unlimited\n99\n1000\n',
     )
   })
@@ -113,7 +113,7 @@ describe('a sandboxed program', () => {
       server.once('listening', () => told(server.address() as AddressInfo)),
     )
     const script = `fetch('http://127.0.0.1:${port}').then(() => console.log('reached'), () => console.log('no way'))`
-    expect(await outputOf({ argv: ['node', '-e', script], fence: {} })).toBe('no way\n')
+    expect(await outputOf({ argv: ['node', '-e', script], access: {} })).toBe('no way\n')
   })
 
   it('reaches the hosts it was given by the proxy, which is closed with it', async () => {
@@ -130,7 +130,7 @@ describe('a sandboxed program', () => {
     }
     const script = `const { hostname, port } = new URL(process.env.HTTP_PROXY)
       require('http').get({ hostname, port, path: 'http://api.example.org/' }, (answer) => answer.pipe(process.stdout))`
-    const out = await outputOf({ argv: ['node', '-e', script], fence: { hosts: ['api.example.org'] } }, { openProxy })
+    const out = await outputOf({ argv: ['node', '-e', script], access: { hosts: ['api.example.org'] } }, { openProxy })
     expect(out).toBe('asked for http://api.example.org/')
     expect(asked).toEqual({ hosts: ['api.example.org'], limits: { maxBytes: Number.MAX_SAFE_INTEGER } })
     await closed
@@ -149,7 +149,7 @@ describe('the program itself', () => {
     await writeFile(join(server!, 'cli.js'), script, { mode: 0o755 })
     await writeFile(join(folder, 'own'), 'not its own')
     await symlink('../server/cli.js', join(folder, 'node_modules/.bin/server'))
-    expect(await outputOf({ argv: [join(folder, 'node_modules/.bin/server')], fence: {} })).toBe('helped false\n')
+    expect(await outputOf({ argv: [join(folder, 'node_modules/.bin/server')], access: {} })).toBe('helped false\n')
   })
 
   it('is seen alone where no package is around it, also by a link', async () => {
@@ -158,27 +158,27 @@ describe('the program itself', () => {
     await mkdir(join(folder, 'bin'))
     await symlink('../real', join(folder, 'bin/tool'))
     const PATH = `${join(folder, 'bin')}:/usr/bin`
-    expect(await outputOf({ argv: ['tool'], env: { PATH }, fence: {} })).toBe('real\n')
-    expect(await outputOf({ argv: [join(folder, 'bin/tool')], fence: {} })).toBe('real\n')
+    expect(await outputOf({ argv: ['tool'], env: { PATH }, access: {} })).toBe('real\n')
+    expect(await outputOf({ argv: [join(folder, 'bin/tool')], access: {} })).toBe('real\n')
   })
 })
 
 describe('a sandbox that is not available', () => {
   it('is an error with a fix, or skipped if the owner accepts that', async () => {
     const refused = { code: 'SANDBOX_UNAVAILABLE', fix: { hint: expect.stringContaining('bubblewrap') } }
-    await expect(start({ argv: ['true'], fence: {} }, { level: 'none' })).rejects.toMatchObject(refused)
-    const program = await start({ argv: ['true'], fence: {} }, { level: 'none', isSandboxRequired: false })
+    await expect(start({ argv: ['true'], access: {} }, { level: 'none' })).rejects.toMatchObject(refused)
+    const program = await start({ argv: ['true'], access: {} }, { level: 'none', isSandboxRequired: false })
     expect(program.sandbox).toBe('none')
   })
 
   it('is an error if it names a missing path, or a folder that it does not show', async () => {
     const folder = await workspace()
     const missing = { code: 'NOT_FOUND', message: expect.stringContaining('missing') }
-    await expect(start({ argv: ['true'], fence: { readable: [join(folder, 'missing')] } })).rejects.toMatchObject(
+    await expect(start({ argv: ['true'], access: { readable: [join(folder, 'missing')] } })).rejects.toMatchObject(
       missing,
     )
     const outside = { code: 'PATH_OUTSIDE_SANDBOX', message: expect.stringContaining(folder) }
-    await expect(start({ argv: ['true'], cwd: folder, fence: {} })).rejects.toMatchObject(outside)
+    await expect(start({ argv: ['true'], cwd: folder, access: {} })).rejects.toMatchObject(outside)
   })
 
   it.runIf(process.geteuid?.() === 0)('is refused where its user cannot enter what it names', async () => {
@@ -189,10 +189,10 @@ describe('a sandbox that is not available', () => {
     await chmod(folder, 0o755)
     await chmod(closed, 0o700)
     await chown(write, 65534, 65534)
-    const fence = { readable: [join(closed, 'inside')], writable: [write] }
+    const access = { readable: [join(closed, 'inside')], writable: [write] }
     const denied = { code: 'PATH_DENIED', message: expect.stringContaining('out of reach for user 65534') }
-    await expect(start({ argv: ['true'], fence })).rejects.toMatchObject(denied)
-    expect(await outputOf({ argv: ['id', '-u'], fence: { writable: [write] } })).toBe('65534\n')
+    await expect(start({ argv: ['true'], access })).rejects.toMatchObject(denied)
+    expect(await outputOf({ argv: ['id', '-u'], access: { writable: [write] } })).toBe('65534\n')
   })
 })
 
@@ -207,7 +207,7 @@ describe('protected places in folders that a sandboxed program may change', () =
     const changes = `for f in .git/config .vscode/tasks.json lib/code.mjs .git/hooks/pre-commit; do echo evil > $f; done`
     const line = `${changes}; echo evil > .envrc; mkdir -p a/.claude; echo made > ordinary; echo done; exec cat`
     const known = { protect: [join(folder, 'lib/code.mjs')], ledgerFolder: join(await workspace(), 'data/commands') }
-    const program = await start({ argv: sh(line), cwd: folder, fence: { writable: [folder] } }, known)
+    const program = await start({ argv: sh(line), cwd: folder, access: { writable: [folder] } }, known)
     await once(program.stdout, 'data')
     const left = () => ['.envrc', 'a/.claude', '.git/hooks/pre-commit'].filter((path) => existsSync(join(folder, path)))
     await vi.waitFor(() => expect(left()).toEqual([]), { timeout: 60_000 })
@@ -223,7 +223,7 @@ describe('protected places in folders that a sandboxed program may change', () =
     const program = await start({
       argv: sh('while :; do : > .envrc; done'),
       cwd: folder,
-      fence: { writable: [folder] },
+      access: { writable: [folder] },
     })
     await program.ended
     await vi.waitFor(() => expect(existsSync(join(folder, '.envrc'))).toBe(false), { timeout: 60_000 })

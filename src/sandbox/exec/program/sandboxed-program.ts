@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path'
 import {
   type CommandLimits,
   DEFAULT_COMMAND_LIMITS,
-  type ProgramFence,
+  type ProgramAccess,
   type RunningProgram,
   type SandboxLevel,
   ToolError,
@@ -38,7 +38,7 @@ export interface SandboxRequest {
   readonly executable: Executable
   /** A real path. */
   readonly cwd?: string
-  readonly fence: Required<ProgramFence>
+  readonly access: Required<ProgramAccess>
   readonly level: Exclude<SandboxLevel, 'none'>
 }
 
@@ -47,8 +47,8 @@ const NO_TRAFFIC_LIMIT = { maxBytes: Number.MAX_SAFE_INTEGER }
 
 /** Builds the same sandbox as for a command: the system's folders, what the request names, and nothing else. */
 export async function sandboxProgram(request: SandboxRequest, settings: ProgramSettings): Promise<ProgramSandbox> {
-  const { executable, fence, level } = request
-  const grants = await findGrants(executable, fence, settings.hidden)
+  const { executable, access, level } = request
+  const grants = await findGrants(executable, access, settings.hidden)
   const folders = [...grants.writable, ...grants.readable]
   const cwd = await chooseFolder(request.cwd, folders)
   await createHidden(settings.hidden, folders)
@@ -56,7 +56,7 @@ export async function sandboxProgram(request: SandboxRequest, settings: ProgramS
   const roots = grants.writable.map((path) => ({ path, mode: 'write' as const }))
   const { isOther, ...user } = sandboxUser({ roots })
   const proxySettings = { limits: NO_TRAFFIC_LIMIT, ...(isOther && { owner: user }) }
-  const proxy = fence.hosts.length > 0 ? await settings.openProxy(fence.hosts, proxySettings) : undefined
+  const proxy = access.hosts.length > 0 ? await settings.openProxy(access.hosts, proxySettings) : undefined
   const places = new ProgramPlaces(grants.writable, settings)
   const release = async () => {
     try {
@@ -168,11 +168,11 @@ interface ProgramGrants {
 /** Grants what the request names and what the program itself needs: its file, the package around it, and Node. */
 async function findGrants(
   executable: Executable,
-  fence: Required<ProgramFence>,
+  access: Required<ProgramAccess>,
   hidden: readonly string[],
 ): Promise<ProgramGrants> {
-  const named = await Promise.all(fence.readable.map(realGrant))
-  const writable = await Promise.all(fence.writable.map(realGrant))
+  const named = await Promise.all(access.readable.map(realGrant))
+  const writable = await Promise.all(access.writable.map(realGrant))
   const node = await realpath(process.execPath)
   const isNodeVisible = isVisibleInSandbox(node, [])
   const own = await ownFolders(executable, [...named, ...writable])

@@ -210,7 +210,7 @@ it('leaves nothing running when the hub is killed, sandboxed or not', async () =
        import { systemClock as clock } from ${JSON.stringify(resolve('src/core/context.ts'))}
        const machine = { limits: {}, isSandboxRequired: true, hidden: [], protect: [], clock }
        const [line, plain, sandboxed] = process.argv.slice(1)
-       for (const request of [{ argv: ['sh', '-c', line, plain] }, { argv: ['sh', '-c', line, sandboxed], fence: {} }]) {
+       for (const request of [{ argv: ['sh', '-c', line, plain] }, { argv: ['sh', '-c', line, sandboxed], access: {} }]) {
          const { stdout } = await startProgram(request, machine)
          await new Promise((resolve) => stdout.once('data', resolve))
        }

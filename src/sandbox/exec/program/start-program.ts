@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream'
 import {
   type Clock,
+  type ProgramAccess,
   type ProgramEnd,
-  type ProgramFence,
   type ProgramRequest,
   type RunningProgram,
   type SandboxLevel,
@@ -28,14 +28,14 @@ import { type ProgramSandbox, programLimits, sandboxProgram } from './sandboxed-
  * outputs: nothing is buffered here, so an output that nobody reads blocks the program as any full pipe does.
  */
 export async function startProgram(request: ProgramRequest, settings: ProgramSettings): Promise<RunningProgram> {
-  const { argv, cwd, env, fence } = checkProgram(request)
+  const { argv, cwd, env, access } = checkProgram(request)
   // A sandboxed program can do no more than the project's own code could.
-  const own = fence ? undefined : takenOver(argv, cwd)
+  const own = access ? undefined : takenOver(argv, cwd)
   if (own) throw runsTheProject(argv[0]!, own)
   const folder = cwd === undefined ? undefined : await realFolder(cwd)
   const path = env.PATH ?? process.env.PATH ?? ''
   const executable = await findExecutable(argv[0]!, { path, cwd: folder ?? process.cwd() })
-  const { program, onStarted, ...chosen } = await chooseSandbox(executable, folder, fence, settings)
+  const { program, onStarted, ...chosen } = await chooseSandbox(executable, folder, access, settings)
   const running = await launchProgram({ ...chosen, words: [program, ...argv.slice(1)], env, clock: settings.clock })
   onStarted?.(running)
   return running
@@ -45,7 +45,7 @@ export async function startProgram(request: ProgramRequest, settings: ProgramSet
 async function chooseSandbox(
   executable: Executable,
   cwd: string | undefined,
-  fence: Required<ProgramFence> | undefined,
+  access: Required<ProgramAccess> | undefined,
   settings: ProgramSettings,
 ): Promise<ProgramSandbox> {
   const unsandboxed = {
@@ -54,9 +54,9 @@ async function chooseSandbox(
     cwd: cwd ?? process.cwd(),
     release: async () => {},
   }
-  if (!fence) return unsandboxed
+  if (!access) return unsandboxed
   const report = await probeSandboxOnce(settings.level)
-  if (report.level !== 'none') return sandboxProgram({ executable, cwd, fence, level: report.level }, settings)
+  if (report.level !== 'none') return sandboxProgram({ executable, cwd, access, level: report.level }, settings)
   if (!settings.isSandboxRequired) return unsandboxed
   throw unavailable(executable, report)
 }

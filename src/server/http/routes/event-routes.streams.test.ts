@@ -158,6 +158,15 @@ describe('a stream of events', () => {
     await some.close()
   })
 
+  it.each(['feature-changed', 'ability-changed'])('of features come by %s, their name or the old one', async (type) => {
+    const stream = await listen(reader, { path: `/v1/events?types=${type}` })
+    stream.read()
+    const change = { type: 'feature-changed', feature: 'memory', subject: 'notes' } as const
+    served.service.events.publish(change)
+    await expect.poll(() => stream.told().map(({ event }) => event)).toEqual([change])
+    await stream.close()
+  })
+
   it('is cut off from one who does not read, which goes on later', async () => {
     const stream = await listen(reader)
     // The kernel takes a few megabytes before anything waits here.

@@ -26,7 +26,7 @@ const TYPES = [
   'question',
   'tools-changed',
   'policy-changed',
-  'ability-changed',
+  'feature-changed',
   'presence',
   'reset',
 ] as const
@@ -34,7 +34,7 @@ const TYPES = [
 const TOOL_TYPES = Object.keys(toolEvents) as (keyof typeof toolEvents)[]
 const ALL_TYPES: readonly ServiceEvent['type'][] = [...TYPES, ...TOOL_TYPES]
 /** The types for callers that may only answer. */
-const ANSWERER_TYPES: readonly ServiceEvent['type'][] = ['approval', 'question', 'ability-changed', 'presence', 'reset']
+const ANSWERER_TYPES: readonly ServiceEvent['type'][] = ['approval', 'question', 'feature-changed', 'presence', 'reset']
 const STILL_ADMITTED_MS = 5_000
 const RETRY_MS = 1_000
 
@@ -125,7 +125,8 @@ function shownTo({ name, scopes }: Caller, event: ServiceEvent): ServiceEvent {
 
 function wantedTypes({ scopes }: Caller, asked: string | undefined): readonly ServiceEvent['type'][] {
   if (asked === undefined) return scopes.has('read') ? TYPES : ANSWERER_TYPES
-  const named = asked.split(',')
+  // The old name is accepted until the next version.
+  const named = asked.split(',').map((type) => (type === 'ability-changed' ? 'feature-changed' : type))
   const unknown = named.find((type) => !ALL_TYPES.some((known) => known === type))
   if (unknown === undefined) {
     const offered = scopes.has('read') ? ALL_TYPES : ANSWERER_TYPES

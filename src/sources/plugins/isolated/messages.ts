@@ -5,7 +5,7 @@ import {
   ERRORS,
   type ErrorCode,
   messageOf,
-  type ProgramFence,
+  type ProgramAccess,
 } from '../../../core/index.ts'
 import { withStop } from '../../../lib/index.ts'
 import { refuseReservedName } from '../../reserved-names.ts'
@@ -128,13 +128,13 @@ export function parseMessage(line: string): ChildMessage | { readonly type: 'unk
 /** The valid tools that a plugin described, and what is wrong with the others. */
 export function toDefinitions(
   described: readonly unknown[],
-  fence: ProgramFence,
+  access: ProgramAccess,
 ): { readonly definitions: readonly IsolatedDefinition[]; readonly problems: readonly string[] } {
   const definitions: IsolatedDefinition[] = []
   const problems: string[] = []
   for (const [index, each] of described.entries()) {
     try {
-      definitions.push(withFence(toDefinition(each), fence))
+      definitions.push(withAccess(toDefinition(each), access))
     } catch (error) {
       problems.push(`the tool ${nameOf(each) ?? index + 1} is left out: ${messageOf(error)}`)
     }
@@ -153,7 +153,7 @@ function toDefinition(described: unknown): IsolatedDefinition {
 }
 
 /** What the sandbox lets its process do without the hub, every one of its tools can do, on targets that nobody sees. */
-function withFence(definition: IsolatedDefinition, { hosts = [], writable = [] }: ProgramFence): IsolatedDefinition {
+function withAccess(definition: IsolatedDefinition, { hosts = [], writable = [] }: ProgramAccess): IsolatedDefinition {
   const unseen: Capability[] = [
     ...(hosts.length > 0 ? (['network', 'send'] as const) : []),
     ...(writable.length > 0 ? (['write:fs'] as const) : []),

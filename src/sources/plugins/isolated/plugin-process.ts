@@ -4,7 +4,7 @@ import {
   type BaseContext,
   type Clock,
   messageOf,
-  type ProgramFence,
+  type ProgramAccess,
   type RunningProgram,
   type SourceHost,
   ToolError,
@@ -20,7 +20,7 @@ export interface PluginProgram {
   /** Absolute path. */
   readonly file: string
   readonly options: Readonly<Record<string, unknown>> | undefined
-  readonly fence: ProgramFence
+  readonly access: ProgramAccess
   readonly cwd: string
 }
 
@@ -67,8 +67,8 @@ export class PluginProcess {
 
   /** Starts a process and loads the plugin in it. */
   static async start(program: PluginProgram, host: Pick<SourceHost, 'startProgram' | 'clock'>) {
-    const { cwd, fence, label, file, options } = program
-    const running = await host.startProgram({ argv: [process.execPath, CHILD_MAIN], cwd, fence })
+    const { cwd, access, label, file, options } = program
+    const running = await host.startProgram({ argv: [process.execPath, CHILD_MAIN], cwd, access })
     const child = new PluginProcess(running, label, host.clock)
     const loading = new Promise<unknown[]>((resolve, reject) => {
       child.#onFirst = { resolve, reject }
@@ -100,7 +100,7 @@ export class PluginProcess {
     void program.ended.then(({ code, signal }) => this.#fail(`ended (${signal ?? `exit code ${code}`})`))
   }
 
-  get isFenced(): boolean {
+  get isSandboxed(): boolean {
     return this.#program.sandbox !== 'none'
   }
 
