@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, it } from 'vitest'
 import { createStarter } from '../src/sandbox/exec/start/starter.ts'
-import { fullSandbox, processesWith, workspace } from './support/made-sandboxes.ts'
+import { fullSandbox, processesWith, reusableSandbox, workspace } from './support/made-sandboxes.ts'
 
 const starter = createStarter()
 afterAll(() => starter.close())
@@ -18,22 +18,31 @@ const VARIANTS = [
   `sh -c 'kill -STOP $$' "$0" & echo; kill -STOP $$`,
 ]
 
-it(`leaves none of ${RUNS} commands behind, each with all it has started gone after the abort`, async () => {
-  const cwd = await workspace()
-  const mark = `1000.${randomUUID().replaceAll(/\D/g, '')}`
-  let next = 0
-  const runSome = async () => {
-    while (next < RUNS) {
-      const line = VARIANTS[next++ % VARIANTS.length]!
-      const abort = new AbortController()
-      const order = { sandbox: fullSandbox(cwd), words: ['sh', '-c', line, mark], cwd, env: {}, pty: false }
-      const started = await starter.start(order, abort.signal)
-      await new Promise((resolve) => started.stdout.once('data', resolve))
-      abort.abort()
-      // By itself it would end after a quarter of an hour.
-      await started.exited
+const SANDBOXES = [
+  ['each in a sandbox of its own', fullSandbox, RUNS],
+  ['in sandboxes that have run another command', reusableSandbox, RUNS / 10],
+] as const
+
+it.each(SANDBOXES)(
+  'leaves no command behind, all that each has started gone after the abort: %s',
+  async (_, sandboxOf, runs) => {
+    const cwd = await workspace()
+    const mark = `1000.${randomUUID().replaceAll(/\D/g, '')}`
+    let next = 0
+    const runSome = async () => {
+      while (next < runs) {
+        const line = VARIANTS[next++ % VARIANTS.length]!
+        const abort = new AbortController()
+        const order = { sandbox: sandboxOf(cwd), words: ['sh', '-c', line, mark], cwd, env: {}, pty: false, run: 'one' }
+        if (order.sandbox.isReusable) await (await starter.start({ ...order, words: ['true'] }, abort.signal)).exited
+        const started = await starter.start(order, abort.signal)
+        await new Promise((resolve) => started.stdout.once('data', resolve))
+        abort.abort()
+        // By itself it would end after a quarter of an hour.
+        await started.exited
+      }
     }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, runSome))
-  expect(await processesWith(mark)).toEqual([])
-})
+    await Promise.all(Array.from({ length: AT_ONCE }, runSome))
+    expect(await processesWith(mark)).toEqual([])
+  },
+)

@@ -56,6 +56,8 @@ async function runAfter(task: Task): Promise<void> {
 
 async function run({ name, argv, cwd, repeat }: Task): Promise<void> {
   for (let turn = 0; turn < repeat; turn++) {
+    // The attempt then runs in a sandbox that has run another command before, if there is a sandbox.
+    await hub.callDynamic('core/exec.run', { argv: ['true'], cwd })
     const result = await hub.callDynamic('core/exec.run', { argv, cwd, timeout: 200_000 })
     say({ name, result, left: processesNamed(`left-by-${name}-`, order.name) })
   }

@@ -2,7 +2,9 @@ import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { supervisorFile } from '../../src/sandbox/exec/host/host.ts'
 import type { SandboxLaunch } from '../../src/sandbox/exec/isolation/sandbox.ts'
+import { SUPERVISOR } from '../../src/sandbox/exec/start/protocol.ts'
 
 const LIMITS = { cpuSeconds: 60, memoryBytes: 2 ** 30, processes: 200, fileBytes: 2 ** 30, openFiles: 512 }
 const ENVIRONMENT = { PATH: '/usr/bin:/bin' }
@@ -16,6 +18,13 @@ export function fullSandbox(workspace: string, key = workspace): SandboxLaunch {
     ...['--tmpfs', '/tmp', '--tmpfs', '/run', '--bind', workspace, workspace],
   ]
   return { level: 'full', key, file: '/usr/bin/bwrap', args, env: ENVIRONMENT, limits: LIMITS }
+}
+
+/** The same with a supervisor, which runs one command after another. */
+export function reusableSandbox(workspace: string): SandboxLaunch {
+  const sandbox = fullSandbox(workspace, `reusable ${workspace}`)
+  const args = [...sandbox.args, '--tmpfs', '/proc/1', '--ro-bind', supervisorFile()!, SUPERVISOR]
+  return { ...sandbox, args, isReusable: true }
 }
 
 /** No sandbox at all. */

@@ -225,7 +225,7 @@ class CommandRunner {
     try {
       const { mergeStderr } = request
       return await this.#starter.start(
-        { ...start, words: commandArgv(request), env, pty, mergeStderr },
+        { ...start, words: commandArgv(request), env, pty, mergeStderr, run: call.run },
         starting.signal,
       )
     } finally {

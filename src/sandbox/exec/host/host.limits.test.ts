@@ -8,7 +8,7 @@ const limits = { cpuSeconds: 10.5, memoryBytes: 2 ** 31, processes: 256, fileByt
 it('bounds what each process may use', () => {
   expect(limitOptions(limits, { hard: new Map() })).toEqual([
     ...['--cpu=10', `--as=${2 ** 36 + 2 ** 31}`, `--data=${2 ** 31}`, '--nproc=256', `--fsize=${2 ** 30}`],
-    ...['--nofile=4096', '--core=0'],
+    ...['--nofile=4096', '--core=0', '--msgqueue=0'],
   ])
 })
 

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import {
   accessSync,
   chmodSync,
   constants,
+  copyFileSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -20,14 +22,42 @@ let made: string | undefined
 
 /** A folder that only this user can write and others may read. Removed when this process exits, or by the next hub. */
 export function privateFolder(): string {
-  if (made !== undefined && existsSync(made)) return made
-  const parent = runtimeFolder()
+  if (made === undefined || !existsSync(made)) made = createFolder(runtimeFolder())
+  return made
+}
+
+function createFolder(parent: string): string {
   removeStaleFolders(parent)
   const folder = mkdtempSync(join(parent, `${PREFIX}${process.pid}-`))
   chmodSync(folder, 0o755)
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  made = folder
   return folder
+}
+
+let supervisor: { readonly path?: string } | undefined
+
+/**
+ * The program of a sandbox's supervisor: a copy of the shell that can be run and not read. The kernel lets no other
+ * process of the same user into the memory and the descriptors of such a program. Undefined if none can be created.
+ */
+export function supervisorFile(): string | undefined {
+  // Programs cannot be run from every folder: /run is often mounted without that right.
+  if (!supervisor?.path || !existsSync(supervisor.path)) {
+    supervisor = { path: createSupervisor(privateFolder()) ?? createSupervisor(createFolder(tmpdir())) }
+  }
+  return supervisor.path
+}
+
+function createSupervisor(folder: string): string | undefined {
+  const path = join(folder, 'supervisor')
+  try {
+    copyFileSync(realpathSync('/bin/sh'), path)
+    chmodSync(path, 0o111)
+    return spawnSync(path, ['-c', ':'], { env: {}, stdio: 'ignore' }).status === 0 ? path : undefined
+  } catch {
+    // Sandboxes are then used once.
+    return undefined
+  }
 }
 
 /** Preferably not the folder for temporary files, where the system deletes files that nobody reads for days. */
@@ -170,6 +200,8 @@ export function limitOptions(
     ['fsize', limits.fileBytes],
     ['nofile', limits.openFiles],
     ['core', 0],
+    // Message queues would outlive the command that creates them.
+    ...(isSandboxed ? [['msgqueue', 0] as const] : []),
   ]
   return wanted.map(([name, value]) => {
     const bound = Math.min(Math.max(0, Math.floor(value)), hard.get(name) ?? Infinity)

@@ -275,7 +275,7 @@ async function commandLines(): Promise<string[]> {
 }
 
 const MIB = 1024 ** 2
-const LIMITS = ['--cpu=20', '--as=', '--data=', '--nproc=200', '--fsize=', '--nofile=512', '--core=0']
+const LIMITS = ['--cpu=20', '--as=', '--data=', '--nproc=200', '--fsize=', '--nofile=512', '--core=0', '--msgqueue=0']
 
 /** As a hub of this user. */
 function asUser(uid: number): void {

@@ -1,6 +1,7 @@
 import { type SandboxLevel, ToolError } from '../../../core/index.ts'
 import { bridgeCommand, proxyEnvironment } from '../bridge/bridge.ts'
-import { findProgram, limitOptions, needProgram, type ProcessLimits } from '../host/host.ts'
+import { findProgram, limitOptions, needProgram, type ProcessLimits, supervisorFile } from '../host/host.ts'
+import { SUPERVISOR } from '../start/protocol.ts'
 import { type MountPlan, planMounts } from './mounts.ts'
 import { namespacesWords } from './namespaces.ts'
 import {
@@ -28,12 +29,15 @@ function linuxSandbox(spec: SandboxSpec, level: 'full' | 'namespaces'): SandboxL
   const isFull = level === 'full'
   const seccomp = isFull ? systemCallFilter() : undefined
   const plan = planMounts(spec)
-  const words = isFull ? bubblewrapWords(spec, plan) : namespacesWords(spec, plan)
+  // The bridge to the network belongs to one command.
+  const supervisor = isFull && spec.isReusable && !spec.proxySocket ? supervisorFile() : undefined
+  const words = isFull ? bubblewrapWords(spec, plan, supervisor) : namespacesWords(spec, plan)
   return toLaunch(spec, level, runAs(plan.user, words), {
     ...(seccomp && { seccomp, swappable: sources(plan.granted.inside) }),
     ...(spec.proxySocket && { helper: bridgeCommand() }),
     closed: plan.granted.closed,
     hasPrivateMounts: needsPrivateMounts(plan.user),
+    ...(supervisor && { isReusable: true }),
   })
 }
 
@@ -49,7 +53,10 @@ function toLaunch(
   spec: SandboxSpec,
   level: SandboxLevel,
   [file = '', ...args]: readonly string[],
-  confinement: Pick<SandboxLaunch, 'seccomp' | 'helper' | 'swappable' | 'closed' | 'hasPrivateMounts'> = {},
+  confinement: Pick<
+    SandboxLaunch,
+    'seccomp' | 'helper' | 'swappable' | 'closed' | 'hasPrivateMounts' | 'isReusable'
+  > = {},
 ): SandboxLaunch {
   const env = { ...spec.environment, ...(confinement.helper && proxyEnvironment()) }
   const launch = { level, file, args, env, limits: spec.limits, ...confinement }
@@ -65,7 +72,11 @@ const ISOLATION = [
 ]
 
 /** The complete bubblewrap command; the words of the sandboxed command follow it. Later mounts cover earlier ones. */
-function bubblewrapWords(spec: SandboxSpec, { system, proc, memory, granted, proxy }: MountPlan): string[] {
+function bubblewrapWords(
+  spec: SandboxSpec,
+  { system, proc, memory, granted, proxy }: MountPlan,
+  supervisor: string | undefined,
+): string[] {
   return [
     needProgram('bwrap', 'bubblewrap'),
     ...ISOLATION,
@@ -77,6 +88,7 @@ function bubblewrapWords(spec: SandboxSpec, { system, proc, memory, granted, pro
     ...['--remount-ro', proc.readOnly],
     ...memory.flatMap(mountOptions),
     ...['--dir', SANDBOX_HOME],
+    ...(supervisor ? mountOptions({ kind: 'read', from: supervisor, to: SUPERVISOR }) : []),
     ...granted.mounts.flatMap(mountOptions),
     ...proxy.flatMap(mountOptions),
     // Both are memory without a limit, and nobody has to write there.

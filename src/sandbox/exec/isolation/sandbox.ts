@@ -24,6 +24,8 @@ export interface SandboxSpec {
   readonly proxySocket?: string
   /** The complete environment of a command, before the variables that its call adds. */
   readonly environment: Readonly<Record<string, string>>
+  /** It may run one command after another, if it is at level full and has no network. */
+  readonly isReusable?: boolean
 }
 
 /** A sandbox as a program to start; the words of the command follow `args`. */
@@ -47,6 +49,8 @@ export interface SandboxLaunch {
   readonly closed?: readonly string[]
   /** The command runs as root: the sandbox is started where the machine's devices and programs are read-only. */
   readonly hasPrivateMounts?: boolean
+  /** Its supervisor can run one command after another; see `superviseScript`. */
+  readonly isReusable?: boolean
   readonly limits: ProcessLimits
 }
 

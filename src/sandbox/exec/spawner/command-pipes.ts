@@ -25,53 +25,32 @@ type Stdio = 'pipe' | 'ignore' | number
 
 /** The pipes of one command: its own ends go to the sandbox, the other ends wait here until the hub has opened them. */
 export class CommandPipes {
+  /** Input, output, errors. */
   readonly #kept: readonly SparePipe[]
-  readonly #stdin: SparePipe
-  readonly #ends: { readonly stdout: number; readonly stderr: number }
   /** Held for the hub: a command that is faster than the hub must wait for its input, not read end of file. */
   readonly #input: number
-  readonly #seccomp: { readonly fd: number; readonly pipe: SparePipe } | undefined
   #areHubEndsOpen = true
 
-  /** Takes the pipes that a sandbox needs. */
-  static async take(supply: PipeSupply, seccomp: PrewarmMessage['seccomp']): Promise<CommandPipes> {
-    const pipes = await supply.take(seccomp ? 4 : 3)
-    return new CommandPipes(pipes, seccomp)
+  constructor(kept: readonly SparePipe[]) {
+    this.#kept = kept
+    this.#input = openToWrite(kept[0]!)
   }
 
-  private constructor(pipes: readonly SparePipe[], seccomp: PrewarmMessage['seccomp']) {
-    const [stdin, stdout, stderr, filter] = pipes
-    this.#kept = [stdin!, stdout!, stderr!]
-    this.#stdin = stdin!
-    this.#input = openToWrite(stdin!)
-    this.#ends = { stdout: openToWrite(stdout!), stderr: openToWrite(stderr!) }
-    if (seccomp && filter) this.#seccomp = { fd: seccomp.fd, pipe: filled(filter, seccomp.program) }
+  /** Opens the pipes that a shell has created for its command; the last one closes when the shell becomes the command. */
+  static fromShell(pid: number, at: ShellDescriptors): { readonly pipes: CommandPipes; readonly started: SparePipe } {
+    const opened: SparePipe[] = []
+    try {
+      for (const fd of [at.stdin, at.stdout, at.stderr, at.script]) opened.push(reopen(pid, fd))
+      return { pipes: new CommandPipes(opened.slice(0, 3)), started: opened[3]! }
+    } catch (error) {
+      for (const pipe of opened) pipe.close()
+      throw error
+    }
   }
 
   /** Where the hub opens its ends: input, output, errors. */
   get paths(): readonly string[] {
     return this.#kept.map(({ path }) => path)
-  }
-
-  /** The descriptors of a prewarmed process: its script, its own errors, and for the sandbox the inner shell's script and the command's pipes. */
-  stdio(at: ShellDescriptors, hasHelper: boolean): Stdio[] {
-    const stdio: Stdio[] = ['pipe', hasHelper ? 'pipe' : 'ignore', 'pipe']
-    const last = Math.max(...Object.values(at), this.#seccomp?.fd ?? 0)
-    for (let fd = stdio.length; fd <= last; fd++) stdio.push('ignore')
-    stdio[at.stdin] = this.#stdin.fd
-    stdio[at.stdout] = this.#ends.stdout
-    stdio[at.stderr] = this.#ends.stderr
-    stdio[at.report] = 'pipe'
-    stdio[at.script] = 'pipe'
-    if (this.#seccomp) stdio[this.#seccomp.fd] = this.#seccomp.pipe.fd
-    return stdio
-  }
-
-  /** The sandbox has its own copies now. */
-  closeCommandEnds(): void {
-    closeSync(this.#ends.stdout)
-    closeSync(this.#ends.stderr)
-    this.#seccomp?.pipe.close()
   }
 
   /** The hub has its own copies now. */
@@ -80,6 +59,59 @@ export class CommandPipes {
     this.#areHubEndsOpen = false
     closeSync(this.#input)
     for (const pipe of this.#kept) pipe.close()
+  }
+}
+
+/** The descriptors that a prewarmed process is started with. */
+export class ShellPipes {
+  /** Of the first command, if the shell does not create them itself. */
+  readonly command: CommandPipes | undefined
+  readonly #ends: { readonly stdin: number; readonly stdout: number; readonly stderr: number } | undefined
+  readonly #filter: { readonly fd: number; readonly pipe: SparePipe } | undefined
+
+  /** Takes the pipes that a sandbox needs; one that is reusable creates those of its commands itself. */
+  static async take(
+    supply: PipeSupply,
+    { seccomp, isReusable }: Pick<PrewarmMessage, 'seccomp' | 'isReusable'>,
+  ): Promise<ShellPipes> {
+    const filter = seccomp && { fd: seccomp.fd, pipe: filled((await supply.take(1))[0]!, seccomp.program) }
+    return new ShellPipes(isReusable ? undefined : await supply.take(3), filter)
+  }
+
+  private constructor(
+    pipes: readonly SparePipe[] | undefined,
+    filter: { readonly fd: number; readonly pipe: SparePipe } | undefined,
+  ) {
+    this.#filter = filter
+    if (!pipes) return
+    const [stdin, stdout, stderr] = pipes
+    this.#ends = { stdin: stdin!.fd, stdout: openToWrite(stdout!), stderr: openToWrite(stderr!) }
+    this.command = new CommandPipes(pipes)
+  }
+
+  /** Its script, its own errors, and for the sandbox the inner shell's script and the command's pipes. */
+  stdio(at: ShellDescriptors, hasHelper: boolean): Stdio[] {
+    const stdio: Stdio[] = ['pipe', hasHelper ? 'pipe' : 'ignore', 'pipe']
+    const last = Math.max(...Object.values(at), this.#filter?.fd ?? 0)
+    for (let fd = stdio.length; fd <= last; fd++) stdio.push('ignore')
+    if (this.#ends) {
+      stdio[at.stdin] = this.#ends.stdin
+      stdio[at.stdout] = this.#ends.stdout
+      stdio[at.stderr] = this.#ends.stderr
+    }
+    stdio[at.report] = 'pipe'
+    stdio[at.script] = 'pipe'
+    if (this.#filter) stdio[this.#filter.fd] = this.#filter.pipe.fd
+    return stdio
+  }
+
+  /** The sandbox has its own copies now. */
+  closeSandboxEnds(): void {
+    if (this.#ends) {
+      closeSync(this.#ends.stdout)
+      closeSync(this.#ends.stderr)
+    }
+    this.#filter?.pipe.close()
   }
 }
 
@@ -105,6 +137,8 @@ export interface SparePipe {
 
 /** Provides pipes for commands. */
 export interface PipeSupply {
+  /** Whether shells create real pipes here, so that one inside a sandbox can create those of its command. */
+  readonly shellsCreatePipes: boolean
   take(count: number): Promise<readonly SparePipe[]>
   /** Closes the pipes that were not taken. */
   close(): void
@@ -135,6 +169,7 @@ export async function openPipeSupply(): Promise<PipeSupply> {
   }
   await fill()
   return {
+    shellsCreatePipes: true,
     async take(count) {
       while (spare.length < count) await fill()
       const taken = spare.splice(0, count)
@@ -208,6 +243,7 @@ export async function openFifoSupply(): Promise<PipeSupply> {
   }
   await create()
   return {
+    shellsCreatePipes: false,
     async take(count) {
       while (spare.length < count) await create()
       return spare.splice(0, count).map(openFifo)

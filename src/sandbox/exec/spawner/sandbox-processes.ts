@@ -13,6 +13,7 @@ export class SandboxProcesses {
   #hasEnded = false
   /** The shell, which becomes the command. */
   #command: KnownProcess | undefined
+  #supervisor: number | undefined
   /** What must be gone before the sandbox is: the first process of its PID namespace, with which all others end. */
   #doomed: KnownProcess[] = []
   #wasTerminated = false
@@ -40,7 +41,17 @@ export class SandboxProcesses {
   inspect(): void {
     const chain = this.#outermost === undefined ? [] : chainOf(this.#outermost)
     this.#command = chain.at(-1)
+    this.#supervisor = chain.at(-2)?.pid
     this.#doomed = chain.slice(1, 2)
+  }
+
+  /** The process that started the shell; in a reusable sandbox, its supervisor. */
+  get supervisor(): number | undefined {
+    return this.#supervisor
+  }
+
+  get isCommandLiving(): boolean {
+    return this.#command !== undefined && isLiving(this.#command)
   }
 
   /** The command's process id outside of the sandbox. */

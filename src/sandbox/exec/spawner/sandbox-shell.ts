@@ -3,20 +3,30 @@ import type { Readable, Writable } from 'node:stream'
 import { startProcess } from '../../start-process.ts'
 import {
   becomeScript,
+  DONE,
   descriptorsFor,
+  endsScript,
   forEachLine,
   joinScript,
   type OpenMessage,
+  PIPED,
   type PrewarmMessage,
+  pipesScript,
   READY,
   readyScript,
   type ShellDescriptors,
   STARTING,
+  SUPERVISING,
+  SUPERVISOR,
+  superviseScript,
+  UNCLEAN,
 } from '../start/protocol.ts'
-import type { CommandPipes } from './command-pipes.ts'
+import type { ShellPipes } from './command-pipes.ts'
 
 /** The events of a shell. */
 export interface ShellListener {
+  /** The shell inside a reusable sandbox has created the pipes of its command, and waits for it. */
+  onPiped(): void
   /** The shell inside the sandbox waits for its command. */
   onReady(): void
   /** Its last report before it becomes the command. */
@@ -24,6 +34,8 @@ export interface ShellListener {
   /** The report pipe was closed: the command has replaced the shell, or everything has ended. */
   onReportEnd(): void
   onRefused(reason: string): void
+  /** The supervisor of a reusable sandbox reports the end of a command, and whether it left nothing behind. */
+  onDone(exitCode: number, isClean: boolean): void
   /** The helper process has written a line. */
   onHelperLine(line: string): void
   onExit(code: number | null, signal: NodeJS.Signals | null): void
@@ -36,7 +48,8 @@ const MAX_STDERR = 4096
 /** The process of one sandbox: a shell that becomes a sandbox with another shell inside, which becomes the command. */
 export class SandboxShell {
   readonly #child: ChildProcess
-  readonly #descriptors: ShellDescriptors
+  readonly descriptors: ShellDescriptors
+  readonly #isReusable: boolean
   readonly #script: Writable
   #stderr = ''
   #isClosed = false
@@ -44,14 +57,15 @@ export class SandboxShell {
   /** Starts a shell that waits outside of any sandbox. */
   constructor(
     request: PrewarmMessage,
-    pipes: CommandPipes,
+    pipes: ShellPipes,
     env: Readonly<Record<string, string>>,
     listener: ShellListener,
   ) {
-    this.#descriptors = descriptorsFor(request)
-    const stdio = pipes.stdio(this.#descriptors, request.hasHelper)
+    this.descriptors = descriptorsFor(request)
+    this.#isReusable = request.isReusable
+    const stdio = pipes.stdio(this.descriptors, request.hasHelper)
     this.#child = startProcess('/bin/sh', [], { cwd: '/', env, stdio, detached: true })
-    this.#script = this.#child.stdio[this.#descriptors.script] as Writable
+    this.#script = this.#child.stdio[this.descriptors.script] as Writable
     this.#child.on('error', (error) => this.pid === undefined && listener.onError(error))
     if (this.pid === undefined) return
     this.#child.on('exit', (code, signal) => listener.onExit(code, signal))
@@ -76,15 +90,11 @@ export class SandboxShell {
     return this.#isClosed
   }
 
-  /** Whether the last text was written to the shell inside. */
-  get isInputEnded(): boolean {
-    return this.#script.writableEnded
-  }
-
   /** Turns it into a sandbox around another shell. */
   become(sandbox: OpenMessage): void {
-    this.#child.stdin!.end(becomeScript(sandbox, this.#descriptors))
-    this.#script.write(readyScript(this.#descriptors))
+    const [shell, script] = this.#isReusable ? [SUPERVISOR, superviseScript] : ['/bin/sh', readyScript]
+    this.#child.stdin!.end(becomeScript(sandbox, this.descriptors, shell))
+    this.#script.write(script(this.descriptors))
   }
 
   /** Writes to the shell inside. */
@@ -92,15 +102,21 @@ export class SandboxShell {
     this.#script.write(text)
   }
 
-  /** Writes to the shell inside for the last time. */
-  writeLast(text: string): void {
-    this.#script.end(text)
+  /** Gives the shell inside its command. */
+  writeCommand(script: string): void {
+    if (this.#isReusable) this.#script.write(endsScript(this.descriptors) + script)
+    else this.#script.end(script)
+  }
+
+  /** Lets the shell for the next command create its pipes. */
+  #createPipes(): void {
+    this.#script.write(pipesScript(this.descriptors))
   }
 
   #listen(listener: ShellListener): void {
     const { stdin, stdout, stdio } = this.#child
     const errors = this.#child.stderr as Readable
-    const report = stdio[this.#descriptors.report] as Readable
+    const report = stdio[this.descriptors.report] as Readable
     // They break when the process exits, which is handled anyway.
     for (const stream of [stdin!, this.#script, errors, report]) stream.on('error', () => {})
     errors.on('data', (bytes: Buffer) => {
@@ -108,7 +124,14 @@ export class SandboxShell {
     })
     forEachLine(report, (line) => {
       if (line === READY) listener.onReady()
+      // Only now: the supervisor would read what is meant for the shell that it starts.
+      else if (line === SUPERVISING) this.#createPipes()
+      else if (line === PIPED) listener.onPiped()
       else if (line === STARTING) listener.onStarting()
+      else if (line.startsWith(DONE)) {
+        this.#createPipes()
+        listener.onDone(Number(line.slice(DONE.length)), true)
+      } else if (line.startsWith(UNCLEAN)) listener.onDone(Number(line.slice(UNCLEAN.length)), false)
       else listener.onRefused(line)
     })
     report.on('end', () => listener.onReportEnd())

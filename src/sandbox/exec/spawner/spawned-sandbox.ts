@@ -1,17 +1,21 @@
+import { Socket } from 'node:net'
 import type { Exit, OpenMessage, PrewarmMessage, RunMessage, SpawnerMessage } from '../start/protocol.ts'
-import { CommandPipes, type PipeSupply } from './command-pipes.ts'
+import { CommandPipes, type PipeSupply, ShellPipes, type SparePipe } from './command-pipes.ts'
 import { detachedMounts, fingerprint, swappedMount, watchCovers } from './mount-checks.ts'
 import { SandboxProcesses } from './sandbox-processes.ts'
 import { SandboxShell } from './sandbox-shell.ts'
+import { readSandboxState } from './sandbox-state.ts'
 
 const GRACE_MS = 150
 const HELPER_TIMEOUT_MS = 5_000
 /** How long the last output of a sandbox that has exited is awaited. */
 const LAST_OUTPUT_MS = 100
+/** How often it is checked that a supervisor has reported the end of its command. */
+const OVERDUE_MS = 1_000
 
 /**
- * How far a sandbox has come.
- * - `prewarmed`: a shell outside of any sandbox waits, or its pipes are being created.
+ * How far a sandbox has come with its current command.
+ * - `prewarmed`: a shell outside of any sandbox waits, or the pipes of the command are being created.
  * - `sandboxed`: the shell inside the sandbox waits for its command.
  * - `running`: that shell is about to become the command, or has become it.
  */
@@ -24,23 +28,40 @@ type State =
   /** The outermost process has exited; whatever it left behind is being killed. */
   | { readonly name: 'ended'; readonly reached: Stage; readonly exit: Exit; readonly uncovered?: string }
 
-/** One sandbox in the spawner: from its prewarmed process to the end of all processes of its command. */
+/**
+ * One sandbox in the spawner: from its prewarmed process to the end of all its processes. A reusable one runs several
+ * commands, one at a time, each with an id of its own; between two of them nothing of the first is left.
+ */
 export class SpawnedSandbox {
   readonly #request: PrewarmMessage
   readonly #send: (message: SpawnerMessage) => void
   readonly #processes: SandboxProcesses
+  /** The pipes of its commands that the hub has not opened yet. */
+  readonly #pipes = new Map<number, CommandPipes>()
+  /** Of the current command, or of the next one. */
+  #id: number
+  #isReusable: boolean
   #state: State = { name: 'prewarmed' }
-  #pipes: CommandPipes | undefined
   #shell: SandboxShell | undefined
   #sandbox: (OpenMessage & { readonly fingerprint?: string }) | undefined
   #command: RunMessage | undefined
+  /** What a command could have left behind in the sandbox, as it was before the first one. */
+  #untouched: string | undefined
+  /** The exit of a command whose sandbox has not ended yet. */
+  #commandExit: Exit | undefined
   /** How the start went is reported once. */
   #isReported = false
+  #isHelperAwaited = false
+  /** The pipe that shows when the shell becomes the command, until it is read. */
+  #started: SparePipe | undefined
   #timer: NodeJS.Timeout | undefined
+  #overdue: NodeJS.Timeout | undefined
   #endCoverWatch: (() => void) | undefined
 
   constructor(request: PrewarmMessage, send: (message: SpawnerMessage) => void) {
     this.#request = request
+    this.#id = request.id
+    this.#isReusable = request.isReusable
     this.#send = send
     this.#processes = new SandboxProcesses(request.level)
   }
@@ -48,10 +69,10 @@ export class SpawnedSandbox {
   /** Starts the prewarmed process and announces its pipes. Reports its failures itself. */
   async start(supply: PipeSupply): Promise<void> {
     try {
-      const pipes = await CommandPipes.take(supply, this.#request.seccomp)
-      this.#pipes = pipes
+      this.#isReusable &&= supply.shellsCreatePipes
+      const pipes = await ShellPipes.take(supply, { ...this.#request, isReusable: this.#isReusable })
       if (this.#state.name !== 'stopping') this.#startShell(pipes)
-      pipes.closeCommandEnds()
+      pipes.closeSandboxEnds()
       if (!this.#shell) this.#finish({ signal: 'SIGKILL' })
     } catch (error) {
       this.#reportBroken((error as Error).message)
@@ -61,12 +82,14 @@ export class SpawnedSandbox {
 
   /** Turns the prewarmed process into a sandbox, now or as soon as it exists. */
   open(message: OpenMessage): void {
-    this.#sandbox = message.isWarm ? { ...message, fingerprint: fingerprint(message.args) } : message
+    const isKept = message.isWarm || this.#isReusable
+    this.#sandbox = isKept ? { ...message, fingerprint: fingerprint(message.args) } : message
     this.#enterSandbox()
   }
 
   /** Gives the sandbox its command, now or as soon as it is ready. */
   run(message: RunMessage): void {
+    if (message.id !== this.#id || this.#state.name === 'ended') return void this.#refuse(message)
     const sandbox = this.#sandbox
     if (sandbox?.fingerprint !== undefined && sandbox.fingerprint !== fingerprint(sandbox.args)) {
       return void this.#breakOff('a folder of it was replaced')
@@ -76,14 +99,15 @@ export class SpawnedSandbox {
   }
 
   /** The hub has opened its ends of the pipes. */
-  connected(): void {
-    this.#pipes?.closeHubEnds()
+  connected(id: number): void {
+    this.#pipes.get(id)?.closeHubEnds()
+    this.#pipes.delete(id)
   }
 
-  /** Ends the command, with SIGTERM first, and then everything that is left. */
-  stop(graceMs: number = GRACE_MS): void {
+  /** Ends the command with this id, with SIGTERM first, and then everything that is left. */
+  stop(id: number, graceMs: number = GRACE_MS): void {
     const state = this.#state
-    if (state.name === 'ended') return
+    if (id !== this.#id || state.name === 'ended') return
     const hasCommand = this.#reached !== 'prewarmed' && this.#command !== undefined
     const waitMs = hasCommand ? graceMs : 0
     const killAt = Date.now() + waitMs
@@ -121,15 +145,18 @@ export class SpawnedSandbox {
     this.#state = 'reached' in this.#state ? { ...this.#state, reached: stage } : { name: stage }
   }
 
-  #startShell(pipes: CommandPipes): void {
+  #startShell(pipes: ShellPipes): void {
     const env = { ...this.#request.env, ...this.#processes.environment }
-    const shell = new SandboxShell(this.#request, pipes, env, {
+    const request = { ...this.#request, isReusable: this.#isReusable }
+    const shell = new SandboxShell(request, pipes, env, {
+      onPiped: () => this.#onPiped(),
       onReady: () => this.#onReady(),
       onStarting: () => this.#onStarting(),
       onReportEnd: () => {
         if (this.#reached === 'running') this.#reportRunning()
       },
-      onRefused: (reason) => this.#report({ type: 'refused', id: this.#request.id, reason }),
+      onRefused: (reason) => this.#report({ type: 'refused', id: this.#id, reason }),
+      onDone: (exitCode, isClean) => this.#onDone({ exitCode }, isClean),
       onHelperLine: (line) => this.#onHelperLine(line),
       onExit: (code, signal) => this.#onExit({ exitCode: code ?? undefined, signal: signal ?? undefined }),
       onError: (error) => {
@@ -140,8 +167,13 @@ export class SpawnedSandbox {
     this.#shell = shell
     if (shell.pid === undefined) return
     this.#processes.outermost(shell.pid)
-    this.#send({ type: 'pipes', id: this.#request.id, paths: pipes.paths })
+    if (pipes.command) this.#announce(pipes.command)
     this.#enterSandbox()
+  }
+
+  #announce(pipes: CommandPipes): void {
+    this.#pipes.set(this.#id, pipes)
+    this.#send({ type: 'pipes', id: this.#id, paths: pipes.paths })
   }
 
   #enterSandbox(): void {
@@ -152,6 +184,25 @@ export class SpawnedSandbox {
       // The arguments cannot be passed to any program.
       this.#breakOff((error as Error).message)
     }
+  }
+
+  /** The shell for the next command waits; nothing else runs in the sandbox. */
+  #onPiped(): void {
+    const shell = this.#shell!
+    this.#processes.inspect()
+    const pid = this.#processes.command
+    try {
+      if (pid === undefined) throw new Error('its shell cannot be found')
+      const state = readSandboxState(this.#processes.supervisor!, pid)
+      this.#untouched ??= state
+      if (this.#untouched !== state) throw new Error('a command has changed it')
+      const { pipes, started } = CommandPipes.fromShell(pid, shell.descriptors)
+      this.#started = started
+      this.#announce(pipes)
+    } catch (error) {
+      return void this.#breakOff((error as Error).message)
+    }
+    this.#onReady()
   }
 
   #onReady(): void {
@@ -174,16 +225,18 @@ export class SpawnedSandbox {
   }
 
   #startCommand({ script, helper }: RunMessage): void {
-    if (helper === undefined) return void this.#shell!.writeLast(script)
+    if (helper === undefined) return void this.#shell!.writeCommand(script)
+    this.#isHelperAwaited = true
     this.#shell!.write(helper)
     this.#timer = setTimeout(() => this.#onHelperLine(''), HELPER_TIMEOUT_MS)
   }
 
   #onHelperLine(line: string): void {
-    if (this.#shell!.isInputEnded) return
+    if (!this.#isHelperAwaited) return
+    this.#isHelperAwaited = false
     // While stopping, the timer is the one that kills.
     if (this.#state.name !== 'stopping') clearTimeout(this.#timer)
-    if (line !== '') return void this.#shell!.writeLast(this.#command!.script)
+    if (line !== '') return void this.#shell!.writeCommand(this.#command!.script)
     this.#reportBroken('the way to the network did not open inside the sandbox')
     this.#processes.kill()
   }
@@ -192,14 +245,58 @@ export class SpawnedSandbox {
     this.#advance('running')
     // At this level, the processes around the command keep the report pipe open until all of them end.
     if (this.#request.level === 'namespaces') this.#reportRunning()
+    if (!this.#started) return
+    this.#watchEnd()
+    this.#awaitReplacement(this.#started)
+  }
+
+  /** The pipe closes when the shell becomes the command, or exits. Not read before the shell has opened its end. */
+  #awaitReplacement({ fd }: SparePipe): void {
+    this.#started = undefined
+    const id = this.#id
+    const pipe = new Socket({ fd, readable: true, writable: false })
+    pipe.on('error', () => {})
+    // A shell that could not become the command has reported that before, so its report is read first. If the process is
+    // gone, its end is reported next.
+    const onClose = () => {
+      if (id === this.#id && this.#processes.isCommandLiving) this.#reportRunning()
+    }
+    pipe.resume().on('close', () => setImmediate(onClose))
+  }
+
+  /** A command can stop its supervisor, which then does not report the end. */
+  #watchEnd(wasLiving = true): void {
+    this.#overdue = setTimeout(() => {
+      if (!wasLiving) return void this.kill()
+      this.#watchEnd(this.#processes.isCommandLiving)
+    }, OVERDUE_MS)
+  }
+
+  /** The supervisor has ended the command with everything that it started. */
+  #onDone(exit: Exit, isClean: boolean): void {
+    clearTimeout(this.#overdue)
+    this.#endCoverWatch?.()
+    if (this.#reached === 'running') this.#reportRunning()
+    else this.#reportBroken('its shell ended before the command')
+    const nextId = this.#command?.nextId
+    if (!isClean || nextId === undefined || this.#state.name === 'stopping') {
+      this.#commandExit = exit
+      return void this.#processes.kill()
+    }
+    this.#send({ type: 'ended', id: this.#id, ...this.#processes.nameSignal(exit) })
+    this.#id = nextId
+    this.#command = undefined
+    this.#isReported = false
+    this.#state = { name: 'prewarmed' }
   }
 
   #onExit(exit: Exit): void {
     clearTimeout(this.#timer)
+    clearTimeout(this.#overdue)
     this.#state = { name: 'ended', reached: this.#reached, exit, uncovered: this.#uncovered }
     this.#processes.outermostEnded()
     this.#processes.kill()
-    this.#awaitEnd(exit, Date.now() + LAST_OUTPUT_MS, 0)
+    this.#awaitEnd(this.#commandExit ?? exit, Date.now() + LAST_OUTPUT_MS, 0)
   }
 
   #awaitEnd(exit: Exit, until: number, tries: number): void {
@@ -218,26 +315,32 @@ export class SpawnedSandbox {
 
   #finish(exit: Exit): void {
     clearTimeout(this.#timer)
+    this.#started?.close()
     this.#endCoverWatch?.()
-    // Nobody knows of the pipes of a shell that was not started.
-    if (this.#shell?.pid === undefined) this.connected()
     this.#reportBroken('it was stopped before its command')
     const uncovered = this.#uncovered
     this.#state = { name: 'ended', reached: this.#reached, exit, uncovered }
-    this.#send({ type: 'ended', id: this.#request.id, ...exit, uncovered })
+    // First, so that the hub does not wait for it when this command has ended.
+    if (this.#command) this.#refuse(this.#command)
+    this.#send({ type: 'ended', id: this.#id, ...exit, uncovered })
+  }
+
+  /** There will be no other command after this one. */
+  #refuse({ nextId }: RunMessage): void {
+    if (nextId !== undefined) this.#send({ type: 'ended', id: nextId })
   }
 
   #breakOff(reason: string): void {
     this.#reportBroken(reason)
-    this.stop()
+    this.stop(this.#id)
   }
 
   #reportRunning(): void {
-    this.#report({ type: 'running', id: this.#request.id, pid: this.#processes.command })
+    this.#report({ type: 'running', id: this.#id, pid: this.#processes.command })
   }
 
   #reportBroken(reason: string): void {
-    this.#report({ type: 'broken', id: this.#request.id, reason })
+    this.#report({ type: 'broken', id: this.#id, reason })
   }
 
   #report(message: SpawnerMessage): void {

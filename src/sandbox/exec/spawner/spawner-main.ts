@@ -1,4 +1,4 @@
-import { forEachLine, parseHubMessage, type SpawnerMessage } from '../start/protocol.ts'
+import { forEachLine, parseHubMessage, type RunMessage, type SpawnerMessage } from '../start/protocol.ts'
 import { closeInherited, openFifoSupply, openPipeSupply, type PipeSupply } from './command-pipes.ts'
 import { SpawnedSandbox } from './spawned-sandbox.ts'
 
@@ -32,10 +32,17 @@ function receive(line: string): void {
   }
   const sandbox = sandboxes.get(message.id)
   if (message.type === 'open') sandbox?.open(message)
-  if (message.type === 'run') sandbox?.run(message)
-  if (message.type === 'stop') sandbox?.stop(message.graceMs)
-  if (message.type === 'connected' || message.type === 'release') sandbox?.connected()
+  if (message.type === 'run') run(message)
+  if (message.type === 'stop') sandbox?.stop(message.id, message.graceMs)
+  if (message.type === 'connected' || message.type === 'release') sandbox?.connected(message.id)
   if (message.type === 'release') sandboxes.delete(message.id)
+}
+
+function run(message: RunMessage): void {
+  const { id, nextId } = message
+  const sandbox = sandboxes.get(id)
+  if (sandbox && nextId !== undefined) sandboxes.set(nextId, sandbox)
+  sandbox?.run(message)
 }
 
 /** The hub is gone, or this process is broken: none of our processes may stay. */

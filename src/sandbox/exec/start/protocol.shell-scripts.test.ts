@@ -148,7 +148,7 @@ describe('the text for a shell', () => {
       launchScript({ ...order, words: ['top', 'a b'], pty: true, ...parts })
         .split('\n')
         .at(-2)
-    const moved = `'/dev/null' <&3 >&4 2>&4 3<&- 4>&- 5>&- 6>&-`
+    const moved = `'/dev/null' <&3 >&4 2>&4 3<&- 4>&- 5>&- 6>&- 7>&-`
     const asked = (shell: string) =>
       `exec 'script' '-q' '-e' '-f' '-c' ${shellQuote(`${shell}; stty rows 24 cols 80 2>/dev/null; exec 'top' 'a b'`)} ${moved}`
     expect(line({})).toBe(asked('unset SHELL'))

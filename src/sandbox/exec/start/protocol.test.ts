@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseHubMessage, parseSpawnerMessage } from './protocol.ts'
 
-const prewarm = { type: 'prewarm', id: 1, level: 'full', env: {}, hasHelper: false, joinFiles: [] }
+const prewarm = { type: 'prewarm', id: 1, level: 'full', env: {}, hasHelper: false, isReusable: false, joinFiles: [] }
 const open = { type: 'open', id: 1, file: '/bin/x', args: [], isWarm: false }
 
 describe('a line from the hub', () => {

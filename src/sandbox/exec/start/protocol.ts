@@ -27,6 +27,8 @@ const HUB_MESSAGES = {
     /** The filter's program in base64, and the descriptor from which the sandbox reads it. */
     seccomp: optional(object({ fd: count, program: text })),
     hasHelper: flag,
+    /** The sandbox may run further commands after its first one; its shells create the pipes of each. */
+    isReusable: flag,
     /** Files of its cgroup, to which it writes in order to join. */
     joinFiles: listOf(text),
   },
@@ -42,8 +44,11 @@ const HUB_MESSAGES = {
     /** Opened before there is a command: whether its folders are still the same is checked when the command comes. */
     isWarm: flag,
   },
-  /** Gives a sandbox its command. `helper` is a script to run first, whose first line of output is awaited. */
-  run: { id: count, script: text, helper: optional(text) },
+  /**
+   * Gives a sandbox its command. `helper` is a script to run first, whose first line of output is awaited. `nextId`: the
+   * id under which the sandbox waits for another command when this one has ended, if it can be used again.
+   */
+  run: { id: count, script: text, helper: optional(text), nextId: optional(count) },
   /** The hub has opened its ends of the pipes. */
   connected: { id: count },
   /** `graceMs`: how long the command has between SIGTERM and SIGKILL. */
@@ -63,8 +68,8 @@ const SPAWNER_MESSAGES = {
   /** There is no sandbox, or no longer; `reason` is what the sandbox itself reported. */
   broken: { id: count, reason: text },
   /**
-   * No process of the sandbox is left; always the last message about it. `uncovered`: it was killed because a new file
-   * at this path, which the sandbox had closed, was no longer covered.
+   * No process of the command is left; always the last message with this id. `uncovered`: it was killed because a new
+   * file at this path, which the sandbox had closed, was no longer covered.
    */
   ended: { id: count, exitCode: optional(count), signal: optional(text), uncovered: optional(text) },
 } as const satisfies Readonly<Record<string, Schema>>
@@ -155,10 +160,18 @@ export interface ShellDescriptors {
   readonly script: number
 }
 
+/** What the supervisor of a reusable sandbox reports before it starts the shell for its first command. */
+export const SUPERVISING = 'supervising'
+/** What that shell reports when it has created the pipes of its command, and waits for it. */
+export const PIPED = 'piped'
 /** What the shell reports when it waits for its command. */
 export const READY = 'ready'
 /** What the shell reports last before it becomes the command; without it, the pipe closes because the shell was killed. */
 export const STARTING = 'starting'
+/** What the supervisor reports when a command has ended and left nothing behind, followed by its exit code. */
+export const DONE = 'done '
+/** The same if the command left a process or shared memory behind that cannot be removed. */
+export const UNCLEAN = 'unclean '
 
 /** The descriptors for a sandbox: those that its filter does not need. */
 export function descriptorsFor(sandbox: { readonly seccomp?: { readonly fd: number } }): ShellDescriptors {
@@ -179,9 +192,55 @@ export function joinScript(joinFiles: readonly string[]): string {
 export function becomeScript(
   sandbox: { readonly file: string; readonly args: readonly string[] },
   { script }: ShellDescriptors,
+  shell: string = '/bin/sh',
 ): string {
-  const words = [sandbox.file, ...sandbox.args, '/bin/sh']
+  const words = [sandbox.file, ...sandbox.args, shell]
   return `exec ${words.map(shellQuote).join(' ')} <&${script} ${script}<&-\n`
+}
+
+/** Where a reusable sandbox has the program of its supervisor. */
+export const SUPERVISOR = '/run/supervisor'
+
+/** Waiting for killed processes to disappear takes microseconds; a process that takes longer than this is stuck. */
+const MAX_LOOKS = 20_000
+
+/**
+ * What the supervisor of a reusable sandbox runs: it starts a shell, which becomes the command, and waits for it. Then it
+ * kills every other process of the sandbox, and checks that none is left and no System V shared memory, semaphore or
+ * queue exists. Only its own folder and that of process 1 are then in /proc. The shell has a session of its own, so that
+ * a command which signals its process group does not reach the supervisor.
+ */
+export function superviseScript({ report }: ShellDescriptors): string {
+  const to = `>&${report}`
+  return `exec 2>/dev/null
+echo ${SUPERVISING} ${to}
+while :; do
+  /usr/bin/setsid /bin/sh
+  code=$?
+  kill -9 -1
+  looks=0
+  while set -- /proc/[0-9]*; [ $# -gt 2 ] && [ $looks -lt ${MAX_LOOKS} ]; do looks=$((looks + 1)); done
+  [ $# -le 2 ] || { echo ${UNCLEAN}$code ${to}; exit; }
+  for list in /proc/sysvipc/*; do
+    [ ! -f "$list" ] || { read -r line && read -r line && { echo ${UNCLEAN}$code ${to}; exit; }; } <"$list"
+  done
+  echo ${DONE}$code ${to}
+done
+`
+}
+
+/**
+ * Creates the pipes of the next command: here-documents, which the spawner opens through /proc. Not empty, since bash uses
+ * /dev/null for an empty one. The pipe at the script's descriptor closes when the shell becomes the command.
+ */
+export function pipesScript({ stdin, stdout, stderr, script, report }: ShellDescriptors): string {
+  const pipes = [stdin, stdout, stderr, script]
+  return `exec ${pipes.map((fd) => `${fd}<<E`).join(' ')}\n${'.\nE\n'.repeat(pipes.length)}echo ${PIPED} >&${report}\n`
+}
+
+/** Keeps only the command's ends of the pipes: runs before `launchScript`. */
+export function endsScript({ stdout, stderr, script }: ShellDescriptors): string {
+  return `exec ${[stdout, stderr, script].map((fd) => `${fd}>/proc/self/fd/${fd}`).join(' ')}\n`
 }
 
 /** What the sandbox's shell runs first, to report that the sandbox is ready. */
@@ -249,9 +308,9 @@ function terminalWords({ words, env, sandbox: { env: inherited } }: StartRequest
   return ['script', '-q', '-e', '-f', '-c', line, '/dev/null']
 }
 
-function redirections({ stdin, stdout, stderr, report }: ShellDescriptors, isMerged: boolean): string {
+function redirections({ stdin, stdout, stderr, report, script }: ShellDescriptors, isMerged: boolean): string {
   const errors = isMerged ? stdout : stderr
-  return `<&${stdin} >&${stdout} 2>&${errors} ${stdin}<&- ${stdout}>&- ${stderr}>&- ${report}>&-`
+  return `<&${stdin} >&${stdout} 2>&${errors} ${stdin}<&- ${stdout}>&- ${stderr}>&- ${report}>&- ${script}>&-`
 }
 
 function checkName(name: string): string {

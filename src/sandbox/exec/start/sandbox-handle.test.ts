@@ -44,7 +44,15 @@ describe('a sandbox from its beginning on', () => {
     void sandbox.stop(5)
     expect(said).toEqual([
       {
-        ...{ type: 'prewarm', id: 7, level: 'none', env: SANDBOX.env, hasHelper: true, joinFiles: [] },
+        ...{
+          type: 'prewarm',
+          id: 7,
+          level: 'none',
+          env: SANDBOX.env,
+          hasHelper: true,
+          isReusable: false,
+          joinFiles: [],
+        },
         seccomp: { fd: 3, program: Buffer.from('filter').toString('base64') },
       },
       {

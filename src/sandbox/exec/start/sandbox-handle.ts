@@ -35,6 +35,8 @@ export interface CommandScripts {
   readonly helper?: string
   /** The command is handed over after this resolves, and not if it rejects. */
   readonly ready?: Promise<void>
+  /** The handle for the sandbox's next command, from `createNext`. */
+  readonly next?: SandboxHandle
 }
 
 /** How far a sandbox has come. */
@@ -51,38 +53,52 @@ type State =
 /** What a sandbox uses of the link to its spawner. */
 export type SandboxLink = Pick<SpawnerLink, 'listen' | 'release' | 'send' | 'hold'>
 
-/** The hub's handle of one sandbox in the spawner, from the prewarmed process to the end of its one command. */
+/**
+ * The hub's handle of one sandbox in the spawner, from the prewarmed process to the end of one command. A reusable sandbox
+ * has a handle for each command; the handle of the next one fails if the sandbox cannot be used again.
+ */
 export class SandboxHandle {
   /** Never rejects: how the command ended, or why that is not known. */
   readonly ended: Promise<Exit | StartFailure>
   readonly #link: SandboxLink
-  readonly #id: number
-  readonly #cgroup: CommandCgroup | undefined
+  readonly id: number
+  #cgroup: CommandCgroup | undefined
   readonly #started = deferred<CommandStreams | StartFailure>()
   readonly #ended = deferred<Exit | StartFailure>()
   #state: State = { name: 'preparing', queue: [] }
   #pid: number | undefined
 
-  /** Starts the prewarmed process, for a sandbox like this one. */
-  constructor(link: SandboxLink, sandbox: SandboxLaunch, cgroup?: CommandCgroup) {
+  /** Starts the prewarmed process for a sandbox like this one; without it, the handle is for a sandbox that exists. */
+  constructor(link: SandboxLink, sandbox: SandboxLaunch | undefined, cgroup?: CommandCgroup) {
     this.#link = link
     this.#cgroup = cgroup
     this.ended = this.#ended.promise
-    this.#id = link.listen({
+    this.id = link.listen({
       onMessage: (message) => this.#receive(message),
       onLost: (how) => this.#lose(how),
     })
-    if (cgroup) void this.#prewarmIn(cgroup, sandbox)
+    if (!sandbox) this.#state = { name: 'waiting' }
+    else if (cgroup) void this.#prewarmIn(cgroup, sandbox)
     else this.#prewarm(sandbox, [])
+  }
+
+  /** Creates the handle for the command after this one, to be passed to `start`. The sandbox's cgroup is then its own. */
+  createNext(): SandboxHandle {
+    const next = new SandboxHandle(this.#link, undefined, this.#cgroup)
+    this.#cgroup = undefined
+    return next
   }
 
   /** Turns the prewarmed process into a sandbox; `isWarm` if there is no command for it yet. */
   open({ file, args, swappable, closed }: SandboxLaunch, { isWarm }: { isWarm: boolean }): void {
-    this.#send({ type: 'open', id: this.#id, file, args, swappable, closed, isWarm })
+    this.#send({ type: 'open', id: this.id, file, args, swappable, closed, isWarm })
   }
 
   /** Starts the command in the sandbox. An abort ends it, from now until its end. */
-  async start({ script, helper, ready }: CommandScripts, signal: AbortSignal): Promise<CommandProcess | StartFailure> {
+  async start(
+    { script, helper, ready, next }: CommandScripts,
+    signal: AbortSignal,
+  ): Promise<CommandProcess | StartFailure> {
     const stop = () => void this.stop()
     // All commands of a call may share one signal.
     setMaxListeners(0, signal)
@@ -90,9 +106,10 @@ export class SandboxHandle {
     void this.ended.then(() => signal.removeEventListener('abort', stop))
     await ready?.catch(async (error: unknown) => {
       await this.stop()
+      next?.cancel()
       throw error
     })
-    const streams = await this.run(script, helper)
+    const streams = await this.run(script, helper, next)
     if (!('kind' in streams) && !signal.aborted) return this.#process(streams)
     await this.ended
     if ('kind' in streams) return streams
@@ -101,11 +118,17 @@ export class SandboxHandle {
   }
 
   /** Hands over the command; returns its streams, or why it did not start. */
-  run(script: string, helper?: string): Promise<CommandStreams | StartFailure> {
+  run(script: string, helper?: string, next?: SandboxHandle): Promise<CommandStreams | StartFailure> {
     const letGo = this.#link.hold()
     void this.ended.then(letGo)
-    this.#send({ type: 'run', id: this.#id, script, helper })
+    if (next && this.hasFailed) next.cancel()
+    this.#send({ type: 'run', id: this.id, script, helper, nextId: next?.id })
     return this.#started.promise
+  }
+
+  /** There will be no next command: the sandbox of this handle ends with the command before. */
+  cancel(): void {
+    if (this.#state.name !== 'ended') this.#end({ signal: 'SIGKILL' })
   }
 
   /** No command can be started in it any more. */
@@ -121,7 +144,7 @@ export class SandboxHandle {
   /** Ends everything in the sandbox: SIGTERM, then SIGKILL after `graceMs`. */
   async stop(graceMs?: number): Promise<void> {
     const letGo = this.#link.hold()
-    this.#send({ type: 'stop', id: this.#id, graceMs })
+    this.#send({ type: 'stop', id: this.id, graceMs })
     await this.ended
     letGo()
   }
@@ -144,10 +167,10 @@ export class SandboxHandle {
     this.#prewarm(sandbox, await cgroup.joinFiles().catch(() => []))
   }
 
-  #prewarm({ level, env, seccomp, helper }: SandboxLaunch, joinFiles: readonly string[]): void {
+  #prewarm({ level, env, seccomp, helper, isReusable = false }: SandboxLaunch, joinFiles: readonly string[]): void {
     const filter = seccomp && { fd: seccomp.fd, program: Buffer.from(seccomp.program).toString('base64') }
     const hasHelper = helper !== undefined
-    this.#link.send({ type: 'prewarm', id: this.#id, level, env, seccomp: filter, hasHelper, joinFiles })
+    this.#link.send({ type: 'prewarm', id: this.id, level, env, seccomp: filter, hasHelper, isReusable, joinFiles })
     // The spawner may have been lost meanwhile.
     if (this.#state.name !== 'preparing') return
     const { queue } = this.#state
@@ -185,7 +208,7 @@ export class SandboxHandle {
       this.#fail({ kind: 'broken', reason: (error as Error).message, stderr: '', cause: error })
       void this.stop()
     }
-    this.#link.send({ type: 'connected', id: this.#id })
+    this.#link.send({ type: 'connected', id: this.id })
   }
 
   #run(pid: number | undefined): void {
@@ -210,10 +233,12 @@ export class SandboxHandle {
   #end(how: Exit | StartFailure): void {
     const ends = this.#ends
     this.#state = { name: 'ended' }
-    this.#link.release(this.#id)
+    this.#link.release(this.id)
     // An empty group that is left behind costs nothing and does not affect the command's result.
     this.#cgroup?.remove().catch(() => {})
     ends?.close()
+    // Without effect if the command has started, or has failed to start.
+    this.#started.resolve({ kind: 'broken', reason: 'it ended before its command', stderr: '' })
     this.#ended.resolve(how)
   }
 }

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { buffer, text } from 'node:stream/consumers'
 import { afterAll, describe, expect, it } from 'vitest'
-import { fullSandbox, noSandbox, processesWith, until, workspace } from '../../../../test/support/made-sandboxes.ts'
+import {
+  fullSandbox,
+  noSandbox,
+  processesWith,
+  reusableSandbox,
+  until,
+  workspace,
+} from '../../../../test/support/made-sandboxes.ts'
 import type { SandboxLaunch } from '../isolation/sandbox.ts'
 import type { CommandProcess } from './sandbox-handle.ts'
 import { createStarter, type StartRequest } from './starter.ts'
@@ -25,12 +32,28 @@ async function whole({ stdout, stderr, exited }: CommandProcess) {
   return { out, errors, exit }
 }
 
-describe.each(['full', 'none'])('a command at level %s', (level) => {
-  const sandboxOf = (folder: string) => (level === 'full' ? fullSandbox(folder) : noSandbox())
+type Kind = 'full' | 'reused' | 'none'
+const KINDS: readonly Kind[] = ['full', 'reused', 'none']
+const sandboxOf = (kind: Kind, folder: string) => {
+  if (kind === 'none') return noSandbox()
+  return kind === 'full' ? fullSandbox(folder) : reusableSandbox(folder)
+}
+
+/** Starts a command; one in a reused sandbox after another command that ran in it. */
+async function startIn(kind: Kind, request: StartRequest, signal: AbortSignal): Promise<CommandProcess> {
+  if (kind !== 'reused') return starter.start(request, signal)
+  const before = { ...request, words: ['true'], pty: false, run: 'tests' }
+  // Where the folder does not exist, no command runs.
+  const first = await starter.start(before, never).catch(() => undefined)
+  if (first) await whole(first)
+  return starter.start({ ...request, run: 'tests' }, signal)
+}
+
+describe.each(KINDS)('a command at level %s', (kind) => {
   const run = async (words: readonly string[], parts: Partial<StartRequest> & { input?: string } = {}) => {
     const cwd = parts.cwd ?? (await workspace())
     const { input = '', ...rest } = parts
-    const started = await starter.start({ ...orderOf(sandboxOf(cwd), words, cwd), ...rest }, never)
+    const started = await startIn(kind, { ...orderOf(sandboxOf(kind, cwd), words, cwd), ...rest }, never)
     started.stdin.end(input)
     return whole(started)
   }
@@ -59,7 +82,7 @@ describe.each(['full', 'none'])('a command at level %s', (level) => {
   it('may write any bytes', async () => {
     const cwd = await workspace()
     const bytes = Buffer.from(Array.from({ length: 256 * 40 }, (_, index) => index % 256))
-    const started = await starter.start(orderOf(sandboxOf(cwd), ['cat'], cwd), never)
+    const started = await startIn(kind, orderOf(sandboxOf(kind, cwd), ['cat'], cwd), never)
     started.stdin.end(bytes)
     started.stderr.resume()
     expect((await buffer(started.stdout)).equals(bytes)).toBe(true)
@@ -72,8 +95,9 @@ describe.each(['full', 'none'])('a command at level %s', (level) => {
 
   it('may close its streams and live on', async () => {
     const cwd = await workspace()
-    const started = await starter.start(
-      orderOf(sandboxOf(cwd), shell('exec >&- 2>&- <&-; read x; exec sleep 1000'), cwd),
+    const started = await startIn(
+      kind,
+      orderOf(sandboxOf(kind, cwd), shell('exec >&- 2>&- <&-; read x; exec sleep 1000'), cwd),
       never,
     )
     await Promise.all([text(started.stdout), text(started.stderr)])
@@ -113,8 +137,8 @@ describe.each(['full', 'none'])('a command at level %s', (level) => {
     const cwd = await workspace()
     const gone = `${cwd}/gone`
     const missing = { code: 'NOT_FOUND', message: `The folder to run in does not exist: "${gone}"` }
-    await expect(starter.start(orderOf(sandboxOf(cwd), ['true'], gone), never)).rejects.toMatchObject(missing)
-    await expect(starter.start(orderOf(sandboxOf(gone), ['true'], gone), never)).rejects.toMatchObject(missing)
+    await expect(startIn(kind, orderOf(sandboxOf(kind, cwd), ['true'], gone), never)).rejects.toMatchObject(missing)
+    await expect(startIn(kind, orderOf(sandboxOf(kind, gone), ['true'], gone), never)).rejects.toMatchObject(missing)
   })
 
   it('is refused with NUL in a word or a name that is none', async () => {
@@ -132,7 +156,7 @@ describe.each(['full', 'none'])('a command at level %s', (level) => {
   it('is interrupted by Ctrl-C on its terminal', async () => {
     const cwd = await workspace()
     const line = 'trap "echo caught; exit 9" INT; echo waiting; while :; do sleep 0.01; done'
-    const started = await starter.start({ ...orderOf(sandboxOf(cwd), shell(line), cwd), pty: true }, never)
+    const started = await startIn(kind, { ...orderOf(sandboxOf(kind, cwd), shell(line), cwd), pty: true }, never)
     let out = ''
     started.stdout.on('data', (bytes) => {
       out += bytes
@@ -262,17 +286,17 @@ const STUBBORN = {
   stopped: `sleep "$0" & sh -c 'kill -STOP $$' "$0" & kill -STOP $$`,
 }
 
-describe.each(['full', 'none'])('stopping at level %s', (level) => {
+describe.each(KINDS)('stopping at level %s', (kind) => {
   const order = async (line: string): Promise<StartRequest & { mark: string }> => {
     const cwd = await workspace()
-    const sandbox: SandboxLaunch = level === 'full' ? fullSandbox(cwd) : noSandbox()
+    const sandbox = sandboxOf(kind, cwd)
     const mark = `1000.${randomUUID().replaceAll(/\D/g, '')}`
     return { sandbox, words: ['sh', '-c', line, mark], cwd, env: {}, pty: false, mark }
   }
 
   it.each(Object.entries(STUBBORN))('leaves nothing of a command that is %s', async (_, line) => {
     const { mark, ...asked } = await order(line)
-    const started = await starter.start(asked, new AbortController().signal)
+    const started = await startIn(kind, asked, new AbortController().signal)
     await until(async () => (await processesWith(`sleep\0${mark}`)).length > 0)
     await started.stop()
     expect(await processesWith(mark)).toEqual([])
@@ -281,7 +305,7 @@ describe.each(['full', 'none'])('stopping at level %s', (level) => {
 
   it('lets a command end in its own way first', async () => {
     const { mark: _, ...asked } = await order('trap "echo bye; exit 4" TERM; echo; while :; do sleep 0.01; done')
-    const started = await starter.start(asked, new AbortController().signal)
+    const started = await startIn(kind, asked, new AbortController().signal)
     const out = text(started.stdout)
     await new Promise((resolve) => started.stdout.once('data', resolve))
     await started.stop()
@@ -291,22 +315,22 @@ describe.each(['full', 'none'])('stopping at level %s', (level) => {
   it('is what an abort does, before the start, during it, while the command runs and after its end', async () => {
     const { mark, ...asked } = await order('exec sleep "$0"')
     const before = AbortSignal.abort()
-    await expect(starter.start(asked, before)).rejects.toMatchObject({ code: 'ABORTED' })
+    await expect(startIn(kind, asked, before)).rejects.toMatchObject({ code: 'ABORTED' })
 
     const during = new AbortController()
-    const starting = starter.start(asked, during.signal)
+    const starting = startIn(kind, asked, during.signal)
     during.abort()
     await expect(starting).rejects.toMatchObject({ code: 'ABORTED' })
     expect(await processesWith(mark)).toEqual([])
 
     const running = new AbortController()
-    const started = await starter.start(asked, running.signal)
+    const started = await startIn(kind, asked, running.signal)
     running.abort()
     expect(await started.exited).toEqual({ signal: 'SIGTERM' })
     expect(await processesWith(mark)).toEqual([])
 
     const after = new AbortController()
-    const over = await starter.start({ ...asked, words: ['true'] }, after.signal)
+    const over = await startIn(kind, { ...asked, words: ['true'] }, after.signal)
     expect(await over.exited).toEqual({ exitCode: 0 })
     after.abort()
     await over.stop()
@@ -314,7 +338,7 @@ describe.each(['full', 'none'])('stopping at level %s', (level) => {
 
   it('takes with it what a command leaves behind when it ends by itself', async () => {
     const { mark, ...asked } = await order('setsid sleep "$0" & (setsid sleep "$0" &); exit 0')
-    const started = await starter.start(asked, new AbortController().signal)
+    const started = await startIn(kind, asked, new AbortController().signal)
     expect(await started.exited).toEqual({ exitCode: 0 })
     expect(await processesWith(mark)).toEqual([])
   })

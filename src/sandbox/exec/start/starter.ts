@@ -3,7 +3,7 @@ import { type Clock, systemClock, ToolError, throwIfAborted } from '../../../cor
 import type { CreateCgroup } from '../host/cgroup.ts'
 import type { SandboxLaunch } from '../isolation/sandbox.ts'
 import { helperScript, launchScript } from './protocol.ts'
-import { type CommandProcess, SandboxHandle } from './sandbox-handle.ts'
+import { type CommandProcess, SandboxHandle, type StartFailure } from './sandbox-handle.ts'
 import { SpawnerLink } from './spawner-link.ts'
 import { startError } from './start-error.ts'
 
@@ -20,6 +20,8 @@ export interface StartRequest {
   readonly mergeStderr?: boolean
   /** The command is handed over after this resolves, and not if it rejects; the sandbox is created meanwhile. */
   readonly ready?: Promise<void>
+  /** The run of the command: its sandbox serves further commands of the same run, and of no other. */
+  readonly run?: string
 }
 
 /** Starts commands, through a small process of its own so that a large hub does not pay for its size. */
@@ -48,6 +50,8 @@ export interface StarterOptions {
 }
 
 const WARM_SANDBOXES = { maxKinds: 4, batch: 1 }
+/** Those that have run commands and wait for more: at most this many of a kind, and kinds. */
+const USED_SANDBOXES = { maxKinds: 8, enough: 8, batch: 0 }
 /** Several together and rarely: starting one takes as long as a short command, which would have to wait for it. */
 const PREWARMED_PROCESSES = { maxKinds: 2, batch: 3, enough: 1 }
 
@@ -76,6 +80,9 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
     open: (sandbox) => open(sandbox, true),
     keyOf: ({ key }) => key,
   })
+  const used = new WarmPool({ ...USED_SANDBOXES, clock, open: prewarm, keyOf: ({ key }) => key })
+  /** Set when a reusable sandbox could not be created: some systems let nobody open the pipes of another process. */
+  let isReuseBroken = prepared === 0
   const refill = new Refill((sandbox) => {
     if (isClosed) return
     // A helper process belongs to the call of its command.
@@ -83,8 +90,12 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
     prewarmed.fill(sandbox)
   }, clock)
   const launch = (handle: SandboxHandle, request: StartRequest, script: string, signal: AbortSignal) => {
+    const { sandbox, ready } = request
+    const owned = ownedSandbox(request)
+    const next = owned && handle.createNext()
     refill.during(handle.ended)
-    return handle.start({ script, helper: helperScript(request.sandbox), ready: request.ready }, signal)
+    void handle.ended.then(() => next && used.add(owned!, next))
+    return handle.start({ script, helper: helperScript(sandbox), ready, next }, signal)
   }
   const launchNew = (request: StartRequest, script: string, signal: AbortSignal) => {
     const running = launch(open(request.sandbox, false), request, script, signal)
@@ -93,15 +104,23 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
     return running
   }
   return {
-    async start(request, signal) {
+    async start(given, signal) {
       throwIfAborted(signal)
       if (isClosed) throw new ToolError('ABORTED', 'The hub is closing: no more commands are started.')
+      const request = isReuseBroken ? usedOnce(given) : given
       const script = launchScript(request)
-      const ready = warm.take(request.sandbox)
-      const tried = ready && (await launch(ready, request, script, signal))
+      const isBroken = (tried: CommandProcess | StartFailure) =>
+        'kind' in tried && tried.kind === 'broken' && !signal.aborted
+      const owned = ownedSandbox(request)
+      const ready = (owned && used.take(owned)) ?? warm.take(request.sandbox)
+      let started = ready && (await launch(ready, request, script, signal))
       // A warm sandbox may have died, or show a folder that no longer exists; a new one is up to date.
-      const needsNew = tried === undefined || ('kind' in tried && tried.kind === 'broken' && !signal.aborted)
-      const started = needsNew ? await launchNew(request, script, signal) : tried
+      if (!started || isBroken(started)) started = await launchNew(request, script, signal)
+      if (request.sandbox.isReusable && isBroken(started)) {
+        const single = await launchNew(usedOnce(request), script, signal)
+        isReuseBroken ||= !isBroken(single)
+        started = single
+      }
       refill.want(request.sandbox)
       if (!('kind' in started)) return started
       throwIfAborted(signal)
@@ -115,10 +134,22 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
   }
 }
 
+/** The sandbox as a kind of its own for the run, undefined if it serves only one command. */
+function ownedSandbox({ sandbox, run }: StartRequest): SandboxLaunch | undefined {
+  if (!sandbox.isReusable || run === undefined) return undefined
+  return { ...sandbox, key: JSON.stringify([run, sandbox.key]) }
+}
+
+function usedOnce(request: StartRequest): StartRequest {
+  return { ...request, sandbox: { ...request.sandbox, isReusable: false } }
+}
+
 /** What a prewarmed process fixes when it is started: sandboxes with the same key can use the same one. */
-export function prewarmKey({ level, env, seccomp, helper, hasPrivateMounts, limits }: SandboxLaunch): string {
+export function prewarmKey(sandbox: SandboxLaunch): string {
+  const { level, env, seccomp, helper, hasPrivateMounts, isReusable = false, limits } = sandbox
   const filter = seccomp && [seccomp.fd, createHash('sha256').update(seccomp.program).digest('base64')]
-  return JSON.stringify([level, Object.entries(env).toSorted(), filter, helper !== undefined, hasPrivateMounts, limits])
+  const parts = [level, Object.entries(env).toSorted(), filter, helper !== undefined, hasPrivateMounts, limits]
+  return JSON.stringify([...parts, isReusable])
 }
 
 const IDLE_MS = 30_000
@@ -143,7 +174,7 @@ interface PoolOptions {
   readonly batch: number
 }
 
-/** Warm sandboxes or prewarmed processes, each for one command; they end if nobody needs them for a while. */
+/** Sandboxes or prewarmed processes that wait for a command; they end if nobody needs them for a while. */
 export class WarmPool {
   readonly #options: PoolOptions
   /** By key; the most recently used kind is last. */
@@ -168,12 +199,20 @@ export class WarmPool {
     this.#kinds.delete(key)
     this.#kinds.set(key, kind)
     const wanted = kind.length < enough ? batch : 0
-    for (let created = 0; created < wanted; created++) kind.push(this.#create(sandbox, kind))
+    for (let created = 0; created < wanted; created++) kind.push(this.#keep(this.#options.open(sandbox), kind))
     for (const old of [...this.#kinds.keys()].slice(0, -maxKinds)) this.#drop(old)
   }
 
-  #create(sandbox: SandboxLaunch, kind: Entry[]): Entry {
-    const handle = this.#options.open(sandbox)
+  /** Keeps one that exists, or ends it if there are enough of its kind. */
+  add(sandbox: SandboxLaunch, handle: SandboxHandle): void {
+    if (handle.hasFailed) return
+    this.fill(sandbox)
+    const kind = this.#kinds.get(this.#options.keyOf(sandbox))!
+    if (kind.length < this.#options.enough) kind.push(this.#keep(handle, kind))
+    else void handle.stop()
+  }
+
+  #keep(handle: SandboxHandle, kind: Entry[]): Entry {
     const remove = () => {
       cancel()
       const at = kind.findIndex((entry) => entry.handle === handle)

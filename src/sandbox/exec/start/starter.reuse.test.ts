@@ -1,0 +1,149 @@
+import { text } from 'node:stream/consumers'
+import { afterAll, describe, expect, it } from 'vitest'
+import { reusableSandbox, workspace } from '../../../../test/support/made-sandboxes.ts'
+import { createStarter, type StartRequest } from './starter.ts'
+
+const starter = createStarter()
+afterAll(() => starter.close())
+const never = new AbortController().signal
+
+/** Runs shell lines of one run in a folder of its own, one after another. */
+async function openRun(run = 'a run') {
+  const cwd = await workspace()
+  const sandbox = reusableSandbox(cwd)
+  const start = (line: string, parts: Partial<StartRequest> = {}) =>
+    starter.start({ sandbox, words: ['sh', '-c', line], cwd, env: {}, pty: false, run, ...parts }, never)
+  return {
+    cwd,
+    start,
+    async run(line: string, parts: Partial<StartRequest> = {}): Promise<string> {
+      const started = await start(line, parts)
+      started.stdin.end()
+      const [out] = await Promise.all([text(started.stdout), text(started.stderr), started.exited])
+      return out.trim()
+    },
+  }
+}
+
+/** Names the sandbox that a command runs in, with the start of its supervisor: the kernel uses the number again. */
+const WHERE = 'echo "$(readlink /proc/self/ns/mnt) $(cut -d " " -f 22 /proc/2/stat)"'
+const sleeping = (line: string) => `${line} sleep 1000 >/dev/null 2>&1 </dev/null &`
+
+describe('a sandbox', () => {
+  it('runs the commands of one run one after another, and no command of another run', async () => {
+    const { run } = await openRun()
+    const first = await run(WHERE)
+    expect([await run(WHERE), await run(WHERE)]).toEqual([first, first])
+    expect(await run(WHERE, { run: 'another run' })).not.toBe(first)
+    expect(await run(WHERE, { run: undefined })).not.toBe(first)
+    expect(await run(WHERE)).toBe(first)
+  })
+
+  it('runs one command at a time', async () => {
+    const { run } = await openRun()
+    const places = await Promise.all(Array.from({ length: 4 }, () => run(`${WHERE}; sleep 0.1`)))
+    expect(new Set(places).size).toBe(4)
+    const later = await Promise.all(Array.from({ length: 4 }, () => run(`${WHERE}; sleep 0.1`)))
+    expect(later.toSorted()).toEqual(places.toSorted())
+  })
+
+  it('is not used again after its command was stopped', async () => {
+    const { run, start } = await openRun()
+    const first = await run(WHERE)
+    const started = await start('exec sleep 1000')
+    await started.stop()
+    expect(await run(WHERE)).not.toBe(first)
+  })
+
+  it('is used again after a program that is missing, and one that fails', async () => {
+    const { run, start } = await openRun()
+    const first = await run(WHERE)
+    await expect(start('', { words: ['no-such-program'] })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await run(`${WHERE}; exit 7`)).toBe(first)
+    expect(await run(`${WHERE}; kill -9 $$`)).toBe(first)
+    expect(await run(WHERE)).toBe(first)
+  })
+})
+
+describe('a command does not see what the one before it left', () => {
+  const PROCESSES = 'cat /proc/[0-9]*/cmdline | tr "\\0" " "'
+
+  it.each([
+    ['a child', sleeping('')],
+    ['a child in another session', sleeping('setsid')],
+    ['an orphan', `( ${sleeping('setsid')} );`],
+    ['a child that ignores signals', `trap "" TERM HUP INT; ${sleeping('')}`],
+    ['a child that is stopped', `${sleeping('')} kill -STOP $!;`],
+    ['many children', `for n in 1 2 3 4 5 6 7 8; do ( ${sleeping('setsid')} ); done;`],
+  ])('of processes: %s', async (_, line) => {
+    const { run } = await openRun()
+    const first = await run(`${line} ${WHERE}`)
+    expect(first).toMatch(/^mnt:/)
+    expect(await run(PROCESSES)).not.toContain('sleep')
+    expect(await run(WHERE)).toBe(first)
+  })
+
+  it.each([
+    ['a file', 'echo secret >/tmp/left', 'cat /tmp/left'],
+    ['a hidden file', 'echo secret >/tmp/.left', 'cat /tmp/.left'],
+    ['a file in memory that is shared', 'echo secret >/dev/shm/left', 'cat /dev/shm/left'],
+    ['a file in /run', 'echo secret >/run/left', 'cat /run/left'],
+    ['the mode of a folder', 'chmod 700 /tmp', 'stat -c %a /tmp'],
+    ['the time of a folder', 'touch -d @1 /tmp', 'test $(stat -c %Y /tmp) = 1 && echo left'],
+    ['a file that was removed again', 'echo secret >/tmp/x; rm /tmp/x', 'true'],
+    ['shared memory', "perl -e 'print shmget(7, 4096, 01600)'", 'cat /proc/sysvipc/shm | wc -l'],
+    ['a semaphore', "perl -e 'print semget(7, 1, 01600)'", 'cat /proc/sysvipc/sem | wc -l'],
+    ['a queue', "perl -e 'print msgget(7, 01600)'", 'cat /proc/sysvipc/msg | wc -l'],
+    ['a priority', 'renice -n 5 -p 2 >/dev/null', 'nice'],
+    ['a limit', 'prlimit --pid 2 --nofile=40:40', 'ulimit -n'],
+    ['processors', 'taskset -p 1 2 >/dev/null', 'taskset -p $$ | cut -d: -f2'],
+  ])('of anything else: %s', async (_, leave, look) => {
+    const { run } = await openRun()
+    const untouched = await run(look)
+    const first = await run(`${WHERE}; ${leave}`)
+    expect(await run(look)).toBe(untouched)
+    expect(await run(WHERE)).not.toBe(first.split('\n')[0])
+  })
+
+  it('of variables, working folders and open files', async () => {
+    const { run } = await openRun()
+    await run('cd /usr; export LEFT=1; umask 077; exec 5>&1', { env: { GIVEN: '1' } })
+    expect(await run('pwd; umask; echo "[$LEFT$GIVEN$OLDPWD]"; ls /proc/$$/fd | tr "\\n" " "')).toMatch(
+      /^\/.*\n0022\n\[\]\n0 1 2$/,
+    )
+  })
+})
+
+describe('the supervisor', () => {
+  it('cannot be read or written by a command', async () => {
+    const { run } = await openRun()
+    const files = ['mem', 'environ', 'maps', 'auxv', 'fd/0', 'cwd/', 'root/', 'syscall', 'stack']
+    const tries = files.map((file) => `head -c 1 /proc/2/${file} >/dev/null 2>&1 && echo ${file}`)
+    expect(await run(`${tries.join('; ')}; echo x >/proc/2/mem; echo 1 >/proc/2/oom_score_adj; true`)).toBe('')
+    expect(await run('cat /proc/2/comm')).toBe('supervisor')
+  })
+
+  it.each(['STOP', 'KILL', 'TERM', 'HUP', 'CHLD', 'USR1'])(
+    'does not keep its command from ending: %s',
+    async (signal) => {
+      const { run } = await openRun()
+      await run(`kill -${signal} 2; exit 3`)
+      expect(await run('echo works')).toBe('works')
+    },
+  )
+
+  it('does not hear signals to the process group of its command', async () => {
+    const { run } = await openRun()
+    const first = await run(WHERE)
+    expect(await run(`${WHERE}; trap "echo heard" TERM; kill 0; sleep 0`)).toBe(`${first}\nheard`)
+    expect(await run(WHERE)).toBe(first)
+  })
+})
+
+it('a hundred commands leave no descriptor and no process behind', async () => {
+  const { run } = await openRun()
+  const count = () => run('ls /proc | grep -c "^[0-9]"')
+  const before = await count()
+  for (let n = 0; n < 100; n++) expect(await run(`echo ${n}`)).toBe(String(n))
+  expect(await count()).toBe(before)
+})
