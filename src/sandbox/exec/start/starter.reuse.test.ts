@@ -65,6 +65,12 @@ describe('a sandbox', () => {
   })
 })
 
+/** Opens a connection to itself and closes it; the side that closes first keeps its port for a minute. */
+const CONNECT = `
+  my $listener = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") or die;
+  my $one = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $listener->sockport) or die;
+  my $other = $listener->accept; close $one; close $other; close $listener`
+
 describe('a command does not see what the one before it left', () => {
   const PROCESSES = 'cat /proc/[0-9]*/cmdline | tr "\\0" " "'
 
@@ -94,6 +100,7 @@ describe('a command does not see what the one before it left', () => {
     ['shared memory', "perl -e 'print shmget(7, 4096, 01600)'", 'cat /proc/sysvipc/shm | wc -l'],
     ['a semaphore', "perl -e 'print semget(7, 1, 01600)'", 'cat /proc/sysvipc/sem | wc -l'],
     ['a queue', "perl -e 'print msgget(7, 01600)'", 'cat /proc/sysvipc/msg | wc -l'],
+    ['a connection', `perl -MIO::Socket::INET -e '${CONNECT}'`, 'cat /proc/net/tcp | wc -l'],
     ['a priority', 'renice -n 5 -p 2 >/dev/null', 'nice'],
     ['a limit', 'prlimit --pid 2 --nofile=40:40', 'ulimit -n'],
     ['processors', 'taskset -p 1 2 >/dev/null', 'taskset -p $$ | cut -d: -f2'],
@@ -108,9 +115,7 @@ describe('a command does not see what the one before it left', () => {
   it('of variables, working folders and open files', async () => {
     const { run } = await openRun()
     await run('cd /usr; export LEFT=1; umask 077; exec 5>&1', { env: { GIVEN: '1' } })
-    expect(await run('pwd; umask; echo "[$LEFT$GIVEN$OLDPWD]"; ls /proc/$$/fd | tr "\\n" " "')).toMatch(
-      /^\/.*\n0022\n\[\]\n0 1 2$/,
-    )
+    expect(await run('pwd; umask; echo "[$LEFT$GIVEN$OLDPWD]"; ls /proc/$$/fd')).toMatch(/^\/.*\n0022\n\[\]\n0\n1\n2$/)
   })
 })
 
