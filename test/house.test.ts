@@ -6,7 +6,7 @@ type Bound = { readonly max: number } | { readonly min: number }
 
 const BOUNDS: Readonly<Record<keyof House, Bound>> = {
   files: { max: 790 },
-  lines: { max: 124_000 },
+  lines: { max: 124_500 },
   shareUnder30: { max: 7 },
   shareFrom60To250: { min: 69 },
   // A file that only the index of its folder imports counts, although others use it through the index.
