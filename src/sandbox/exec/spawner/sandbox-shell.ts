@@ -3,8 +3,9 @@ import type { Readable, Writable } from 'node:stream'
 import { startProcess } from '../../start-process.ts'
 import {
   becomeScript,
-  DONE,
+  CLEAN,
   descriptorsFor,
+  EXITED,
   endsScript,
   forEachLine,
   joinScript,
@@ -34,8 +35,10 @@ export interface ShellListener {
   /** The report pipe was closed: the command has replaced the shell, or everything has ended. */
   onReportEnd(): void
   onRefused(reason: string): void
-  /** The supervisor of a reusable sandbox reports the end of a command, and whether it left nothing behind. */
-  onDone(exitCode: number, isClean: boolean): void
+  /** The supervisor of a reusable sandbox reports how a command has ended. */
+  onExited(exitCode: number): void
+  /** It has ended everything that the command left; `isClean` if that was possible. */
+  onCleaned(isClean: boolean): void
   /** The helper process has written a line. */
   onHelperLine(line: string): void
   onExit(code: number | null, signal: NodeJS.Signals | null): void
@@ -128,10 +131,11 @@ export class SandboxShell {
       else if (line === SUPERVISING) this.#createPipes()
       else if (line === PIPED) listener.onPiped()
       else if (line === STARTING) listener.onStarting()
-      else if (line.startsWith(DONE)) {
+      else if (line.startsWith(EXITED)) listener.onExited(Number(line.slice(EXITED.length)))
+      else if (line === CLEAN) {
         this.#createPipes()
-        listener.onDone(Number(line.slice(DONE.length)), true)
-      } else if (line.startsWith(UNCLEAN)) listener.onDone(Number(line.slice(UNCLEAN.length)), false)
+        listener.onCleaned(true)
+      } else if (line === UNCLEAN) listener.onCleaned(false)
       else listener.onRefused(line)
     })
     report.on('end', () => listener.onReportEnd())

@@ -47,7 +47,7 @@ export class SpawnedSandbox {
   #command: RunMessage | undefined
   /** What a command could have left behind in the sandbox, as it was before the first one. */
   #untouched: string | undefined
-  /** The exit of a command whose sandbox has not ended yet. */
+  /** How the command ended, as its supervisor reported. */
   #commandExit: Exit | undefined
   /** How the start went is reported once. */
   #isReported = false
@@ -150,13 +150,19 @@ export class SpawnedSandbox {
     const request = { ...this.#request, isReusable: this.#isReusable }
     const shell = new SandboxShell(request, pipes, env, {
       onPiped: () => this.#onPiped(),
-      onReady: () => this.#onReady(),
+      onReady: () => {
+        this.#processes.inspect()
+        this.#onReady()
+      },
       onStarting: () => this.#onStarting(),
       onReportEnd: () => {
         if (this.#reached === 'running') this.#reportRunning()
       },
       onRefused: (reason) => this.#report({ type: 'refused', id: this.#id, reason }),
-      onDone: (exitCode, isClean) => this.#onDone({ exitCode }, isClean),
+      onExited: (exitCode) => {
+        this.#commandExit = { exitCode }
+      },
+      onCleaned: (isClean) => this.#onCleaned(isClean),
       onHelperLine: (line) => this.#onHelperLine(line),
       onExit: (code, signal) => this.#onExit({ exitCode: code ?? undefined, signal: signal ?? undefined }),
       onError: (error) => {
@@ -207,7 +213,6 @@ export class SpawnedSandbox {
 
   #onReady(): void {
     this.#advance('sandboxed')
-    this.#processes.inspect()
     const { swappable } = this.#sandbox!
     const swapped = swappable?.length && swappedMount({ swappable }, this.#processes.mounts())
     if (swapped) return void this.#breakOff(`${swapped} was replaced while the sandbox was made`)
@@ -272,20 +277,18 @@ export class SpawnedSandbox {
     }, OVERDUE_MS)
   }
 
-  /** The supervisor has ended the command with everything that it started. */
-  #onDone(exit: Exit, isClean: boolean): void {
+  /** The supervisor has ended everything that the command started. */
+  #onCleaned(isClean: boolean): void {
     clearTimeout(this.#overdue)
     this.#endCoverWatch?.()
     if (this.#reached === 'running') this.#reportRunning()
     else this.#reportBroken('its shell ended before the command')
     const nextId = this.#command?.nextId
-    if (!isClean || nextId === undefined || this.#state.name === 'stopping') {
-      this.#commandExit = exit
-      return void this.#processes.kill()
-    }
-    this.#send({ type: 'ended', id: this.#id, ...this.#processes.nameSignal(exit) })
+    if (!isClean || nextId === undefined || this.#state.name === 'stopping') return void this.#processes.kill()
+    this.#send({ type: 'ended', id: this.#id, ...this.#processes.nameSignal(this.#commandExit ?? {}) })
     this.#id = nextId
     this.#command = undefined
+    this.#commandExit = undefined
     this.#isReported = false
     this.#state = { name: 'prewarmed' }
   }

@@ -168,10 +168,12 @@ export const PIPED = 'piped'
 export const READY = 'ready'
 /** What the shell reports last before it becomes the command; without it, the pipe closes because the shell was killed. */
 export const STARTING = 'starting'
-/** What the supervisor reports when a command has ended and left nothing behind, followed by its exit code. */
-export const DONE = 'done '
-/** The same if the command left a process or shared memory behind that cannot be removed. */
-export const UNCLEAN = 'unclean '
+/** What the supervisor reports first when a command has ended, followed by its exit code. */
+export const EXITED = 'exited '
+/** What it reports then: no process of the command is left, and nothing that could not be removed. */
+export const CLEAN = 'clean'
+/** The same if something is left. */
+export const UNCLEAN = 'unclean'
 
 /** The descriptors for a sandbox: those that its filter does not need. */
 export function descriptorsFor(sandbox: { readonly seccomp?: { readonly fd: number } }): ShellDescriptors {
@@ -216,15 +218,15 @@ export function superviseScript({ report }: ShellDescriptors): string {
 echo ${SUPERVISING} ${to}
 while :; do
   /usr/bin/setsid /bin/sh
-  code=$?
+  echo ${EXITED}$? ${to}
   kill -9 -1
   looks=0
   while set -- /proc/[0-9]*; [ $# -gt 2 ] && [ $looks -lt ${MAX_LOOKS} ]; do looks=$((looks + 1)); done
-  [ $# -le 2 ] || { echo ${UNCLEAN}$code ${to}; exit; }
+  [ $# -le 2 ] || { echo ${UNCLEAN} ${to}; exit; }
   for list in /proc/sysvipc/*; do
-    [ ! -f "$list" ] || { read -r line && read -r line && { echo ${UNCLEAN}$code ${to}; exit; }; } <"$list"
+    [ ! -f "$list" ] || { read -r line && read -r line && { echo ${UNCLEAN} ${to}; exit; }; } <"$list"
   done
-  echo ${DONE}$code ${to}
+  echo ${CLEAN} ${to}
 done
 `
 }
