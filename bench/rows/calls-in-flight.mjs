@@ -21,7 +21,7 @@ export default async function callsInFlight({ rounds }) {
     )
     await hub.close()
     return [
-      ratioFigure('audited : LangChain', samples.ours, samples.langchain, { goal: 0.6 }),
+      ratioFigure('audited : LangChain', samples.ours, samples.langchain, { goal: 0.7 }),
       figure('audited', samples.ours, { unit: 'ms' }),
       figure('LangChain', samples.langchain, { unit: 'ms' }),
     ]

@@ -16,7 +16,7 @@ export default async function commandsAtOnce({ rounds }) {
     )
     await hub.close()
     return [
-      ratioFigure('governed : plain spawn, time for 80', samples.ours, samples.plain, { goal: 2.5 }),
+      ratioFigure('governed : plain spawn, time for 80', samples.ours, samples.plain, { goal: 2 }),
       figure('governed', samples.ours.map(perSecond), { unit: '/s' }),
       figure('plain spawn', samples.plain.map(perSecond), { unit: '/s' }),
     ]
