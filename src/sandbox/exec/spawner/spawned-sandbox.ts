@@ -90,12 +90,11 @@ export class SpawnedSandbox {
   /** Gives the sandbox its command, now or as soon as it is ready. */
   run(message: RunMessage): void {
     if (message.id !== this.#id || this.#state.name === 'ended') return void this.#refuse(message)
-    const sandbox = this.#sandbox
-    if (sandbox?.fingerprint !== undefined && sandbox.fingerprint !== fingerprint(sandbox.args)) {
-      return void this.#breakOff('a folder of it was replaced')
-    }
     this.#command = message
-    if (this.#reached !== 'prewarmed') this.#startIfCovered(message)
+    const sandbox = this.#sandbox
+    const isReplaced = sandbox?.fingerprint !== undefined && sandbox.fingerprint !== fingerprint(sandbox.args)
+    if (isReplaced) this.#breakOff('a folder of it was replaced')
+    else if (this.#reached !== 'prewarmed') this.#startIfCovered(message)
   }
 
   /** The hub has opened its ends of the pipes. */
@@ -221,6 +220,8 @@ export class SpawnedSandbox {
 
   /** Watches from before the command exists, so that nothing new appears at a closed path unnoticed. */
   #startIfCovered(message: RunMessage): void {
+    // It was broken off before it was ready.
+    if (this.#isReported) return
     const { closed = [] } = this.#sandbox!
     const mounts = () => this.#processes.mounts()
     this.#endCoverWatch = watchCovers({ closed, mounts, onUncovered: (path) => this.kill(path) })
@@ -279,6 +280,8 @@ export class SpawnedSandbox {
 
   /** The supervisor has ended everything that the command started. */
   #onCleaned(isClean: boolean): void {
+    // What it reported may be read after its exit was noticed.
+    if (this.#state.name === 'ended') return
     clearTimeout(this.#overdue)
     this.#endCoverWatch?.()
     if (this.#reached === 'running') this.#reportRunning()
@@ -323,14 +326,20 @@ export class SpawnedSandbox {
     this.#reportBroken('it was stopped before its command')
     const uncovered = this.#uncovered
     this.#state = { name: 'ended', reached: this.#reached, exit, uncovered }
-    // First, so that the hub does not wait for it when this command has ended.
-    if (this.#command) this.#refuse(this.#command)
+    // First, so that the hub does not hand a command to it when this one has ended.
+    this.#endNext(this.#command)
     this.#send({ type: 'ended', id: this.#id, ...exit, uncovered })
   }
 
+  /** The hub did not know yet that the sandbox has ended; it must not wait for an answer. */
+  #refuse(message: RunMessage): void {
+    this.#endNext(message)
+    this.#send({ type: 'ended', id: message.id })
+  }
+
   /** There will be no other command after this one. */
-  #refuse({ nextId }: RunMessage): void {
-    if (nextId !== undefined) this.#send({ type: 'ended', id: nextId })
+  #endNext(message: RunMessage | undefined): void {
+    if (message?.nextId !== undefined) this.#send({ type: 'ended', id: message.nextId })
   }
 
   #breakOff(reason: string): void {

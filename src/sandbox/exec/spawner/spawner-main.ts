@@ -39,10 +39,10 @@ function receive(line: string): void {
 }
 
 function run(message: RunMessage): void {
-  const { id, nextId } = message
-  const sandbox = sandboxes.get(id)
-  if (sandbox && nextId !== undefined) sandboxes.set(nextId, sandbox)
-  sandbox?.run(message)
+  const sandbox = sandboxes.get(message.id)
+  if (!sandbox) return
+  if (message.nextId !== undefined) sandboxes.set(message.nextId, sandbox)
+  sandbox.run(message)
 }
 
 /** The hub is gone, or this process is broken: none of our processes may stay. */

@@ -1,3 +1,4 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, it } from 'vitest'
 import { reusableSandbox, workspace } from '../../../../test/support/made-sandboxes.ts'
@@ -53,6 +54,21 @@ describe('a sandbox', () => {
     const started = await start('exec sleep 1000')
     await started.stop()
     expect(await run(WHERE)).not.toBe(first)
+  })
+
+  it('is not used again if a folder that it shows was replaced, and the next one is', async () => {
+    const { cwd, run } = await openRun()
+    const first = await run(WHERE)
+    for (let turn = 0; turn < 3; turn++) {
+      await rename(cwd, `${cwd}-old`)
+      await mkdir(cwd)
+      await writeFile(`${cwd}/turn`, String(turn))
+      await rm(`${cwd}-old`, { recursive: true })
+      expect(await run('cat turn')).toBe(String(turn))
+      const place = await run(WHERE)
+      expect(place).not.toBe(first)
+      expect(await run(WHERE)).toBe(place)
+    }
   })
 
   it('is used again after a program that is missing, and one that fails', async () => {
