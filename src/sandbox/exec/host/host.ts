@@ -13,7 +13,7 @@ import {
   statSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
 
@@ -41,11 +41,26 @@ let supervisor: { readonly path?: string } | undefined
  * process of the same user into the memory and the descriptors of such a program. Undefined if none can be created.
  */
 export function supervisorFile(): string | undefined {
+  if (!canSupervise()) return undefined
   // Programs cannot be run from every folder: /run is often mounted without that right.
   if (!supervisor?.path || !existsSync(supervisor.path)) {
     supervisor = { path: createSupervisor(privateFolder()) ?? createSupervisor(createFolder(tmpdir())) }
   }
   return supervisor.path
+}
+
+/**
+ * Only with dash: bash runs a file without #! in its own process, with the descriptors of the supervisor still open. And
+ * not where the owner of the machine lets users read the memory of such programs.
+ */
+function canSupervise(): boolean {
+  try {
+    return (
+      basename(realpathSync('/bin/sh')) === 'dash' && readFileSync('/proc/sys/fs/suid_dumpable', 'utf8').trim() !== '1'
+    )
+  } catch {
+    return false
+  }
 }
 
 function createSupervisor(folder: string): string | undefined {

@@ -74,7 +74,7 @@ init_module:175:105 finit_module:313:273 delete_module:176:106 reboot:169:142 sw
 acct:163:89 quotactl:179:60 quotactl_fd:443:443 syslog:103:116 settimeofday:164:170 clock_settime:227:112
 clock_adjtime:305:266 adjtimex:159:171 sethostname:170:161 setdomainname:171:162 vhangup:153:58 nfsservctl:180:42
 migrate_pages:256:238 move_pages:279:239 iopl:172:- ioperm:173:- modify_ldt:154:- uselib:134:- ustat:136:-
-sysfs:139:- _sysctl:156:- clone:56:220 clone3:435:435 ioctl:16:29 socket:41:198
+sysfs:139:- _sysctl:156:- clone:56:220 clone3:435:435 ioctl:16:29 ioprio_set:251:30 socket:41:198
 `
 
 describe('the filter', () => {
@@ -89,6 +89,13 @@ describe('the filter', () => {
     expect(run(seccompProgram('x64')!, ARCH.x64, 0x40000000, [])).toBe(EPERM)
     expect(run(seccompProgram('x64')!, ARCH.x64, 0x3fffffff, [])).toBe(ALLOW)
     expect(run(seccompProgram('arm64')!, ARCH.arm64, 0x40000000, [])).toBe(ALLOW)
+  })
+
+  it('lets a process change its own priority of input and output, and of no other', () => {
+    for (const arch of ['x64', 'arm64'] as const) {
+      const set = (who: number) => run(seccompProgram(arch)!, ARCH[arch], JUDGED_CALLS.ioprio_set[arch], [1, who, 0])
+      expect([set(0), set(2)]).toEqual([ALLOW, EPERM])
+    }
   })
 
   it('is not made up for a processor that it does not know', () => {

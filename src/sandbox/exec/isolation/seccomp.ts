@@ -52,6 +52,7 @@ function stepsFor(arch: FilterArch): Step[] {
     equal(judged('clone'), 'clone'),
     equal(judged('ioctl'), 'ioctl'),
     equal(judged('socket'), 'socket'),
+    equal(judged('ioprio_set'), 'ioprio'),
     // Its flags are behind a pointer, where no filter sees them; without it, libraries use clone.
     equal(judged('clone3'), 'missing'),
     ...refused.map((number) => equal(number, 'refuse')),
@@ -67,6 +68,12 @@ function stepsFor(arch: FilterArch): Step[] {
     equal(TIOCSTI, 'refuse'),
     equal(TIOCLINUX, 'refuse'),
     { answer: ALLOW },
+
+    // Of itself only: the next command in this sandbox inherits the priority of another process.
+    { label: 'ioprio' },
+    { load: argument(1) },
+    equal(0, 'allow'),
+    { answer: EPERM },
 
     // Other families are not restricted by a network namespace (vsock), or are much kernel code for few users.
     { label: 'socket' },
@@ -205,5 +212,6 @@ export const JUDGED_CALLS = {
   clone: { x64: 56, arm64: 220 },
   clone3: { x64: 435, arm64: 435 },
   ioctl: { x64: 16, arm64: 29 },
+  ioprio_set: { x64: 251, arm64: 30 },
   socket: { x64: 41, arm64: 198 },
 } as const

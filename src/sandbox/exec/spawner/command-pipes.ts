@@ -40,7 +40,9 @@ export class CommandPipes {
   static fromShell(pid: number, at: ShellDescriptors): { readonly pipes: CommandPipes; readonly started: SparePipe } {
     const opened: SparePipe[] = []
     try {
-      for (const fd of [at.stdin, at.stdout, at.stderr, at.script]) opened.push(reopen(pid, fd))
+      // Whatever is at these descriptors of a process in a sandbox, reading it must not block.
+      const flags = constants.O_RDONLY | constants.O_NONBLOCK
+      for (const fd of [at.stdin, at.stdout, at.stderr, at.script]) opened.push(reopen(pid, fd, flags))
       return { pipes: new CommandPipes(opened.slice(0, 3)), started: opened[3]! }
     } catch (error) {
       for (const pipe of opened) pipe.close()
@@ -193,8 +195,8 @@ async function createPipes(run: (text: string) => Promise<void>, pid: number): P
   return pipes
 }
 
-function reopen(pid: number, number: number): SparePipe {
-  const fd = openSync(`/proc/${pid}/fd/${number}`, constants.O_RDONLY)
+function reopen(pid: number, number: number, flags = constants.O_RDONLY): SparePipe {
+  const fd = openSync(`/proc/${pid}/fd/${number}`, flags)
   if (!fstatSync(fd).isFIFO()) throw new Error('here-documents of /bin/sh are not pipes')
   readSync(fd, Buffer.alloc(8))
   // A command that runs as another user may open /dev/stdout too. Nobody else can name the pipe.

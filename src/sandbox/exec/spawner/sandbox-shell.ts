@@ -105,9 +105,12 @@ export class SandboxShell {
     this.#script.write(text)
   }
 
-  /** Gives the shell inside its command. */
+  /**
+   * Gives the shell inside its command. One that is followed by another shell gets it as a group: everything is parsed
+   * before anything runs, so that no text is left for the next shell if the command is refused.
+   */
   writeCommand(script: string): void {
-    if (this.#isReusable) this.#script.write(endsScript(this.descriptors) + script)
+    if (this.#isReusable) this.#script.write(`{\n${endsScript(this.descriptors)}${script}}\n`)
     else this.#script.end(script)
   }
 

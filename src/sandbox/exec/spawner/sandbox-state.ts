@@ -1,8 +1,8 @@
-import { constants, lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { constants, lstatSync, opendirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where a command can write in memory that belongs to its sandbox. */
-const MEMORY = ['/tmp', '/run', '/dev/shm']
+const MEMORY = ['/tmp', '/run', '/dev/shm', '/dev/pts']
 /** A sandbox in which more files are left than this is not worth reading. */
 const MAX_ENTRIES = 500
 const FILE_TYPE = BigInt(constants.S_IFMT)
@@ -30,13 +30,17 @@ function describe(root: string, path: string, device: bigint | undefined, entrie
   if (device !== undefined && dev !== device) return void entries.push(`${path} mounted`)
   entries.push(`${path} ${ino} ${mode} ${uid} ${size} ${ctimeNs}`)
   if ((mode & FILE_TYPE) !== FOLDER) return
-  for (const name of readdirSync(join(root, path)).sort()) describe(root, join(path, name), dev, entries)
+  for (const name of namesIn(join(root, path))) describe(root, join(path, name), dev, entries)
 }
 
-/** Connections outlive their processes for a while, and keep their port. Counted by the kernel: listing them takes 2 ms. */
+/**
+ * Connections outlive their processes for a while, and keep their port; so does a socket that was sent to itself. Counted
+ * by the kernel: listing them takes 2 ms.
+ */
 function sockets(shell: number): string[] {
   const counts = ['sockstat', 'sockstat6'].map((file) => textOf(`/proc/${shell}/net/${file}`)).join('\n')
-  return counts.match(/^\w+: inuse \d+|\btw \d+/gm) ?? []
+  const others = textOf(`/proc/${shell}/net/protocols`).match(/^(UNIX\S*|NETLINK) +\d+ +\d+/gm) ?? []
+  return [...(counts.match(/^\w+: inuse \d+|\btw \d+/gm) ?? []), ...others]
 }
 
 function inherited(supervisor: number): string[] {
@@ -58,4 +62,18 @@ function textOf(path: string): string {
   } catch {
     return ''
   }
+}
+
+/** Never all names of a large folder: they would fill the memory of this process. */
+function namesIn(folder: string): string[] {
+  const names: string[] = []
+  const opened = opendirSync(folder)
+  try {
+    for (let entry = opened.readSync(); entry; entry = opened.readSync()) {
+      if (names.push(entry.name) > MAX_ENTRIES) throw new Error('too many files are in its memory')
+    }
+  } finally {
+    opened.closeSync()
+  }
+  return names.sort()
 }

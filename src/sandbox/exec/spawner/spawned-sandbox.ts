@@ -159,6 +159,7 @@ export class SpawnedSandbox {
       },
       onRefused: (reason) => this.#report({ type: 'refused', id: this.#id, reason }),
       onExited: (exitCode) => {
+        if (this.#commandExit || !this.#command) return void this.kill()
         this.#commandExit = { exitCode }
       },
       onCleaned: (isClean) => this.#onCleaned(isClean),
@@ -193,6 +194,8 @@ export class SpawnedSandbox {
 
   /** The shell for the next command waits; nothing else runs in the sandbox. */
   #onPiped(): void {
+    // A report that does not fit is not the supervisor's.
+    if (!this.#isReusable || this.#reached !== 'prewarmed' || this.#started) return void this.kill()
     const shell = this.#shell!
     this.#processes.inspect()
     const pid = this.#processes.command
@@ -284,11 +287,12 @@ export class SpawnedSandbox {
     if (this.#state.name === 'ended') return
     clearTimeout(this.#overdue)
     this.#endCoverWatch?.()
-    if (this.#reached === 'running') this.#reportRunning()
-    else this.#reportBroken('its shell ended before the command')
+    if (this.#state.name === 'running') this.#reportRunning()
     const nextId = this.#command?.nextId
-    if (!isClean || nextId === undefined || this.#state.name === 'stopping') return void this.#processes.kill()
-    this.#send({ type: 'ended', id: this.#id, ...this.#processes.nameSignal(this.#commandExit ?? {}) })
+    const exit = this.#commandExit
+    // Only after a command that ran and ended by itself.
+    if (!isClean || !exit || nextId === undefined || this.#state.name !== 'running') return void this.#processes.kill()
+    this.#send({ type: 'ended', id: this.#id, ...this.#processes.nameSignal(exit) })
     this.#id = nextId
     this.#command = undefined
     this.#commandExit = undefined

@@ -121,8 +121,8 @@ export class SandboxHandle {
   run(script: string, helper?: string, next?: SandboxHandle): Promise<CommandStreams | StartFailure> {
     const letGo = this.#link.hold()
     void this.ended.then(letGo)
-    if (next && this.hasFailed) next.cancel()
-    this.#send({ type: 'run', id: this.id, script, helper, nextId: next?.id })
+    if (this.hasFailed) next?.cancel()
+    this.#send({ type: 'run', id: this.id, script, helper, nextId: this.hasFailed ? undefined : next?.id })
     return this.#started.promise
   }
 

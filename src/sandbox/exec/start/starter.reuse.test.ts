@@ -71,13 +71,26 @@ describe('a sandbox', () => {
     }
   })
 
-  it('is used again after a program that is missing, and one that fails', async () => {
+  it('is used again after a command that fails, and not after one that could not be started', async () => {
     const { run, start } = await openRun()
     const first = await run(WHERE)
-    await expect(start('', { words: ['no-such-program'] })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect(await run(`${WHERE}; exit 7`)).toBe(first)
     expect(await run(`${WHERE}; kill -9 $$`)).toBe(first)
     expect(await run(WHERE)).toBe(first)
+    await expect(start('', { words: ['no-such-program'] })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await run(WHERE)).not.toBe(first)
+  })
+
+  it('runs nothing of the text of a command that could not be started', async () => {
+    const { cwd, run, start } = await openRun()
+    await run(WHERE)
+    const words = ['/no/such/program', `touch ${cwd}/executed\n`.repeat(500)]
+    await expect(start('', { words })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const pipes = 'exec 3<<E 4<<E 5<<E 7<<E; echo piped >&6; timeout 2 cat'
+    const text = `\n${pipes} >${cwd}/stolen; exit\n${'.\nE\n'.repeat(4)}`
+    const reading = ['/no/such/program', '#'.repeat(9_000), text.repeat(40)]
+    await expect(start('', { words: reading })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await run('ls; echo works', { env: { SECRET: 'of the next one' } })).toBe('works')
   })
 })
 
@@ -117,6 +130,7 @@ describe('a command does not see what the one before it left', () => {
     ['a semaphore', "perl -e 'print semget(7, 1, 01600)'", 'cat /proc/sysvipc/sem | wc -l'],
     ['a queue', "perl -e 'print msgget(7, 01600)'", 'cat /proc/sysvipc/msg | wc -l'],
     ['a connection', `perl -MIO::Socket::INET -e '${CONNECT}'`, 'cat /proc/net/tcp | wc -l'],
+    ['the mode of a terminal', 'chmod 0 /dev/pts/ptmx', 'stat -c %a /dev/pts/ptmx'],
     ['a priority', 'renice -n 5 -p 2 >/dev/null', 'nice'],
     ['a limit', 'prlimit --pid 2 --nofile=40:40', 'ulimit -n'],
     ['processors', 'taskset -p 1 2 >/dev/null', 'taskset -p $$ | cut -d: -f2'],
@@ -167,4 +181,13 @@ it('a hundred commands leave no descriptor and no process behind', async () => {
   const before = await count()
   for (let n = 0; n < 100; n++) expect(await run(`echo ${n}`)).toBe(String(n))
   expect(await count()).toBe(before)
+})
+
+it('many files in memory do not end the process that starts commands', async () => {
+  const { run, start } = await openRun()
+  const other = await start('exec sleep 1000', { run: 'another run' })
+  await run(`perl -e 'for (1..300000) { open F, ">", "/tmp/".("n"x240).$_ or exit; close F }'`)
+  expect(await run('echo works')).toBe('works')
+  await other.stop()
+  expect(await other.exited).toEqual({ signal: 'SIGTERM' })
 })
