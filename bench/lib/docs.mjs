@@ -16,7 +16,8 @@ export async function writeFigures({ date, machine, rounds, rows }) {
   )
   const section = [
     `${HEADING}\n`,
-    `Written by \`npm run bench -- --docs\` on ${date.slice(0, 10)}: Node ${node}, ${platform}, ${cores} x ${cpu}, ${memoryGb} GB, at most ${rounds} rounds.\n`,
+    `Written by \`npm run bench -- --docs\` on ${date.slice(0, 10)}, at most ${rounds} rounds.`,
+    `Node ${node}, ${platform}, ${cores} x ${cpu}, ${memoryGb} GB.\n`,
     `Peers:\n\n${peers.join('\n')}\n`,
     '| figure | median | quartiles | goal | |\n|---|---|---|---|---|',
     ...lines,

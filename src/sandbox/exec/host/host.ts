@@ -1,9 +1,7 @@
-import { spawnSync } from 'node:child_process'
 import {
   accessSync,
   chmodSync,
   constants,
-  copyFileSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -13,7 +11,7 @@ import {
   statSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { ToolError } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
 
@@ -22,57 +20,17 @@ let made: string | undefined
 
 /** A folder that only this user can write and others may read. Removed when this process exits, or by the next hub. */
 export function privateFolder(): string {
-  if (made === undefined || !existsSync(made)) made = createFolder(runtimeFolder())
+  if (made === undefined || !existsSync(made)) made = createPrivateFolder(runtimeFolder())
   return made
 }
 
-function createFolder(parent: string): string {
+/** Creates another one inside a folder. */
+export function createPrivateFolder(parent: string): string {
   removeStaleFolders(parent)
   const folder = mkdtempSync(join(parent, `${PREFIX}${process.pid}-`))
   chmodSync(folder, 0o755)
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   return folder
-}
-
-let supervisor: { readonly path?: string } | undefined
-
-/**
- * The program of a sandbox's supervisor: a copy of the shell that can be run and not read. The kernel lets no other
- * process of the same user into the memory and the descriptors of such a program. Undefined if none can be created.
- */
-export function supervisorFile(): string | undefined {
-  if (!canSupervise()) return undefined
-  // Programs cannot be run from every folder: /run is often mounted without that right.
-  if (!supervisor?.path || !existsSync(supervisor.path)) {
-    supervisor = { path: createSupervisor(privateFolder()) ?? createSupervisor(createFolder(tmpdir())) }
-  }
-  return supervisor.path
-}
-
-/**
- * Only with dash: bash runs a file without #! in its own process, with the descriptors of the supervisor still open. And
- * not where the owner of the machine lets users read the memory of such programs.
- */
-function canSupervise(): boolean {
-  try {
-    return (
-      basename(realpathSync('/bin/sh')) === 'dash' && readFileSync('/proc/sys/fs/suid_dumpable', 'utf8').trim() !== '1'
-    )
-  } catch {
-    return false
-  }
-}
-
-function createSupervisor(folder: string): string | undefined {
-  const path = join(folder, 'supervisor')
-  try {
-    copyFileSync(realpathSync('/bin/sh'), path)
-    chmodSync(path, 0o111)
-    return spawnSync(path, ['-c', ':'], { env: {}, stdio: 'ignore' }).status === 0 ? path : undefined
-  } catch {
-    // Sandboxes are then used once.
-    return undefined
-  }
 }
 
 /** Preferably not the folder for temporary files, where the system deletes files that nobody reads for days. */

@@ -1,6 +1,6 @@
 import { type SandboxLevel, ToolError } from '../../../core/index.ts'
 import { bridgeCommand, proxyEnvironment } from '../bridge/bridge.ts'
-import { findProgram, limitOptions, needProgram, type ProcessLimits, supervisorFile } from '../host/host.ts'
+import { findProgram, limitOptions, needProgram, type ProcessLimits } from '../host/host.ts'
 import { SUPERVISOR } from '../start/protocol.ts'
 import { type MountPlan, planMounts } from './mounts.ts'
 import { namespacesWords } from './namespaces.ts'
@@ -14,6 +14,7 @@ import {
   sandboxKey,
 } from './sandbox.ts'
 import { seccompProgram } from './seccomp.ts'
+import { supervisorFile } from './supervisor.ts'
 
 /** Turns a specification into a program to start. Throws SANDBOX_UNAVAILABLE if a program that it needs is missing. */
 export function buildSandbox(spec: SandboxSpec, platform: NodeJS.Platform = process.platform): SandboxLaunch {
