@@ -12,6 +12,16 @@ describe('hashJson', () => {
     )
   })
 
+  it('hashes other values as the JSON that they are written as', () => {
+    const at = new Date(0)
+    expect(hashJson({ at, none: undefined, list: [undefined] })).toBe(hashJson({ list: [null], at: at.toJSON() }))
+    expect(hashJson({ b: { toJSON: () => ({ d: 1, c: 2 }) } })).toBe(hashJson({ b: { c: 2, d: 1 } }))
+    expect(hashJson([-0, Number.NaN])).toBe(hashJson([0, null]))
+    expect(hashJson({ [Symbol('hidden')]: 1 })).toBe(hashJson({}))
+    const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, index]))
+    expect(hashJson(many)).toBe(sha256(canonicalize(many)!))
+  })
+
   it('does not see the order of keys, but that of items', () => {
     expect(hashJson({ b: 1, a: { d: 1, c: [1, 2] } })).toBe(hashJson({ a: { c: [1, 2], d: 1 }, b: 1 }))
     expect(hashJson({ 9: 1, 10: 2 })).toBe(sha256('{"10":2,"9":1}'))

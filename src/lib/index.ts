@@ -1,6 +1,6 @@
 export { after, allSettled, once, turnFor, untilAborted } from './async.ts'
 export { escapeJson, escapeLine, escapeText, revealJson, revealLine, revealText } from './escape-text.ts'
-export { hashJson, noteTextHash, outlineJson, sha256, signWebhook, webhookKey } from './hash.ts'
+export { canonicalJson, hashJson, noteTextHash, outlineJson, sha256, signWebhook, webhookKey } from './hash.ts'
 export {
   copyAsJson,
   deepFreeze,

@@ -1,7 +1,6 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import canonicalize from 'canonicalize'
-import { isPlainObject, pointerKeys, valueAt } from '../../lib/index.ts'
+import { canonicalJson, isPlainObject, pointerKeys, valueAt } from '../../lib/index.ts'
 import { ToolError } from '../errors.ts'
 import {
   fitsNone,
@@ -105,7 +104,7 @@ function compile(
 }
 
 function hasUniqueItems(wanted: boolean, items: readonly unknown[]): boolean {
-  return !wanted || new Set(items.map((item) => canonicalize(item))).size === items.length
+  return !wanted || new Set(items.map((item) => canonicalJson(item))).size === items.length
 }
 
 function hasFewParts(value: unknown): boolean {
