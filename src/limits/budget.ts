@@ -92,10 +92,14 @@ export class BudgetLedger {
   readonly #holders: readonly BudgetHolder[]
   /** Whether any call is counted. */
   readonly isLimited: boolean
+  /** Runs of others that all calls are taken from, too. */
+  readonly #chargedRuns: ReadonlySet<string>
   /** Runs that end only with the process, of all principals. */
   readonly #openRuns: Set<string>
   /** Those used last, for the notices that they gave; made when there are limits, because it reserves its room in one allocation. */
   #accounts: LRUCache<string, BudgetAccount> | undefined
+  /** The one used last: most calls belong to the same run, and the cache takes 0.3 us of a call of 5. */
+  #lastAccount: BudgetAccount | undefined
 
   constructor(
     limits: Limits,
@@ -109,6 +113,7 @@ export class BudgetLedger {
     this.#store = store
     this.#clock = clock
     this.#holders = holders
+    this.#chargedRuns = new Set(holders.flatMap(({ chargedRuns = [] }) => chargedRuns))
     this.#openRuns = openRuns
     const hasOwn = holders.some(({ limits }) => limits !== undefined)
     this.isLimited = Boolean(limits.run ?? limits.session) || hasOwn || this.#tools.size > 0
@@ -143,6 +148,7 @@ export class BudgetLedger {
       runAccount(name),
       ...Array.from(this.#tools.keys(), (tool) => toolAccount(tool, name)),
     ])
+    this.#lastAccount = undefined
     for (const account of this.isLimited ? accounts : []) {
       this.#accounts?.delete(account)
       await this.#store.forget(account)
@@ -158,7 +164,7 @@ export class BudgetLedger {
     if (ofRun) {
       accounts.push(this.#account(runAccount(period), `This run${today}`, this.#runKey, ofRun))
       // Also for all its days together: after a restart it is not known that it was an open run.
-      for (const other of new Set(this.#holders.flatMap(({ chargedRuns = [] }) => chargedRuns)))
+      for (const other of this.#chargedRuns)
         for (const name of new Set([other, this.#periodOf(other)]))
           accounts.push(this.#account(runAccount(name), `The run ${other}, which began this one,`, this.#runKey, ofRun))
     }
@@ -190,12 +196,13 @@ export class BudgetLedger {
     this.#limits.shortKeys?.includes(unit) ? `limits.${unit}` : `limits.run.${unit}`
 
   #account(account: string, owner: string, key: (unit: UnitKey) => string, limits: BudgetLimits): BudgetAccount {
+    if (this.#lastAccount?.account === account) return this.#lastAccount
     this.#accounts ??= new LRUCache({ max: MAX_TRACKED })
     const known = this.#accounts.get(account)
-    if (known) return known
-    const fresh = new BudgetAccount({ account, owner, key, limits, expiresAt: this.#clock.now() + KEPT_MS })
-    this.#accounts.set(account, fresh)
-    return fresh
+    this.#lastAccount =
+      known ?? new BudgetAccount({ account, owner, key, limits, expiresAt: this.#clock.now() + KEPT_MS })
+    if (!known) this.#accounts.set(account, this.#lastAccount)
+    return this.#lastAccount
   }
 }
 
