@@ -4,7 +4,7 @@ import { compileVisibility, dialectOf, type Policy } from '../policy/index.ts'
 import { explainCall } from './explain.ts'
 import type { PrincipalHub } from './hub-api.ts'
 import type { RegisteredTool } from './pipeline/registered-tool.ts'
-import { type FoundTool, type RefusedTool, Registry, sortByName, ToolCatalog, ToolTable } from './pipeline/registry.ts'
+import { type FoundTool, type RefusedTool, Registry, ToolCatalog, ToolTable } from './pipeline/registry.ts'
 import { callTool, streamTool } from './pipeline.ts'
 import type { RunOwner } from './run-state.ts'
 import { newRunId } from './runs.ts'
@@ -182,9 +182,9 @@ export class OwnTools extends ToolTable {
     return this.#shared.find(name) ?? this.#own.find(name)
   }
 
-  list(): RegisteredTool[] {
-    const own = this.#own.list().filter(({ tool }) => this.#shared.find(tool.name) === undefined)
-    return sortByName([...this.#shared.list(), ...own])
+  *entries(): Iterable<RegisteredTool> {
+    yield* this.#shared.entries()
+    for (const entry of this.#own.entries()) if (this.#shared.find(entry.tool.name) === undefined) yield entry
   }
 
   *names(): Iterable<string> {

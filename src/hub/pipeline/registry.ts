@@ -1,4 +1,4 @@
-import { type AnyTool, type Capability, didYouMean, ToolError, type ToolKind } from '../../core/index.ts'
+import { type AnyTool, type Capability, nameFinder, suggestNames, ToolError, type ToolKind } from '../../core/index.ts'
 import type { ToolNames, ToolVisibility } from '../../policy/index.ts'
 import {
   type Origin,
@@ -44,14 +44,23 @@ interface Choice {
 
 /** A read-only table of tools by name. */
 export abstract class ToolTable {
+  /** Finds the nearest names, valid until a tool changes. */
+  #nearest: { readonly version: number; readonly find: (wanted: string) => string[] } | undefined
+
   /** A number that differs after every change. */
   abstract get version(): number
 
   /** Finds a tool by canonical, wire or dialect name. */
   abstract find(name: string): FoundTool | undefined
 
+  /** Returns all tools in any order. */
+  abstract entries(): Iterable<RegisteredTool>
+
   /** Returns all tools, sorted by name so that a listing is byte-stable. */
-  abstract list(): RegisteredTool[]
+  list(): RegisteredTool[] {
+    const named = new Map(Array.from(this.entries(), (entry) => [entry.tool.name, entry]))
+    return [...named.keys()].sort().map((name) => named.get(name)!)
+  }
 
   /** Returns every name of every tool. */
   abstract names(): Iterable<string>
@@ -82,8 +91,10 @@ export abstract class ToolTable {
   }
 
   notFound(name: string): ToolError {
-    const names = this.list().flatMap(({ tool, dialects }) => [tool.name, ...dialects.keys()])
-    const hint = didYouMean(name, names) || 'List the tools to see their names.'
+    // Models repeat wrong names: preparing 10,000 known ones takes as long as comparing them.
+    if (this.#nearest?.version !== this.version)
+      this.#nearest = { version: this.version, find: nameFinder(suggestible(this.entries())) }
+    const hint = suggestNames(this.#nearest.find(name)) || 'List the tools to see their names.'
     return new ToolError('TOOL_NOT_FOUND', `There is no tool ${JSON.stringify(name.slice(0, 128))}.`, { hint })
   }
 }
@@ -231,8 +242,8 @@ export class Registry extends ToolTable {
     return this.#byName.get(name)
   }
 
-  list(): RegisteredTool[] {
-    return sortByName(this.#tools.values())
+  entries(): Iterable<RegisteredTool> {
+    return this.#tools.values()
   }
 
   names(): Iterable<string> {
@@ -290,10 +301,11 @@ export function cardOf(entry: RegisteredTool, kind: string | undefined): ToolCar
   }
 }
 
-/** Sorts tools by canonical name. */
-export function sortByName(entries: Iterable<RegisteredTool>): RegisteredTool[] {
-  const named = new Map([...entries].map((entry) => [entry.tool.name, entry]))
-  return [...named.keys()].sort().map((name) => named.get(name)!)
+function* suggestible(entries: Iterable<RegisteredTool>): Iterable<string> {
+  for (const { tool, dialects } of entries) {
+    yield tool.name
+    yield* dialects.keys()
+  }
 }
 
 /** A tool as `list` shows it. */
