@@ -1,6 +1,6 @@
 // Writes the lists of what the features have, from src/features/index.ts and the files of each folder: each reader of a
 // list (the store, the config, the server, the command line, the client) loads only the files that it needs.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
 const FEATURES = path.join(import.meta.dirname, '../src/features')
@@ -76,6 +76,7 @@ export function generateFeatureLists() {
     ['src/protocol/features.generated.ts', protocolNames(features)],
     ['src/features/generated/list/index.ts', definitions(features)],
     ['src/features/generated/public/index.ts', publicTypes(features)],
+    ['src/features/generated/tool-loaders/index.ts', toolLoaders(features)],
     ...lists,
   ])
 }
@@ -157,11 +158,31 @@ export const features: readonly [${features.map(({ name }) => `typeof ${name}`).
 `
 }
 
-/** The types that a feature exports are exported by the package. */
+/** How the tools of features are loaded: every file of a folder `tools` that exports one. */
+function toolLoaders(features) {
+  const loaders = features.flatMap(({ folder }) => {
+    const tools = path.join(FEATURES, folder, 'tools')
+    return (existsSync(tools) ? readdirSync(tools).sort() : []).flatMap((file) => {
+      const source = readFileSync(path.join(tools, file), 'utf8')
+      const [, constant, name] = source.match(/^export const (\w+) = defineTool\(\{\s*name: '([^']+)'/m) ?? []
+      if (!constant || !/(?<!\.test|\.test-d)\.ts$/.test(file)) return []
+      return `  '${name}': lazyModule(async () => (await import('../../${folder}/tools/${file}')).${constant}),`
+    })
+  })
+  return `${HEAD}import { lazyModule } from '../../../core/index.ts'
+
+/** Loads the code of a tool of a feature, by the name of the tool. */
+export const featureToolLoaders = {
+${loaders.join('\n')}
+} as const
+`
+}
+
+/** The types that a feature exports are exported by the package; also without any, what it declares comes with its file. */
 function publicTypes(features) {
-  const exports = features.flatMap(({ folder, source }) => {
+  const exports = features.map(({ folder, source }) => {
     const names = [...source.matchAll(/^export type \{([^}]+)\} from/gm)].flatMap(([, list]) => list.match(/\w+/g))
-    return names.length > 0 ? `export type { ${names.join(', ')} } from '../../${folder}/index.ts'` : []
+    return `export type { ${names.join(', ')} } from '../../${folder}/index.ts'`
   })
   return `${HEAD}${exports.join('\n')}\n`
 }

@@ -8,7 +8,8 @@ export const TOOL_DOCS = path.join(import.meta.dirname, '../docs/reference/tools
 
 /** The text of docs/reference/tools.md as it has to be; `npm run check` compares it with the file. */
 export async function generateToolDocs() {
-  const { builtinTools } = await import('../src/tools/index.generated.ts')
+  const { loadBuiltinTools } = await import('../src/tools/index.generated.ts')
+  const builtinTools = await loadBuiltinTools()
   return `${[HEAD, overview(builtinTools), ...builtinTools.map(section)].join('\n\n')}\n`
 }
 

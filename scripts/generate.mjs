@@ -18,10 +18,8 @@ for (const [file, source] of generateFeatureLists()) await produce(file, () => f
 const COMMANDS = 'src/features/generated/commands/index.ts'
 await produce(COMMANDS, async () => formatted(COMMANDS, await generateFeatureCommands()))
 
-const { generateToolFacts } = await import('./generate-tool-facts.mjs')
-await produce('src/tools/facts.generated.ts', generateToolFacts)
-const { generateToolCards } = await import('./generate-tool-cards.mjs')
-await produce('src/tools/cards.generated.ts', generateToolCards)
+const { generateToolCatalogue } = await import('./generate-tool-catalogue.mjs')
+await produce('src/tools/catalogue.generated.ts', generateToolCatalogue)
 const { generateConfigDocs, generateConfigSchema } = await import('./generate-config-schema.mjs')
 const { generateToolDocs } = await import('./generate-tool-docs.mjs')
 const { generateCliDocs } = await import('./generate-cli-docs.mjs')

@@ -9,13 +9,12 @@ import {
 import { features } from './features/generated/list/index.ts'
 import { createHub, type Hub, lazySource, turnedOffSource } from './hub/index.ts'
 import { skillRoots } from './sources/skills/index.ts'
-import { builtinTools, createKeepingFetchText, createWebSearch, fetchText, webSearch } from './tools/index.ts'
+import { type BuiltinTool, builtinTools, createKeepingFetchText, createWebSearch } from './tools/index.ts'
 
 const loadMcpSource = lazyModule(() => import('./sources/mcp/index.ts'))
 const loadSkillSource = lazyModule(() => import('./sources/skills/index.ts'))
 
-/** The tools every hub has. */
-export type BuiltinTool = (typeof builtinTools)[number]
+export type { BuiltinTool } from './tools/index.ts'
 
 /**
  * Makes a hub: the built-in tools and yours, under one policy, on one record.
@@ -28,7 +27,7 @@ export function createToolHub<const T extends readonly AnyTool[] = readonly []>(
 ): Hub<BuiltinTool | T[number]> {
   const chosen = chosenForms(options)
   const off = new Set(turnedOff(options).flatMap(({ tools }) => tools))
-  const tools = builtinTools.filter((tool) => !off.has(tool)).map((tool) => chosen.get(tool) ?? tool)
+  const tools = builtinTools.filter(({ name }) => !off.has(name)).map((tool) => chosen.get(tool.name)?.(tool) ?? tool)
   return createHub(withSources(options), tools) as Hub<BuiltinTool | T[number]>
 }
 
@@ -42,6 +41,10 @@ function turnedOff(options: HubOptions) {
   return adjustments(options).flatMap(([name, { off }]) => (off ? [{ name, ...off }] : []))
 }
 
+function builtinsNamed(names: readonly string[]): readonly AnyTool[] {
+  return builtinTools.filter(({ name }) => names.includes(name))
+}
+
 /** What the owner names by a key of its own is a source like any other. */
 function withSources(options: HubOptions): HubOptions {
   const { mcpServers, skills, sources = [], sandbox } = options
@@ -49,7 +52,7 @@ function withSources(options: HubOptions): HubOptions {
     ...options,
     sources: [
       ...sources,
-      ...turnedOff(options).map(({ name, tools, why }) => turnedOffSource(name, tools, why)),
+      ...turnedOff(options).map((off) => turnedOffSource(off.name, builtinsNamed(off.tools), off.why)),
       ...(mcpServers ? [lazySource('mcp', async () => (await loadMcpSource()).createMcpSource(mcpServers))] : []),
       ...(skills?.length
         ? [lazySource('skills', async () => (await loadSkillSource()).createSkillSource(skills))]
@@ -60,11 +63,11 @@ function withSources(options: HubOptions): HubOptions {
 }
 
 /** The built-in tools that the owner's options give another form. */
-function chosenForms(options: HubOptions): ReadonlyMap<AnyTool, AnyTool> {
+function chosenForms(options: HubOptions): ReadonlyMap<string, (tool: AnyTool) => AnyTool> {
   const { core, web } = options
-  const forms = new Map<AnyTool, AnyTool>()
-  if (core?.enableAutoWriteLargeResponses) forms.set(fetchText, createKeepingFetchText())
-  if (web?.search) forms.set(webSearch, createWebSearch(web.search))
+  const forms = new Map<string, (tool: AnyTool) => AnyTool>()
+  if (core?.enableAutoWriteLargeResponses) forms.set('core/http.fetchText', createKeepingFetchText)
+  if (web?.search) forms.set('core/web.search', () => createWebSearch(web.search))
   for (const [, { replaced }] of adjustments(options)) for (const [tool, form] of replaced ?? []) forms.set(tool, form)
   return forms
 }

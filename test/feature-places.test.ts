@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { FEATURES } from '../src/core/index.ts'
 import { features } from '../src/features/generated/list/index.ts'
+import { catalogue } from '../src/tools/index.ts'
 import { sourceFiles } from './support/source-files.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -132,8 +133,9 @@ function placesOf(problems: readonly Problem[], feature: string): readonly strin
 
 /** Whether a text has the canonical name of one of its tools, or a statement about one of its tables. */
 function textsOf(feature: string): RegExp {
-  const { tools } = features.find(({ name }) => name === feature)!
-  const names = tools.map(({ name }) => name.replaceAll('.', String.raw`\.`))
+  const { capability } = features.find(({ name }) => name === feature)!
+  const tools = catalogue.flatMap(({ tool }) => (tool.capabilities.includes(capability) ? tool.name : []))
+  const names = tools.map((name) => name.replaceAll('.', String.raw`\.`))
   const tables = [...readIfThere(`src/features/${feature}/store.ts`).matchAll(/CREATE (?:VIRTUAL )?TABLE (\w+)/g)]
   const statements = tables.map(([, table]) => `\\b(?:FROM|INTO|UPDATE|TABLE|JOIN) ${table}`)
   return new RegExp(`(?<![\\w/.])(?:${[...names, ...statements].join('|')})\\b`)

@@ -2,8 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type AnySchema, compileSchema } from '../src/core/schema/index.ts'
 import { toolContract } from '../src/testing/tool-contract.ts'
-import { builtinTools } from '../src/tools/index.generated.ts'
+import { toolLoaders } from '../src/tools/index.generated.ts'
+import { builtinTools } from '../src/tools/index.ts'
 
 /** Tools whose examples need somebody or something that a test has not; all else about them holds. */
 const NEEDS: Readonly<Record<string, string | RegExp>> = {
@@ -65,5 +67,21 @@ describe('every built-in tool', () => {
       expect(tool.tags?.length).toBeGreaterThan(0)
       expect(tool.name).toMatch(/^core\/[a-z]+(\.[a-zA-Z0-9]+)*$/)
     })
+
+    it(`${tool.name} is in the catalogue as it is defined`, async () => {
+      const defined = await toolLoaders[tool.name as keyof typeof toolLoaders]()
+      expect(shapeOf(tool)).toEqual(shapeOf({ dialects: {}, ...defined }))
+    })
   }
 })
+
+/** A definition as data: schemas as JSON Schema, and `function` in the place of code. */
+function shapeOf(tool: object): unknown {
+  const entries = Object.entries(tool).map(([key, value]) => {
+    if (typeof value === 'function') return [key, 'function']
+    if (key === 'input' || key === 'output') return [key, compileSchema(value as AnySchema, { side: key }).jsonSchema()]
+    if (key !== 'dialects') return [key, value]
+    return [key, Object.entries(value as object).map(([kind, dialect]) => [kind, shapeOf(dialect)])]
+  })
+  return Object.fromEntries(entries)
+}

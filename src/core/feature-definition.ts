@@ -14,13 +14,10 @@ type OptionsOf<Name> = Name extends keyof FeatureOptions ? NonNullable<FeatureOp
 type ServiceOf<Name> = Name extends keyof FeatureServices ? FeatureServices[Name] : object
 
 /**
- * A feature of every hub. Its folder in `src/features` has the definition in `index.ts`; the files `config.ts`, `store.ts`,
- * `routes.ts`, `commands.ts` and `client.ts` are found by their names. docs/guides/add-a-feature.md shows all of them.
+ * A feature of every hub. Its folder in `src/features` has the definition in `index.ts`; the tools in the folder `tools`, and the files
+ * `config.ts`, `store.ts`, `routes.ts`, `commands.ts` and `client.ts` are found by their names. docs/guides/add-a-feature.md shows all of them.
  */
-export interface FeatureDefinition<
-  Name extends FeatureName = FeatureName,
-  Tools extends readonly AnyTool[] = readonly AnyTool[],
-> {
+export interface FeatureDefinition<Name extends FeatureName = FeatureName> {
   /** The key of its handle in `ctx`, of its service in the hub, of its options, and of its section in the config file. */
   readonly name: Name
   /** The capability that grants a tool the handle. */
@@ -29,8 +26,6 @@ export interface FeatureDefinition<
   create(options: OptionsOf<Name>, host: FeatureHost): Promise<Feature<HandleOf<Name>, ServiceOf<Name>>>
   /** All methods of its service; calling one creates the feature first. */
   readonly methods: readonly string[]
-  /** The tools that every hub has. */
-  readonly tools: Tools
   /** What the owner's options change about the tools. Default: nothing. */
   adjustTools?(options: OptionsOf<Name>): ToolAdjustment
   /** Programs that its options start outside of calls: nothing that an agent does may change their code. Default: none. */
@@ -45,10 +40,10 @@ export interface FeatureDefinition<
 
 /** What the options of a feature change about its tools. */
 export interface ToolAdjustment {
-  /** Tools that take the place of others. */
-  readonly replaced?: ReadonlyMap<AnyTool, AnyTool>
-  /** Tools that are turned off; calling one fails with this error. */
-  readonly off?: { readonly tools: readonly AnyTool[]; readonly why: () => ToolError }
+  /** Tools by name, and what takes the place of each. */
+  readonly replaced?: ReadonlyMap<string, (tool: AnyTool) => AnyTool>
+  /** Names of tools that are turned off; calling one fails with this error. */
+  readonly off?: { readonly tools: readonly string[]; readonly why: () => ToolError }
 }
 
 /** One thing that `doctor` looked at. */
@@ -63,11 +58,10 @@ export interface DoctorFinding {
 /** Defines a feature; the types of its handle, service and options come from its `declare module`. */
 export function defineFeature<
   const Name extends FeatureName,
-  const Tools extends readonly AnyTool[],
   const Methods extends readonly (keyof ServiceOf<Name> & string)[],
 >(
-  definition: FeatureDefinition<Name, Tools> & { readonly methods: AllMethods<ServiceOf<Name>, Methods> },
-): FeatureDefinition<Name, Tools> {
+  definition: FeatureDefinition<Name> & { readonly methods: AllMethods<ServiceOf<Name>, Methods> },
+): FeatureDefinition<Name> {
   return definition
 }
 

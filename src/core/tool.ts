@@ -95,7 +95,7 @@ export interface Dialect {
   /** Other spellings of arguments, and the ones they stand for: `{ file_path: 'path' }`. */
   readonly argumentAliases?: Readonly<Record<string, string>>
   /** Refuses arguments by their spelling, before they are renamed: throws a `ToolError`. */
-  readonly checkSpelling?: (args: Readonly<Record<string, unknown>>) => void
+  readonly checkSpelling?: (args: Readonly<Record<string, unknown>>) => void | Promise<void>
   /** What models read instead of the tool's own description. Default: the tool's own. */
   readonly description?: string
   /** Schema of the wire arguments; the tool's own when absent. */

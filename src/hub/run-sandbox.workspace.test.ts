@@ -3,9 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { testHub } from '../testing/tool-contract.ts'
-import { execRun } from '../tools/exec/exec-run.ts'
-import { readText } from '../tools/fs/read-text.ts'
-import { writeText } from '../tools/fs/write-text.ts'
 
 const isRoot = process.geteuid?.() === 0
 let base: string
@@ -34,7 +31,7 @@ describe.runIf(isRoot)('the workspace of a run of a hub that is root', () => {
 
   it('belongs to that user beside the records as well, which the user cannot read', async () => {
     await chmod(base, 0o755)
-    const hub = testHub({ tools: [execRun], policy: [{ allow: 'exec' }], runs: join(base, 'runs') })
+    const hub = testHub({ policy: [{ allow: 'exec' }], runs: join(base, 'runs') })
     onTestFinished(() => hub.close())
     const run = 'run-beside'
     const records = join(base, 'runs', run)
@@ -56,8 +53,7 @@ describe.runIf(isRoot)('the workspace of a run of a hub that is root', () => {
 
 function hubIn(workspaces: string) {
   const run = 'run-workspace'
-  const tools = [execRun, readText, writeText]
-  const hub = testHub({ tools, policy: [{ allow: 'exec' }, { allow: 'write:fs' }], sandbox: { workspaces } })
+  const hub = testHub({ policy: [{ allow: 'exec' }, { allow: 'write:fs' }], sandbox: { workspaces } })
   onTestFinished(() => hub.close())
   return { run, call: (name: string, input: object) => hub.callDynamic(name, input, { run }) }
 }

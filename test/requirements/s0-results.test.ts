@@ -164,7 +164,7 @@ describe('the configuration', () => {
 
 describe('what the document advises', () => {
   it('S0-53 one module has all core tools, in a folder for each of fs, http and util', async () => {
-    const { builtinTools } = await import('../../src/tools/index.generated.ts')
+    const { builtinTools } = await import('../../src/tools/index.ts')
     const names = builtinTools.map(({ name }) => name)
     for (const [folder, files] of Object.entries({
       fs: ['read-text', 'write-text', 'list-dir', 'search-text', 'sha256-file', 'delete-path'],

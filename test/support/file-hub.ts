@@ -24,7 +24,9 @@ export function fileHub(files: Readonly<Record<string, string | Uint8Array>>, op
     mkdirSync(dirname(join(root, name)), { recursive: true })
     writeFileSync(join(root, name), content)
   }
-  const hub = testHub({ sandbox: { root }, ...options })
+  // A hub has the built-in tools already; a test that names one says what it is about.
+  const tools = options.tools?.filter(({ name, override }) => override || !name.startsWith('core/'))
+  const hub = testHub({ sandbox: { root }, ...options, tools })
   onTestFinished(async () => {
     await hub.close()
     rmSync(root, { recursive: true, force: true })

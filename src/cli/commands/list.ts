@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { didYouMean, type HubOptions, toWireName, type Visibility } from '../../core/index.ts'
 import type { ToolListing } from '../../hub/index.ts'
 import { compileVisibility } from '../../policy/index.ts'
-import { builtinFacts } from '../../tools/index.ts'
+import { catalogue } from '../../tools/index.ts'
 import { UsageError } from '../exit.ts'
 import { readCliConfig } from '../hub/config.ts'
 import { hasMoreTools } from '../hub/sources.ts'
@@ -92,8 +92,9 @@ interface Listed {
 export async function openListing(options: HubOptions): Promise<Listed[]> {
   if (hasMoreTools(options)) return listCatalogue(options)
   const sees = compileVisibility(options.visibility ?? {})
-  return builtinFacts.map(({ names, groups, ...facts }) => {
-    const { name, group } = facts
+  return catalogue.map(({ tool, names, kind, group, groups }) => {
+    const { name, title, description, capabilities } = tool
+    const facts = { name, ...(title && { title }), description, kind, group, capabilities }
     return { listing: { ...facts, ...sees({ name, names, group }) }, dialectNames: dialectNamesOf(name, names), groups }
   })
 }

@@ -1,13 +1,21 @@
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { LoadedConfig } from '../../config/index.ts'
-import { type AnyTool, didYouMean, type HubOptions, type Store, systemClock, ToolError } from '../../core/index.ts'
-import type { Hub } from '../../hub/index.ts'
+import {
+  type AnyTool,
+  didYouMean,
+  type HubOptions,
+  type Store,
+  systemClock,
+  ToolError,
+  toWireName,
+} from '../../core/index.ts'
+import type { Hub, ToolCard } from '../../hub/index.ts'
 import { errnoOf, escapeLine, escapeText, once } from '../../lib/index.ts'
 import { compileVisibility, dialectOf } from '../../policy/index.ts'
 import type { RuleHolder } from '../../server/index.ts'
 import type { ServedHub } from '../../server/mcp/index.ts'
-import { type BuiltinCard, builtinCards } from '../../tools/index.ts'
+import { type CatalogueEntry, catalogue, schemasOf } from '../../tools/index.ts'
 import { interruptSignal, UsageError } from '../exit.ts'
 import { readCliConfig } from '../hub/config.ts'
 import { ignoreByGit, ignoreFromNowOn, sayPrivate, withCurrentRoot } from '../hub/folders.ts'
@@ -265,11 +273,23 @@ export function deferHub(options: HubOptions, make: () => Promise<Hub>): Deferre
 
 function cardsOf({ visibility = {} }: HubOptions, dialect = dialectOf(visibility)): ReturnType<Hub['cards']> {
   const sees = compileVisibility(visibility)
-  return builtinCards
-    .filter(({ tool, names, group }) => sees({ name: tool, names, group }).visible)
-    .map((card) => toCard(card, dialect))
+  return catalogue
+    .filter(({ tool, names, group }) => sees({ name: tool.name, names, group }).visible)
+    .map((entry) => toCard(entry, dialect))
 }
 
-function toCard({ names: _, group: __, dialects, ...card }: BuiltinCard, dialect: string | undefined) {
-  return { ...card, ...(dialect !== undefined && Object.hasOwn(dialects, dialect) && dialects[dialect]) }
+/** The same as a hub shows, which would have to be created for it. */
+function toCard({ tool, dialects }: CatalogueEntry, kind = ''): ToolCard {
+  const { name, title, description, capabilities } = tool
+  const { input, output, dialects: own } = schemasOf(name)
+  const dialect = Object.hasOwn(dialects, kind) ? dialects[kind]!.fields : undefined
+  return {
+    name: dialect?.name ?? toWireName(name),
+    description: dialect?.description ?? description,
+    parameters: (dialect && own[kind]) ?? input,
+    tool: name,
+    ...(title !== undefined && { title }),
+    capabilities,
+    output,
+  }
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Rule } from '../../core/principal.ts'
 import { defineTool } from '../../core/tool.ts'
 import { Registry } from '../../hub/pipeline/registry.ts'
-import { builtinTools } from '../../tools/index.generated.ts'
+import { builtinTools } from '../../tools/index.ts'
 import { judgeTools } from './judge-tool.ts'
 
 function judge(policy: readonly Rule[], targets: () => { remote: string | string[] }) {

@@ -1,5 +1,4 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
-import { browserTool } from './tools/browser.ts'
 import type { BrowserHandle, BrowserOptions, BrowserService } from './types.ts'
 
 declare module '../../core/feature.ts' {
@@ -26,6 +25,5 @@ export const browser = defineFeature({
   capability: 'browser',
   create: async (options, host) => (await load()).createBrowser(options, host),
   methods: ['status', 'render', 'close'],
-  tools: [browserTool],
   examine: async (options) => (await loadExamine()).examineBrowser(options),
 })

@@ -1,9 +1,8 @@
 import { afterAll, expect, it } from 'vitest'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import type { CanvasResult } from './tools/canvas.ts'
-import { canvasTool } from './tools/canvas.ts'
 
-const hub = testHub({ tools: [canvasTool] }) as TestHub
+const hub = testHub() as TestHub
 afterAll(() => hub.close({ abort: true }))
 
 const act = (action: string, input: object, more: object = {}) =>

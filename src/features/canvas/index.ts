@@ -1,5 +1,4 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
-import { canvasTool } from './tools/canvas.ts'
 import type { CanvasHandle, CanvasOptions, CanvasService, CanvasStore } from './types.ts'
 
 declare module '../../core/feature.ts' {
@@ -29,6 +28,5 @@ export const canvas = defineFeature({
   capability: 'canvas',
   create: async (options, host) => (await load()).createCanvas(options, host),
   methods: ['list', 'find', 'content', 'document', 'hide'],
-  tools: [canvasTool],
   command: { name: 'canvas', summary: 'View what agents show to people' },
 })

@@ -1,10 +1,6 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
 import type { NoteStore } from './store.ts'
 import { adjustMemoryTools } from './tools/adjust.ts'
-import { memoryForget } from './tools/forget.ts'
-import { memoryRecall } from './tools/recall.ts'
-import { memoryUpdate } from './tools/update.ts'
-import { memoryWrite } from './tools/write.ts'
 import type { MemoryHandle, MemoryOptions, MemoryService } from './types.ts'
 
 export type { MemoryProvider, ProviderNote, ProviderUse } from './providers/provider.ts'
@@ -37,7 +33,6 @@ export const memory = defineFeature({
   capability: 'memory',
   create: async (options, host) => (await load()).createMemory(options, host),
   methods: ['status', 'search', 'find', 'forget', 'candidates', 'candidate', 'promote', 'reject', 'export', 'import'],
-  tools: [memoryForget, memoryRecall, memoryUpdate, memoryWrite],
   adjustTools: adjustMemoryTools,
   command: { name: 'memory', summary: 'Review, search, export what agents remember' },
 })

@@ -1,5 +1,4 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
-import { messageSend } from './tools/message-send.ts'
 import type { InboxStore, MessageHandle, MessageService, MessagesOptions } from './types.ts'
 
 export type {
@@ -53,6 +52,5 @@ export const messages = defineFeature({
   capability: 'message',
   create: async (options, host) => (await load()).createMessages(options, host),
   methods: ['channels', 'send', 'inbox', 'markRead', 'remove'],
-  tools: [messageSend],
   command: { name: 'messages', summary: 'Read the inbox, list channels, send messages' },
 })

@@ -1,6 +1,5 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
 import { FROM_CONFIG, type ScheduleStore } from './store-types.ts'
-import { cron } from './tools/cron.ts'
 import type { ScheduleHandle, ScheduleService, SchedulesOptions } from './types.ts'
 
 declare module '../../core/feature.ts' {
@@ -30,7 +29,6 @@ export const schedules = defineFeature({
   capability: 'schedule',
   create: async (options, host) => (await load()).createSchedules(options, host),
   methods: ['start', 'stop', 'status', 'list', 'find', 'add', 'update', 'remove', 'run', 'runs', 'next', 'onRun'],
-  tools: [cron],
   inService: {
     start: {
       problem: 'Schedules do not run',

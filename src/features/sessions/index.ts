@@ -1,11 +1,6 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
 import type { SessionsOptions } from './runner.ts'
 import type { MailStore, SessionStore } from './store-types.ts'
-import { sessionHistory } from './tools/session-history.ts'
-import { sessionList } from './tools/session-list.ts'
-import { sessionSend } from './tools/session-send.ts'
-import { sessionSpawn } from './tools/session-spawn.ts'
-import { sessionStatus } from './tools/session-status.ts'
 import type { SessionHandle, SessionService } from './types.ts'
 
 export type {
@@ -56,7 +51,6 @@ export const sessions = defineFeature({
   capability: 'session',
   create: async (options, host) => (await load()).createSessions(options, host),
   methods: ['list', 'find', 'history', 'send', 'spawn', 'end', 'runners'],
-  tools: [sessionHistory, sessionList, sessionSend, sessionSpawn, sessionStatus],
   programs: ({ runners = {} }) =>
     Object.values(runners).flatMap((runner) =>
       runner.type === 'command' ? [{ argv: runner.argv, cwd: runner.cwd }] : [],

@@ -56,7 +56,7 @@ export async function translate(
   call: FoundCall,
   { dialect, input }: RegisteredDialect,
 ): Promise<void> {
-  if (dialect.checkSpelling && isPlainObject(call.input)) dialect.checkSpelling(call.input)
+  if (dialect.checkSpelling && isPlainObject(call.input)) await dialect.checkSpelling(call.input)
   if (dialect.argumentAliases) call.input = renameArguments(call, dialect.argumentAliases)
   if (input) call.input = accepted(call, await input.validate(call.input))
   if (dialect.toInput) call.input = dialect.toInput(call.input)

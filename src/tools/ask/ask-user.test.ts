@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { testHub } from '../../testing/tool-contract.ts'
-import { askUser } from './ask-user.ts'
 
 describe('core/ask.user', () => {
   it('gives the answer of the person', async () => {
     const hub = testHub({ onQuestion: ({ question, options }) => `${question} ${options?.[1]}` })
-    const result = await hub.call(askUser, { question: 'Which?', options: ['a', 'b'] })
+    const result = await hub.call('core/ask.user', { question: 'Which?', options: ['a', 'b'] })
     expect(result.data).toEqual({ answer: 'Which? b', isDefault: false })
     expect(result.content).toEqual([{ type: 'text', text: 'Which? b' }])
     await hub.close()
@@ -38,15 +37,15 @@ describe('core/ask.user', () => {
 
   it('fails at once when nobody can be asked', async () => {
     const hub = testHub()
-    expect((await hub.call(askUser, { question: 'Anybody?' })).error?.code).toBe('APPROVAL_UNAVAILABLE')
+    expect((await hub.call('core/ask.user', { question: 'Anybody?' })).error?.code).toBe('APPROVAL_UNAVAILABLE')
     await hub.close()
   })
 
   it('takes the default when nobody answers in time, and fails without one', async () => {
     const clock = fakeClock()
     const hub = testHub({ clock, onQuestion: () => new Promise(() => {}) })
-    const withDefault = hub.call(askUser, { question: 'Hello?', defaultAnswer: 'no', timeoutMs: 1_000 })
-    const without = hub.call(askUser, { question: 'Hello?', timeoutMs: 1_000 })
+    const withDefault = hub.call('core/ask.user', { question: 'Hello?', defaultAnswer: 'no', timeoutMs: 1_000 })
+    const without = hub.call('core/ask.user', { question: 'Hello?', timeoutMs: 1_000 })
     await clock.advance(1_000)
     expect((await withDefault).data).toEqual({ answer: 'no', isDefault: true })
     expect((await without).error?.code).toBe('APPROVAL_TIMEOUT')
@@ -65,7 +64,9 @@ describe('core/ask.user', () => {
           controller.abort()
         }),
     })
-    expect((await hub.call(askUser, { question: 'Hello?' }, { signal: controller.signal })).status).toBe('aborted')
+    expect((await hub.call('core/ask.user', { question: 'Hello?' }, { signal: controller.signal })).status).toBe(
+      'aborted',
+    )
     expect(told).toBe(true)
     await hub.close()
   })
@@ -73,7 +74,7 @@ describe('core/ask.user', () => {
   it('says so when the answer is no text or the asking fails', async () => {
     for (const onQuestion of [() => 42 as never, () => Promise.reject(new Error('line is dead'))]) {
       const hub = testHub({ onQuestion })
-      expect((await hub.call(askUser, { question: 'Hello?' })).error?.code).toBe('INTERNAL')
+      expect((await hub.call('core/ask.user', { question: 'Hello?' })).error?.code).toBe('INTERNAL')
       await hub.close()
     }
   })

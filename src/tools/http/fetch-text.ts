@@ -74,21 +74,19 @@ export const fetchText = defineTool({
 })
 
 /** The same tool for an owner who wants large answers stored completely in a file. */
-export function createKeepingFetchText(): typeof fetchText {
-  return Object.freeze({
-    ...fetchText,
-    capabilities: Object.freeze(['network', 'send', 'write:fs'] as const),
-    // The file is named when it is needed, and judged then.
-    targets: (input: RequestInput) => ({ ...targetsOf(input), 'write:fs': [] }),
-    async execute(input: RequestInput, ctx: Context<'network' | 'send' | 'write:fs'>) {
-      // A rule that limits the bytes of a call limits the file too.
-      if (ctx.constraints.maxBytes !== undefined) return fetchText.execute(input, ctx)
-      const response = await ctx.fetch(input.url, { ...requestOf(input), overflow: 'stream' })
-      const fetched = await toFetchedText(response)
-      return withEvidence(response.isCut ? await keepWhole(response, fetched, ctx) : fetched, input.method, ctx)
-    },
-  })
-}
+export const keepingFetchText: typeof fetchText = Object.freeze({
+  ...fetchText,
+  capabilities: Object.freeze(['network', 'send', 'write:fs'] as const),
+  // The file is named when it is needed, and judged then.
+  targets: (input: RequestInput) => ({ ...targetsOf(input), 'write:fs': [] }),
+  async execute(input: RequestInput, ctx: Context<'network' | 'send' | 'write:fs'>) {
+    // A rule that limits the bytes of a call limits the file too.
+    if (ctx.constraints.maxBytes !== undefined) return fetchText.execute(input, ctx)
+    const response = await ctx.fetch(input.url, { ...requestOf(input), overflow: 'stream' })
+    const fetched = await toFetchedText(response)
+    return withEvidence(response.isCut ? await keepWhole(response, fetched, ctx) : fetched, input.method, ctx)
+  },
+})
 
 function targetsOf({ url, method }: RequestInput): Targets<'network' | 'send'> {
   return { network: url, send: method === 'POST' ? url : [] }

@@ -1,14 +1,6 @@
-import { z } from 'zod'
 import { ToolError } from '../../core/index.ts'
+import { isPlainObject } from '../../lib/index.ts'
 import type { RawHit, SearchProvider, SearchQuery, WebSearchRequest } from './search-provider.ts'
-
-const tavilyAnswer = z.object({ results: z.array(z.unknown()).max(1_000) })
-const tavilyHit = z.object({
-  title: z.string().nullish(),
-  url: z.string(),
-  content: z.string().nullish(),
-  published_date: z.string().nullish(),
-})
 
 /** Tavily: a JSON body by POST, the key as a bearer token. */
 const tavily: SearchProvider = {
@@ -29,23 +21,8 @@ const tavily: SearchProvider = {
       exclude_domains: excludeDomains,
     }),
   }),
-  parse: (json) =>
-    readHits(tavilyAnswer.parse(json).results, tavilyHit).map(({ title, url, content, published_date }) => ({
-      title: title ?? '',
-      url,
-      snippet: content ?? '',
-      ...(published_date ? { published: published_date } : {}),
-    })),
+  parse: (json) => readHits(valueAt(json, 'results'), { snippet: 'content', published: ['published_date'] }),
 }
-
-const braveAnswer = z.object({ web: z.object({ results: z.array(z.unknown()).max(1_000) }).nullish() })
-const braveHit = z.object({
-  title: z.string().nullish(),
-  url: z.string(),
-  description: z.string().nullish(),
-  page_age: z.string().nullish(),
-  age: z.string().nullish(),
-})
 
 const BRAVE_FRESHNESS = { day: 'pd', week: 'pw', month: 'pm', year: 'py' } as const
 
@@ -65,24 +42,11 @@ const brave: SearchProvider = {
     }
   },
   parse: (json) =>
-    readHits(braveAnswer.parse(json).web?.results ?? [], braveHit).map(
-      ({ title, url, description, page_age, age }) => ({
-        title: title ?? '',
-        url,
-        snippet: description ?? '',
-        ...(page_age || age ? { published: page_age || age || '' } : {}),
-      }),
-    ),
+    readHits(valueAt(valueAt(json, 'web') ?? { results: [] }, 'results'), {
+      snippet: 'description',
+      published: ['page_age', 'age'],
+    }),
 }
-
-const searxngAnswer = z.object({ results: z.array(z.unknown()).max(1_000) })
-
-const searxngHit = z.object({
-  title: z.string().nullish(),
-  url: z.string(),
-  content: z.string().nullish(),
-  publishedDate: z.string().nullish(),
-})
 
 /** SearXNG: self-hosted, without a key; its settings must allow the format json. */
 const searxng: SearchProvider = {
@@ -93,13 +57,7 @@ const searxng: SearchProvider = {
     if (query.language) parameters.set('language', query.language)
     return { url: `${url}/search?${parameters}`, method: 'GET', headers: { accept: 'application/json' } }
   },
-  parse: (json) =>
-    readHits(searxngAnswer.parse(json).results, searxngHit).map(({ title, url, content, publishedDate }) => ({
-      title: title ?? '',
-      url,
-      snippet: content ?? '',
-      ...(publishedDate ? { published: publishedDate } : {}),
-    })),
+  parse: (json) => readHits(valueAt(json, 'results'), { snippet: 'content', published: ['publishedDate'] }),
 }
 
 /** The search service: a built-in one, or your own. */
@@ -156,16 +114,36 @@ export function openProvider({ provider: named, url: place, secret: secretName }
   }
 }
 
-/** The valid hits of a list; invalid ones do not hide the others. */
-export function readHits<T>(list: readonly unknown[], hit: z.ZodType<T>): T[] {
-  return list.flatMap((entry) => {
-    const { success, data } = hit.safeParse(entry)
-    return success ? [data] : []
+/** The value of a key; throws if the answer is not an object. */
+function valueAt(answer: unknown, key: string): unknown {
+  if (!isPlainObject(answer)) throw new TypeError(`an object with ${key} was expected`)
+  return answer[key]
+}
+
+const MAX_HITS = 1_000
+
+/** Where a service puts the texts of a hit besides `title` and `url`. */
+interface HitKeys {
+  readonly snippet: string
+  /** The first that is not empty counts. */
+  readonly published: readonly string[]
+}
+
+/** The valid hits of a list; invalid ones do not hide the others. Throws if it is not a list. */
+function readHits(list: unknown, keys: HitKeys): RawHit[] {
+  if (!Array.isArray(list) || list.length > MAX_HITS) throw new TypeError(`at most ${MAX_HITS} hits were expected`)
+  return list.flatMap((hit: unknown) => {
+    if (!isPlainObject(hit) || typeof hit.url !== 'string') return []
+    const texts = ['title', keys.snippet, ...keys.published].map((key) => hit[key] ?? '')
+    if (!texts.every((text) => typeof text === 'string')) return []
+    const [title = '', snippet = '', ...dates] = texts
+    const published = dates.find((date) => date !== '')
+    return { title, url: hit.url, snippet, ...(published && { published }) }
   })
 }
 
 /** The query with its domains as search operators, for services without a field for them. */
-export function withSites({ query, includeDomains = [], excludeDomains = [] }: SearchQuery): string {
+function withSites({ query, includeDomains = [], excludeDomains = [] }: SearchQuery): string {
   const wanted = includeDomains.map((domain) => `site:${domain}`).join(' OR ')
   const unwanted = excludeDomains.map((domain) => `-site:${domain}`)
   return [query, includeDomains.length > 1 ? `(${wanted})` : wanted, ...unwanted]

@@ -2,7 +2,6 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { testHub } from '../../testing/tool-contract.ts'
-import { webFetch } from './web-fetch.ts'
 
 const LOOPBACK = { network: ['127.0.0.1'], privateRanges: ['127.0.0.1/32'] }
 const FILLER = 'Bread needs flour, water, salt and, above all, time. '.repeat(20)
@@ -23,7 +22,7 @@ async function serve(listener: RequestListener): Promise<{ url: string; server: 
 }
 
 function hubFor(options = {}) {
-  const hub = testHub({ tools: [webFetch], sandbox: LOOPBACK, ...options })
+  const hub = testHub({ sandbox: LOOPBACK, ...options })
   open.push(hub)
   return hub
 }
@@ -38,7 +37,7 @@ const article = `<title>Bread</title><nav>Menu</nav><article><h2>Dough</h2><p>${
 describe('core/web.fetch', () => {
   it('reads the article of a page', async () => {
     const { url } = await serve(html(article))
-    const result = await hubFor().call(webFetch, { url: `${url}/bread` })
+    const result = await hubFor().call('core/web.fetch', { url: `${url}/bread` })
     expect(result.data).toEqual({
       url: `${url}/bread`,
       finalUrl: `${url}/bread`,
@@ -53,7 +52,7 @@ describe('core/web.fetch', () => {
 
   it('leaves the query out of the evidence, where keys travel', async () => {
     const { url } = await serve(html(article))
-    const { evidence } = await hubFor().call(webFetch, { url: `${url}/bread?access=hush` })
+    const { evidence } = await hubFor().call('core/web.fetch', { url: `${url}/bread?access=hush` })
     expect(evidence).toMatchObject([{ type: 'url', ref: `${url}/bread?…` }])
   })
 
@@ -71,7 +70,7 @@ describe('core/web.fetch', () => {
   it('gives the beginning of a long text, and keeps the whole', async () => {
     const { url } = await serve(html(article))
     const hub = hubFor()
-    const result = await hub.call(webFetch, { url, maxChars: 100 })
+    const result = await hub.call('core/web.fetch', { url, maxChars: 100 })
     expect(result.data?.text).toHaveLength(100)
     expect(result.data?.chars).toBe(FILLER.length + 9)
     expect(result.meta.truncated).toBeDefined()
@@ -82,14 +81,14 @@ describe('core/web.fetch', () => {
 
   it('goes on without a place for the whole', async () => {
     const { url } = await serve(html(article))
-    const result = await hubFor({ runs: false }).call(webFetch, { url, maxChars: 100 })
+    const result = await hubFor({ runs: false }).call('core/web.fetch', { url, maxChars: 100 })
     expect(result.ok && result.data.text.length).toBe(100)
     expect(result.artifacts).toEqual([])
   })
 
   it('gives JSON and plain text as they are', async () => {
     const { url } = await serve((_, response) => response.setHeader('content-type', 'application/json').end('{"a":1}'))
-    expect((await hubFor().call(webFetch, { url })).data).toMatchObject({
+    expect((await hubFor().call('core/web.fetch', { url })).data).toMatchObject({
       text: '{"a":1}',
       contentType: 'application/json',
     })
@@ -103,7 +102,10 @@ describe('core/web.fetch', () => {
     })
     const hub = hubFor()
     const run = 'the-same-run'
-    const [first, second] = [await hub.call(webFetch, { url }, { run }), await hub.call(webFetch, { url }, { run })]
+    const [first, second] = [
+      await hub.call('core/web.fetch', { url }, { run }),
+      await hub.call('core/web.fetch', { url }, { run }),
+    ]
     expect(second.data).toEqual(first.data)
     expect(requests).toBe(1)
   })
@@ -114,7 +116,7 @@ describe('core/web.fetch', () => {
         ? response.writeHead(302, { location: '/new' }).end()
         : html(article)(request, response as never),
     )
-    expect((await hubFor().call(webFetch, { url: `${url}/old` })).data?.finalUrl).toBe(`${url}/new`)
+    expect((await hubFor().call('core/web.fetch', { url: `${url}/old` })).data?.finalUrl).toBe(`${url}/new`)
   })
 
   it.each([
@@ -127,7 +129,7 @@ describe('core/web.fetch', () => {
         .writeHead(status, { 'content-type': 'text/html' })
         .end(`<script>no</script><p>No such ${'bread '.repeat(100)}`),
     )
-    const { error } = await hubFor().call(webFetch, { url })
+    const { error } = await hubFor().call('core/web.fetch', { url })
     expect(error).toMatchObject({ code, retryable })
     expect(error?.message).toContain(`status ${status}: No such bread`)
     expect(error?.message.length).toBeLessThan(300)
@@ -137,7 +139,7 @@ describe('core/web.fetch', () => {
     'sends %s to the download',
     async (type) => {
       const { url } = await serve((_, response) => response.setHeader('content-type', type).end('\x89PNG'))
-      const { error } = await hubFor().call(webFetch, { url })
+      const { error } = await hubFor().call('core/web.fetch', { url })
       expect(error).toMatchObject({ code: 'INPUT_SCHEMA_INVALID', message: expect.stringContaining(type) })
       expect(error?.fix.hint).toContain('core/http.downloadFile')
     },
@@ -152,14 +154,14 @@ describe('core/web.fetch', () => {
       response.on('drain', write)
       write()
     })
-    const result = await hubFor().call(webFetch, { url })
+    const result = await hubFor().call('core/web.fetch', { url })
     expect(result.data?.text).toHaveLength(20_000)
     expect(result.meta.notices?.join()).toContain('only its beginning was read')
   })
 
   it('refuses hosts that the owner did not allow, and arguments it does not know', async () => {
     const hub = hubFor()
-    expect((await hub.call(webFetch, { url: 'http://127.0.0.2/' })).error?.code).toBe('HTTP_DISALLOWED_HOST')
+    expect((await hub.call('core/web.fetch', { url: 'http://127.0.0.2/' })).error?.code).toBe('HTTP_DISALLOWED_HOST')
     expect((await hub.callDynamic('web_fetch', { url: 'http://127.0.0.1/', mode: 'raw' })).error?.code).toBe(
       'INPUT_SCHEMA_INVALID',
     )
@@ -168,6 +170,6 @@ describe('core/web.fetch', () => {
   it('stops when the call is stopped', async () => {
     const controller = new AbortController()
     const { url } = await serve(() => controller.abort())
-    expect((await hubFor().call(webFetch, { url }, { signal: controller.signal })).status).toBe('aborted')
+    expect((await hubFor().call('core/web.fetch', { url }, { signal: controller.signal })).status).toBe('aborted')
   })
 })

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { HubOptions } from '../../core/options.ts'
 import { testHub } from '../../testing/tool-contract.ts'
+import { createWebSearch } from '../builtin-tools.ts'
 import type { SearchProvider } from './search-provider.ts'
-import { createWebSearch, webSearch } from './web-search.ts'
 
 type Config = NonNullable<Parameters<typeof createWebSearch>[0]>
 
@@ -301,7 +301,7 @@ describe('what a search service answers', () => {
 
 describe('core/web.search without what it needs', () => {
   it('says which provider and key to set where', async () => {
-    const hub = testHub({ tools: [webSearch] })
+    const hub = testHub({ tools: [createWebSearch()] })
     open.push(hub)
     const { error } = await hub.callDynamic('web_search', { query: 'x' })
     expect(error?.code).toBe('CONFIG_INVALID')

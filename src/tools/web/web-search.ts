@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, defineTool, shownUrl, type Targets, wrapUntrusted } from '../../core/index.ts'
-import { type OpenProvider, openProvider, type WebSearchConfig } from './open-provider.ts'
+import type { OpenProvider } from './open-provider.ts'
 import {
   explainMissingKey,
   notConfigured,
@@ -102,17 +102,10 @@ export const webSearch = defineTool({
       : wrapUntrusted(results.map(line).join('\n\n'), provider),
 })
 
-/**
- * The same tool with a provider. Throws CONFIG_INVALID if the configuration names none.
- * @example
- * const hub = createToolHub({ tools: [createWebSearch({ provider: 'searxng', url: 'https://search.example.org' })] })
- */
-export function createWebSearch(config?: WebSearchConfig): typeof webSearch {
-  if (!config) return webSearch
-  const provider = openProvider(config)
+/** The same tool with a provider. */
+export function searchWith(provider: OpenProvider): typeof webSearch {
   return Object.freeze({
     ...webSearch,
-    override: true,
     targets: (query: SearchQuery) => targetsOf(query, provider),
     execute: (query: SearchQuery, ctx: SearchContext) => search(query, ctx, provider),
   })

@@ -5,7 +5,6 @@ import { createMemoryStore } from '../../../store/in-process.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../../testing/tool-contract.ts'
 import type { CanvasResult } from './canvas.ts'
-import { canvasTool } from './canvas.ts'
 
 const FORM = JSON.stringify({ type: 'object', properties: { region: { type: 'string' } }, required: ['region'] })
 
@@ -16,7 +15,7 @@ afterEach(async () => {
 })
 
 function open(options: HubOptions = {}) {
-  const hub = testHub({ tools: [canvasTool], ...options }) as TestHub
+  const hub = testHub(options) as TestHub
   hubs.push(hub)
   const act = (action: string, input: object = {}, more: object = {}) =>
     hub.callDynamic('canvas', { action, ...input }, { run: 'r1', ...more })

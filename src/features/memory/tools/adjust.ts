@@ -1,18 +1,14 @@
 import { type AnyTool, type ToolAdjustment, ToolError } from '../../../core/index.ts'
 import type { MemoryOptions, MemoryScope } from '../types.ts'
-import { memoryForget } from './forget.ts'
-import { memoryRecall } from './recall.ts'
-import { memoryUpdate } from './update.ts'
-import { memoryWrite } from './write.ts'
 
-const WRITING: readonly AnyTool[] = [memoryWrite, memoryUpdate, memoryForget]
+const WRITING = ['core/memory.write', 'core/memory.update', 'core/memory.forget']
 
 /** Applies the owner's options: turns tools off, or lets policy decide by the scope alone if notes are not reviewed. */
 export function adjustMemoryTools({ enabled = true, writeMode }: MemoryOptions): ToolAdjustment {
   if (!enabled)
     return {
       off: {
-        tools: [memoryRecall, ...WRITING],
+        tools: ['core/memory.recall', ...WRITING],
         why: () => off('Memory is off: memory.enabled is false.', 'memory.enabled', true),
       },
     }
@@ -25,8 +21,13 @@ export function adjustMemoryTools({ enabled = true, writeMode }: MemoryOptions):
     }
   if (writeMode !== 'external') return {}
   const targets = ({ scope }: { readonly scope: MemoryScope }) => ({ memory: scope })
-  const withTargets = (tool: AnyTool) => [tool, Object.freeze({ ...tool, targets })] as const
-  return { replaced: new Map([memoryWrite, memoryUpdate].map(withTargets)) }
+  const withTargets = (tool: AnyTool) => Object.freeze({ ...tool, targets })
+  return {
+    replaced: new Map([
+      ['core/memory.write', withTargets],
+      ['core/memory.update', withTargets],
+    ]),
+  }
 }
 
 function off(message: string, key: string, value: unknown): ToolError {
