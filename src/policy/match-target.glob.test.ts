@@ -11,6 +11,33 @@ function matches(glob: string, text: string): boolean {
 }
 
 describe('a glob', () => {
+  it('of names and stars is never broken, because it is compiled only when it is first compared', () => {
+    const part = fc.constantFrom(
+      'a',
+      'B9',
+      '.',
+      '..',
+      '.x',
+      '-',
+      '_',
+      '~',
+      '@',
+      ' ',
+      '/',
+      '//',
+      '*',
+      '**',
+      '***',
+      '*.ts',
+    )
+    fc.assert(
+      fc.property(fc.array(part, { minLength: 1, maxLength: 12 }), fc.array(part, { maxLength: 6 }), (glob, text) => {
+        expect(typeof matches(glob.join(''), text.join(''))).toBe('boolean')
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
   it('matches what picomatch matches', () => {
     const part = fc.constantFrom(
       'a',
