@@ -135,21 +135,31 @@ export interface Ranges {
 }
 
 // Metadata services return a machine's credentials to any client: never reachable, whatever the owner opened.
-const METADATA = new Set(
-  [
-    ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
-    ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254'],
-  ].map((address) => ipaddr.parse(address).toString()),
-)
+const METADATA = new Set([
+  ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '168.63.129.16', '100.100.100.200', '192.0.0.192'],
+  ...['fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254'],
+])
 
-const GLOBAL_UNICAST = ranges(['2000::/3'])
-// Inside 2000::/3, but not of the public internet: protocol assignments (Teredo, ORCHID, benchmarks), documentation, AS112.
-const SPECIAL_IPV6 = ranges(['2001::/23', '2001:db8::/32', '3fff::/20', '2620:4f:8000::/48'])
-// IPv6 that a translator turns into IPv4 (mapped, translated, NAT64, 6to4), and the byte where that IPv4 begins.
-const EMBEDDING = [
-  ...ranges(['::ffff:0:0/96', '::ffff:0:0:0/96', '64:ff9b::/96']).map((range) => ({ range, at: 12 })),
-  ...ranges(['2002::/16']).map((range) => ({ range, at: 2 })),
-]
+/** Parsed for the first address that is judged: for most processes that is never, and it takes 10 ms. */
+function parseKnown() {
+  return {
+    globalUnicast: ranges(['2000::/3']),
+    // Inside 2000::/3, but not of the public internet: protocol assignments (Teredo, ORCHID, benchmarks), documentation, AS112.
+    specialIpv6: ranges(['2001::/23', '2001:db8::/32', '3fff::/20', '2620:4f:8000::/48']),
+    // IPv6 that a translator turns into IPv4 (mapped, translated, NAT64, 6to4), and the byte where that IPv4 begins.
+    embedding: [
+      ...ranges(['::ffff:0:0/96', '::ffff:0:0:0/96', '64:ff9b::/96']).map((range) => ({ range, at: 12 })),
+      ...ranges(['2002::/16']).map((range) => ({ range, at: 2 })),
+    ],
+  }
+}
+
+let parsed: ReturnType<typeof parseKnown> | undefined
+
+function known(): ReturnType<typeof parseKnown> {
+  parsed ??= parseKnown()
+  return parsed
+}
 
 /** Why an address may not be dialled; undefined if it is public, or private and opened by the owner. */
 export function judgeAddress(text: string, { open, blocked }: Ranges): string | undefined {
@@ -180,14 +190,14 @@ export function parseRanges(open: readonly string[], blocked: readonly string[] 
 
 /** The address that the network would reach: the IPv4 address inside an embedding IPv6 one. */
 function effective(address: Address): Address {
-  const embedding = EMBEDDING.find(({ range }) => isIn(address, [range]))
+  const embedding = known().embedding.find(({ range }) => isIn(address, [range]))
   if (!embedding) return address
   return ipaddr.fromByteArray(address.toByteArray().slice(embedding.at, embedding.at + 4))
 }
 
 function isPublic(address: Address): boolean {
   if (address.kind() === 'ipv4') return address.range() === 'unicast'
-  return isIn(address, GLOBAL_UNICAST) && !isIn(address, SPECIAL_IPV6)
+  return isIn(address, known().globalUnicast) && !isIn(address, known().specialIpv6)
 }
 
 function isIn(address: Address, list: RangeList): boolean {
