@@ -15,7 +15,6 @@ import {
 } from '../../core/index.ts'
 import { errnoOf, escapeLine } from '../../lib/index.ts'
 import { listOurFiles, syntaxLine, watchFolder } from '../../system/index.ts'
-import { withinTime } from './isolated/plugin-process.ts'
 
 /** Only allowed in listed plugins: these act on calls of others, or need setup and close. */
 const LISTED_ONLY = ['hooks', 'setup', 'close', 'required'] as const
@@ -296,4 +295,12 @@ function isPlugin(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
+}
+
+/** Resolves or rejects with `work` if it settles in time; otherwise rejects with `late()`. */
+export function withinTime<T>(work: Promise<T>, ms: number, clock: Clock, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(ms, () => reject(late()))
+    work.then(resolve, reject).finally(cancel)
+  })
 }

@@ -7,6 +7,7 @@ import {
   type Capability,
   type Content,
   defineTool,
+  lazyModule,
   messageOf,
   type ProgramAccess,
   type SourceHost,
@@ -17,8 +18,11 @@ import {
 } from '../../core/index.ts'
 import { escapeLine, pointerKeys, valueAt, withStop } from '../../lib/index.ts'
 import { lookAtFolder, ownFile } from '../../system/index.ts'
-import { content, type IsolatedDefinition, toDefinitions } from './isolated/messages.ts'
-import { PluginProcess, type PluginProgram } from './isolated/plugin-process.ts'
+import type { IsolatedDefinition } from './isolated/messages.ts'
+import type { PluginProcess, PluginProgram } from './isolated/plugin-process.ts'
+
+const loadMessages = lazyModule(() => import('./isolated/messages.ts'))
+const loadPluginProcess = lazyModule(() => import('./isolated/plugin-process.ts'))
 
 const MAX_KEPT = 100
 
@@ -102,6 +106,8 @@ class IsolatedPlugin {
   readonly #host: SourceHost
   readonly #shown = new ShownContent()
   #process: PluginProcess | undefined
+  /** Set before the first process starts. */
+  #messages: Awaited<ReturnType<typeof loadMessages>> | undefined
   #starting: Promise<PluginProcess> | undefined
   /** The last description of its tools. */
   #said = ''
@@ -132,12 +138,18 @@ class IsolatedPlugin {
     try {
       const { value, content: shown } = await process.call(definition.name, input, ctx)
       this.#failures = 0
-      if (shown !== undefined) this.#shown.keep(value, checkedContent(definition.name, shown))
+      if (shown !== undefined) this.#shown.keep(value, this.#checkContent(definition.name, shown))
       return value
     } catch (error) {
       if (!process.isAlive) this.#countFailure(process)
       throw definition.isAgentTool ? toolFailure(definition.name, error) : error
     }
+  }
+
+  #checkContent(tool: string, given: unknown): Content {
+    const parsed = this.#messages!.content.safeParse(given)
+    if (parsed.success) return parsed.data
+    throw new ToolError('OUTPUT_SCHEMA_INVALID', `toModel of ${tool} gave neither a text nor blocks of content.`)
   }
 
   #running(): Promise<PluginProcess> {
@@ -154,6 +166,8 @@ class IsolatedPlugin {
     const waitMs = this.#notBefore - this.#host.clock.now()
     if (waitMs > 0) throw paused(label, this.#failures, waitMs)
     try {
+      const { PluginProcess } = await loadPluginProcess()
+      this.#messages ??= await loadMessages()
       const { child, described } = await PluginProcess.start(this.#program, this.#host)
       this.#process = child
       if (this.#isClosed) await child.stop(0)
@@ -191,7 +205,7 @@ class IsolatedPlugin {
     const said = JSON.stringify(described)
     if (said === this.#said) return
     this.#said = said
-    const { definitions, problems } = toDefinitions(described, this.#program.access)
+    const { definitions, problems } = this.#messages!.toDefinitions(described, this.#program.access)
     const refused = this.#host.offer(definitions.map((definition) => this.#toTool(definition)))
     for (const text of [
       ...(isSandboxed ? [] : ['it is not fenced in, because this machine cannot and sandbox.required is false.']),
@@ -233,12 +247,6 @@ function tellLost({ name, lost }: IsolatedDefinition): string[] {
 }
 
 const AS_POINTERS = "which stays in its own process; write them as pointers: targets: { 'write:fs': '/path' }."
-
-function checkedContent(tool: string, given: unknown): Content {
-  const parsed = content.safeParse(given)
-  if (parsed.success) return parsed.data
-  throw new ToolError('OUTPUT_SCHEMA_INVALID', `toModel of ${tool} gave neither a text nor blocks of content.`)
-}
 
 function changed(label: string): ToolError {
   return new ToolError('CONFLICT', `The plugin ${label} has other tools since it was started anew.`, {

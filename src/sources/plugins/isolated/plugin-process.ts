@@ -11,6 +11,7 @@ import {
 } from '../../../core/index.ts'
 import { escapeLine, withStop } from '../../../lib/index.ts'
 import { ownFile } from '../../../system/index.ts'
+import { withinTime } from '../folder-source.ts'
 import { CallBridge } from './call-bridge.ts'
 import { type ChildMessage, parseMessage, type Thrown } from './messages.ts'
 
@@ -280,12 +281,4 @@ function readBoundedLines(
     onTooLong()
   }
   stream.on('data', take)
-}
-
-/** Resolves or rejects with `work` if it settles in time; otherwise rejects with `late()`. */
-export function withinTime<T>(work: Promise<T>, ms: number, clock: Clock, late: () => Error): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => reject(late()))
-    work.then(resolve, reject).finally(cancel)
-  })
 }
