@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
-/** Every module URL that importing an entry of the built package loads, as a resolve hook sees it. */
-function loadedBy(entry: string): string[] {
+/** Every module URL that a script loads, as a resolve hook sees it. */
+function loadedBy(script: string): string[] {
   const hook = `
     import { writeSync } from 'node:fs'
     export async function resolve(specifier, context, next) {
@@ -13,13 +17,7 @@ function loadedBy(entry: string): string[] {
   const register = `import { register } from 'node:module'; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)})`
   const output = execFileSync(
     process.execPath,
-    [
-      '--import',
-      `data:text/javascript,${encodeURIComponent(register)}`,
-      '--input-type=module',
-      '-e',
-      `await import('${entry}')`,
-    ],
+    ['--import', `data:text/javascript,${encodeURIComponent(register)}`, '--input-type=module', '-e', script],
     { encoding: 'utf8' },
   )
   return [...new Set(output.split('\n'))]
@@ -28,8 +26,43 @@ function loadedBy(entry: string): string[] {
 const packagesOf = (urls: string[]) =>
   new Set(urls.flatMap((url) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1] ?? []))
 
+/** How many files of the package are loaded, and their size. */
+function sizeOf(urls: string[]): { readonly files: number; readonly bytes: number } {
+  const files = urls.filter((url) => url.includes('/dist/')).map((url) => fileURLToPath(url))
+  return { files: files.length, bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) }
+}
+
+const INDEX = `${process.cwd()}/dist/index.js`
+
 describe('importing tool-hub', () => {
-  const urls = loadedBy(`${process.cwd()}/dist/index.js`)
+  const urls = loadedBy(`await import('${INDEX}')`)
+
+  it('loads few files and no built-in tool', () => {
+    const { files, bytes } = sizeOf(urls)
+    expect(files).toBeLessThanOrEqual(20)
+    expect(bytes).toBeLessThan(1_550_000)
+    expect(urls.filter((url) => /\/(read-text|web-search|exec-run|canvas)-/.test(url))).toEqual([])
+  })
+
+  it('and the first call of a tool of the user loads no more, that of a built-in tool only that tool', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tool-hub-import-'))
+    try {
+      const call = (name: string, input: string) => `
+        const { createToolHub, defineTool } = await import('${INDEX}')
+        const own = defineTool({ name: 'own.echo', description: 'x', input: { '~standard': { version: 1, vendor: 'x', validate: (value) => ({ value }) } }, execute: (input) => input })
+        const hub = createToolHub({ tools: [own], runs: '${folder}/runs', data: '${folder}' })
+        const { ok } = await hub.callDynamic('${name}', ${input})
+        await hub.close()
+        if (!ok) process.exit(1)`
+      const own = sizeOf(loadedBy(call('own.echo', '{ a: 1 }')))
+      expect(own.files).toBeLessThanOrEqual(sizeOf(urls).files + 2)
+      const builtin = loadedBy(call('core/util.hash.sha256Text', "{ text: 'a' }"))
+      expect(sizeOf(builtin).files).toBeLessThanOrEqual(own.files + 8)
+      expect(builtin.filter((url) => /\/(read-text|web-search|exec-run|canvas)-/.test(url))).toEqual([])
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
 
   it('loads no MCP, no HTTP, no SQLite, no parser, no engine: they come when they are needed', () => {
     const heavy =
