@@ -4,7 +4,7 @@ import type { Rule, SourcedRule } from '../core/principal.ts'
 import { CAPABILITIES, type Capability, type Effect } from '../core/tool.ts'
 import type { CommandPart } from '../shell/reading.ts'
 import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
-import { decide } from './decide.ts'
+import { allowFiles, decide } from './decide.ts'
 import { readPatternPart } from './match-command.ts'
 import { compilePattern, readTarget } from './match-target.ts'
 import type { PolicyQuestion } from './question.ts'
@@ -42,6 +42,11 @@ const PATTERNS = {
   command: ['git *', 'git status', 'rm -rf *', '*', 'ls'],
   text: ['team', 'team/*', 'team/**', './team/**', '**', 'te[ab]m'],
 }
+/** Patterns that distinguish files of one folder. */
+const IN_FOLDERS = [
+  ...['/srv/notes/.env.*', '/srv/a*.md', '**/a*?b', '**b', '/srv/notes/**.md', '**/{x/a,b}*.md', 'notes/a[.]md'],
+  ...['/srv/notes/a.md', '/srv/notes/plain', '**/x.*', '**/*.pem', '**/.env', '**/notes', '/srv/**', './notes', '*'],
+]
 const TARGETS = {
   path: [
     '/srv/notes/a.md',
@@ -108,6 +113,10 @@ function ruleOf(effects: fc.Arbitrary<Effect>): fc.Arbitrary<SourcedRule> {
   })
 }
 
+function sourced(rule: object): SourcedRule {
+  return { rule: rule as unknown as Rule, source: { file: 'f' }, base: BASE }
+}
+
 const rules = fc.array(ruleOf(effect), { maxLength: 12 })
 const denials = fc.array(ruleOf(fc.constant<Effect>('deny')), { maxLength: 3 })
 const layers: fc.Arbitrary<PolicyLayers> = fc.record({
@@ -143,6 +152,51 @@ describe('decide, for any rules and any call', () => {
       }),
       { numRuns: 600 },
     )
+  })
+
+  it('allows no file of a folder by a shared decision that is not allowed alone', () => {
+    const folders = fc.constantFrom('/srv/notes', '/srv/notes', '/srv', '/', '/srv/a.md', '/x/.env', '/srv/x/notes')
+    const name = fc.constantFrom(
+      ...['plain', 'a.md', 'ab', 'a\nb', 'ab.md', '.env', '.env.x', 'key.pem', 'notes', 'b', 'é', '..a', 'x.md'],
+    )
+    const patterns = fc.array(fc.constantFrom(...IN_FOLDERS), { minLength: 1, maxLength: 2 })
+    const fields = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ on: patterns }) },
+      { weight: 1, arbitrary: fc.record({ on: patterns, except: patterns }, { requiredKeys: [] }) },
+    )
+    const rule = fc
+      .tuple(effect, fc.constantFrom('*', 'read:fs'), fields)
+      .map(([verb, about, rest]) => sourced({ [verb]: about, ...rest }))
+    const fileRules = fc.array(rule, { maxLength: 3 })
+    const files = fc.array(fc.tuple(folders, name), { minLength: 2, maxLength: 12 })
+    const outerRules = fc.option(fileRules, { freq: 3 })
+    fc.assert(
+      fc.property(fileRules, outerRules, question, files, (owner, outer, asked, given) => {
+        const within = outer ? compilePolicy({ owner: outer, home: HOME }) : undefined
+        const policy = { ...compilePolicy({ owner, home: HOME }), within }
+        const allowIn = allowFiles(policy, asked, 'read:fs')
+        for (const [folder, file] of given.toSorted()) {
+          const targets = [{ capability: 'read:fs', value: `${folder === '/' ? '' : folder}/${file}` }] as const
+          const alone = decide(policy, { ...asked, capabilities: ['read:fs'], targets })
+          if (allowIn(folder)(file)) expect(alone.effect, targets[0].value).toBe('allow')
+        }
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('shares the decision about files of ordinary names', () => {
+    const owner = [
+      { allow: 'read:fs', on: './**' },
+      { deny: 'read:fs', on: ['**/*.pem', '**/.env.*', './notes/a.md'] },
+    ]
+    const policy = compilePolicy({ owner: owner.map(sourced), home: HOME })
+    const asked = { tool: 't', names: ['t'], groups: [], capabilities: [], targets: [], tainted: false } as const
+    const allowIn = allowFiles(policy, { ...asked, caller: 'direct' }, 'read:fs')
+    const files = ['b.md', 'a.md', 'a.pem', '.env.x']
+    expect(files.map(allowIn('/srv/notes'))).toEqual([true, false, false, false])
+    expect(files.map(allowIn('/srv'))).toEqual([true, true, false, false])
+    expect(files.map(allowIn('/etc'))).toEqual([false, false, false, false])
   })
 
   it('never gets looser by one more deny', () => {

@@ -1,8 +1,15 @@
-import type { Capability, SkillRequest } from '../core/index.ts'
+import type { Capability, Effect, SkillRequest } from '../core/index.ts'
 import type { Policy } from './compile-policy.ts'
 import { decideCommand } from './decide-command.ts'
-import { describeJudgement, judgeDemand, mergeConstraints, NO_CONSTRAINTS } from './judge.ts'
-import { readTarget } from './match-target.ts'
+import {
+  describeJudgement,
+  type FolderRules,
+  judgeDemand,
+  mergeConstraints,
+  NO_CONSTRAINTS,
+  rulesByFolder,
+} from './judge.ts'
+import { readPath, readTarget } from './match-target.ts'
 import { type Decision, type DemandDecision, type PolicyQuestion, STRICTNESS } from './question.ts'
 import { MAX_TARGET_LENGTH, TARGET_KINDS } from './target.ts'
 
@@ -17,6 +24,37 @@ const memories = new WeakMap<Policy, DecisionMemory>()
 export function decide(policy: Policy, question: PolicyQuestion): Decision {
   const own = decideAlone(policy, question)
   return policy.within ? stricter(own, decide(policy.within, question)) : own
+}
+
+/**
+ * Returns, for a folder, a quick test of its files: true if they are allowed by a decision that they share. Hardly a rule
+ * distinguishes the files of a folder, or one folder from the next. False says nothing: such a file is decided alone.
+ */
+export function allowFiles(
+  policy: Policy,
+  question: PolicyQuestion,
+  capability: Capability,
+): (folder: string) => (name: string) => boolean {
+  const rulesOf: ReturnType<typeof rulesByFolder>[] = []
+  for (let at: Policy | undefined = policy; at; at = at.within) rulesOf.push(rulesByFolder(at, question, capability))
+  let last: readonly FolderRules[] = []
+  let shared: Effect | undefined
+  return (folder) => {
+    const target = readPath(folder)
+    const rules = rulesOf.map((find) => find(target))
+    if (!rules.every(({ trees }, index) => isSameList(trees, last[index]?.trees ?? []))) shared = undefined
+    last = rules
+    const above = folder === '/' ? folder : `${folder}/`
+    return (name) => {
+      if (above.length + name.length > MAX_TARGET_LENGTH.path) return false
+      for (const { isAlike } of rules) if (!isAlike(name)) return false
+      if (shared === undefined) {
+        const targets = [{ capability, value: above + name }]
+        shared = decide(policy, { ...question, capabilities: [capability], targets }).effect
+      }
+      return shared === 'allow'
+    }
+  }
 }
 
 /** The stricter of two decisions, under the bounds of both. */
@@ -163,6 +201,6 @@ function isSameQuestion(a: PolicyQuestion, b: PolicyQuestion): boolean {
   )
 }
 
-function isSameList(a: readonly string[], b: readonly string[]): boolean {
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a === b || (a.length === b.length && a.every((item, index) => item === b[index]))
 }

@@ -1,6 +1,6 @@
 export { checkPolicy, type PolicyWarning } from './check-policy.ts'
 export { compilePolicy, type Policy, type PolicyLayers } from './compile-policy.ts'
-export { decide, requestsFor } from './decide.ts'
+export { allowFiles, decide, requestsFor } from './decide.ts'
 export { findDeciding, risksOfPart } from './decide-command.ts'
 export { DEFAULT_POLICY } from './default-policy.generated.ts'
 export { describeRule, describeSource, effectOf, explainDecision } from './describe.ts'

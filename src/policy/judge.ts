@@ -167,6 +167,50 @@ export function findRules(index: RuleIndex, question: PolicyQuestion, demand: De
   return found
 }
 
+/** What the rules say about files of one folder. */
+export interface FolderRules {
+  /** The rules that match every file of the folder by its place. */
+  readonly trees: readonly CompiledRule[]
+  /** Whether no other rule is about a file: all such files have the same decision, in any folder with the same `trees`. */
+  readonly isAlike: (name: string) => boolean
+}
+
+/** Prepares the rules for questions about many files of many folders. */
+export function rulesByFolder(
+  { levels }: Policy,
+  question: PolicyQuestion,
+  capability: Capability,
+): (folder: PolicyTarget) => FolderRules {
+  const buckets = levels.flatMap((level) => bucketsOf(level, question, capability))
+  const filedRules = buckets.flatMap(({ targeted }) => targeted.get('path') ?? [])
+  const hasExceptions = ({ except }: CompiledRule) => except !== undefined
+  const isUnsure = buckets.some(({ general }) => general.some(hasExceptions))
+  const names = new Set<string>()
+  const foldersOfNamed = new Set<string>()
+  for (const key of filedRules.flatMap((filed) => [...filed.keys()])) {
+    if (key.startsWith('/')) foldersOfNamed.add(key.slice(0, key.lastIndexOf('/')) || '/')
+    else names.add(key)
+  }
+  return ({ keys, value }) => {
+    const hasNamed = foldersOfNamed.has(value)
+    const found = filedRules.flatMap((filed) => keys.flatMap((key) => filed.get(key) ?? []))
+    const trees = found.flatMap(({ rule, pattern }) => (pattern.isTree ? [rule] : []))
+    const others = found.flatMap(({ pattern }) => (pattern.isTree ? [] : [pattern.nameEnds]))
+    if (isUnsure || others.includes(undefined) || found.some(({ rule }) => hasExceptions(rule)))
+      return { trees, isAlike: () => false }
+    return {
+      trees,
+      isAlike(name) {
+        for (const ends of others) if (name.startsWith(ends![0]) && name.endsWith(ends![1])) return false
+        // The keys that the path has in addition to those of its folder.
+        const dot = name.lastIndexOf('.')
+        if (names.has(name) || (dot !== -1 && names.has(`*${name.slice(dot)}`))) return false
+        return !hasNamed || !filedRules.some((filed) => filed.has(`${value === '/' ? '' : value}/${name}`))
+      },
+    }
+  }
+}
+
 /** Whether the owner allows this subject some targets of the demand's kind by name, and so not the others. */
 function allowsSome(index: RuleIndex, question: PolicyQuestion, { capability, target }: Demand): boolean {
   if (target === undefined || capability === undefined) return false

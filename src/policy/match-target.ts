@@ -89,8 +89,25 @@ export function compilePathPattern(text: string, place: PatternPlace): Pattern |
   const isFolder = last === undefined || literalOf(last) !== undefined
   const expression = compilePolicyGlob([...segments, ...(isFolder ? ['**'] : [])].join('/'))
   if ('broken' in expression) return expression
-  // picomatch reads a leading `**/` as optional only without the slash of the root before it.
-  return { key: pathKey(segments), matches: (target) => expression.test(target.value.slice(1)) }
+  return {
+    key: pathKey(segments),
+    // picomatch reads a leading `**/` as optional only without the slash of the root before it.
+    matches: (target) => expression.test(target.value.slice(1)),
+    isTree: isTree(last === '**' ? segments.slice(0, -1) : segments),
+    nameEnds: nameEnds(segments),
+  }
+}
+
+/** Whether all folders are plain, and part of the key. */
+function isTree(folders: readonly string[]): boolean {
+  return folders.length <= MAX_KEY_DEPTH && folders.every((folder) => literalOf(folder) !== undefined)
+}
+
+function nameEnds(segments: readonly string[]): Pattern['nameEnds'] {
+  // A brace or bracket may span slashes, and so may two stars.
+  if (segments.some((segment) => /[[{]|\*\*./.test(segment))) return undefined
+  const [, start = '', end = ''] = /^([^*?\\]*)[*?](?:[^\\]*[*?])?([^*?\\]*)$/.exec(segments.at(-1) ?? '') ?? []
+  return start + end === '' ? undefined : [start, end]
 }
 
 /** Reads an absolute real path. */

@@ -42,6 +42,10 @@ export interface Pattern {
   readonly matches: (target: PolicyTarget, broadly: boolean) => boolean
   /** How many words of a command it spells out. */
   readonly words?: number
+  /** It matches every path below its key. */
+  readonly isTree?: boolean
+  /** How the last name of each path begins and ends that it matches. */
+  readonly nameEnds?: readonly [start: string, end: string]
 }
 
 /** Why a text cannot be a pattern of a kind. */
