@@ -30,6 +30,19 @@ describe('labels', () => {
     expect([other.has(at('b')), open().has(at('b'))]).toEqual([true, true])
   })
 
+  it('are found among several files of a folder, as soon as another process has added them', () => {
+    const { root, open, at, write, first } = world()
+    const other = open()
+    expect(other.hasAny(root, ['a', 'b'])).toBe(false)
+    first.add(at('b'))
+    expect([other.hasAny(root, ['a', 'b']), other.hasAny(root, ['a', 'c'])]).toEqual([true, false])
+    expect([other.hasAny(root, []), other.hasAny('/', ['a'])]).toEqual([false, false])
+    const id = first.begin([root])
+    write('c')
+    first.end(id, [root])
+    expect(other.hasAny(root, ['a', 'c'])).toBe(true)
+  })
+
   it('of a folder hold for all that is in it, and move with it', () => {
     const { at, first } = world()
     first.add(at('tree'))

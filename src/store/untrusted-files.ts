@@ -62,10 +62,14 @@ export class UntrustedFiles {
 
   has(path: string): boolean {
     this.#open()
-    if (this.#isLabelled(path)) return true
-    if (this.#periods.all.size === 0) return false
-    const stats = statsIfThere(path)
-    return stats !== undefined && this.#periods.cover(path, stats)
+    return this.#isUntrusted(path)
+  }
+
+  /** Whether one of several files is untrusted. Costs one `stat` if there is no label at all, however many they are. */
+  hasAny(folder: string, names: readonly string[]): boolean {
+    this.#open()
+    if (this.#labels.size === 0 && this.#periods.all.size === 0) return false
+    return names.some((name) => this.#isUntrusted(folder === '/' ? `/${name}` : `${folder}/${name}`))
   }
 
   /** The same for everything below a folder. */
@@ -233,6 +237,13 @@ export class UntrustedFiles {
       isClosed ||
       (!this.#periods.isOf(path) && this.#periods.cover(path, { ctimeMs: stats.birthtimeMs }))
     )
+  }
+
+  #isUntrusted(path: string): boolean {
+    if (this.#isLabelled(path)) return true
+    if (this.#periods.all.size === 0) return false
+    const stats = statsIfThere(path)
+    return stats !== undefined && this.#periods.cover(path, stats)
   }
 
   #isLabelled(path: string): boolean {

@@ -111,7 +111,7 @@ export function fileGuard(level: FilesLevel, platform: string): DoctorFinding {
   }
 }
 
-/** Without ripgrep, core/fs.searchText and core/fs.find fail. */
+/** Without ripgrep, core/fs.searchText fails. */
 async function search(): Promise<DoctorFinding> {
   const { checkRipgrep, RIPGREP_HINT } = await import('../../sandbox/files/index.ts')
   const { isAvailable, detail } = await checkRipgrep()

@@ -22,7 +22,7 @@ import { createRunJournal } from '../../records/undo/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { askPerson } from './ask-person.ts'
 import { type Call, type DecidedCall, emitEvent, markUntrusted } from './call.ts'
-import { decideNow, holdToDecision } from './decide.ts'
+import { decideNow, holdToDecision, readableFiles } from './decide.ts'
 import { execHandle } from './exec-handle.ts'
 import { featureCall } from './feature-handle.ts'
 import { beginChange, keepArtifact, recordIntent, refuseEffects } from './record.ts'
@@ -217,11 +217,13 @@ export function filesHandle(runtime: Runtime, run: RunState, call: DecidedCall):
     canRestore,
     maxBytes: call.decision.constraints.maxBytes,
     permits: (path, use) => holdToDecision(runtime, run, call, needs[use], path),
+    permitsIn: readableFiles(runtime, run, call),
     mayRead: (path) => decideNow(runtime, run, call, 'read:fs', path).effect === 'allow',
     seen: run.seen,
     journal: capabilities.has('write:fs') ? journalOf(runtime, run, call) : undefined,
     notice: (text) => call.notices.push(text),
     isUntrusted: (path) => runtime.untrusted.has(path),
+    hasUntrusted: (folder, names) => runtime.untrusted.hasAny(folder, names),
     onUntrusted: () => markUntrusted(run, call),
   })
   const statesNoFile = capabilities.has('read:fs') && !call.capabilities.includes('read:fs')
@@ -291,6 +293,7 @@ function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, ca
       maxBytes: call.decision.constraints.maxBytes,
       mayRead: () => true,
       isUntrusted: () => run.tainted,
+      hasUntrusted: () => run.tainted,
       onUntrusted: () => markUntrusted(run, call),
     })
   const reads = READS.map((name) => {

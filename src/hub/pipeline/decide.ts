@@ -8,7 +8,7 @@ import {
   ToolError,
 } from '../../core/index.ts'
 import { isPlainObject, sha256, withStop } from '../../lib/index.ts'
-import { type Decision, decide, type PolicyQuestion, requestsFor } from '../../policy/index.ts'
+import { allowFiles, type Decision, decide, type Policy, type PolicyQuestion, requestsFor } from '../../policy/index.ts'
 import type { CommandReading } from '../../shell/index.ts'
 import type { RunState, Runtime, SandboxHandles } from '../runtime.ts'
 import type { Call, DecidedCall, FoundCall, JudgedCommand, ValidCall } from './call.ts'
@@ -108,6 +108,26 @@ export function holdToDecision(
   // A decide hook cannot run here, because nothing may wait; without its consent the target is denied.
   if (runtime.hooks.looksAt('decide', call))
     throw unnamed(call, `${capability} ${value}`, 'a decide hook was not asked')
+}
+
+/**
+ * Returns, for a folder, a quick test of its files: true if a call may read them by a decision that they share. It takes
+ * 0.1 µs instead of 2.6 µs for each file of a search by name. False says nothing: such a file is checked alone.
+ */
+export function readableFiles(
+  runtime: Runtime,
+  run: Taint,
+  call: DecidedCall,
+): (folder: string) => (name: string) => boolean {
+  let last: { policy: Policy; tainted: boolean; allowIn: ReturnType<typeof allowFiles> } | undefined
+  return (folder) => {
+    if (runtime.hooks.names.has('decide')) return () => false
+    const { policy } = runtime
+    const { tainted } = run
+    if (last?.policy !== policy || last.tainted !== tainted)
+      last = { policy, tainted, allowIn: allowFiles(policy, question(runtime, run, call), 'read:fs') }
+    return last.allowIn(folder)
+  }
 }
 
 /** Decides on one target at the moment of use. */

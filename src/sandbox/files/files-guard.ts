@@ -128,6 +128,7 @@ function isReal({ path }: FileTarget): boolean {
 }
 
 const loadSearch = lazyModule(() => import('./search/run-search.ts'))
+const loadFind = lazyModule(() => import('./search/find-walk.ts'))
 
 function readHandle(filesRoot: FilesRoot, call: FilesCall): ReadFiles {
   function list(path: string, options?: ListOptions): Promise<Listing>
@@ -165,7 +166,7 @@ export function searchHandle(
       }),
     find: (path, options) =>
       filesRoot.use(path, call, async () => {
-        const found = await (await loadSearch()).findFiles(filesRoot, call, path, options, settings)
+        const found = await (await loadFind()).findFiles(filesRoot, call, path, options)
         if (found.files.length === 0) noticeOutside(path, filesRoot.roots, call)
         return found
       }),

@@ -4,7 +4,7 @@ import { type Journal, resourceError, type SeenFiles, ToolError, throwIfAborted 
 import { isWithin, LONE_SURROGATE } from '../../lib/index.ts'
 import { GitAround } from '../protected/git-around.ts'
 import { isClosedInBareGit } from '../protected/git-folder.ts'
-import { closedToFileTools, RUN_BY_OTHERS } from '../protected/protected-names.ts'
+import { closedToFileTools, isSecretName, RUN_BY_OTHERS } from '../protected/protected-names.ts'
 import { fileAccess } from './access/choose-access.ts'
 import type { SharedChanges } from './change/change-scope.ts'
 import { asWritten, explainMissing, quotePath, toFileError } from './file-error.ts'
@@ -32,6 +32,8 @@ export interface FilesCall {
   readonly maxBytes?: number
   /** Throws if policy did not decide on this path; called at the moment of use. */
   readonly permits?: (realPath: string, use: PathUse) => void
+  /** A quick test of files in a folder: true if policy permits reading one. Ask `permits` about any other. */
+  readonly permitsIn?: (folder: string) => (name: string) => boolean
   /** Whether policy lets any tool read this file without asking. */
   readonly mayRead?: (realPath: string) => boolean
   /** The files that this run has read completely. */
@@ -42,6 +44,8 @@ export interface FilesCall {
   readonly notice?: (text: string) => void
   /** Whether a file, by its real path, is known to come from outside. */
   readonly isUntrusted?: (realPath: string) => boolean
+  /** Whether one of these files of a folder is. */
+  readonly hasUntrusted?: (folder: string, names: readonly string[]) => boolean
   /** Called when content from outside is read. */
   readonly onUntrusted?: () => void
 }
@@ -59,6 +63,8 @@ export interface FilesRoot {
   admit(target: FileTarget, access: Access): void
   /** All checks for one use of a path: `admit`, then the decision of policy. */
   pass(target: FileTarget, use: PathUse, call: FilesCall): void
+  /** Returns the names of those files in an admitted folder that pass all checks for reading. */
+  passNames(folder: FileTarget, names: readonly string[], call: FilesCall): readonly string[]
   /** Runs one use of a path unless the call was stopped, and turns system errors into errors for the caller. */
   use<T>(path: string, call: FilesCall, work: () => Promise<T>): Promise<T>
 }
@@ -92,6 +98,18 @@ export function createFilesRoot(
       permits?.(target.path, use)
       if (use === 'read' && (target.root.isUntrusted || isUntrusted?.(target.path))) onUntrusted?.()
     },
+    passNames(folder, names, call) {
+      const above = folder.path === '/' ? '/' : `${folder.path}/`
+      const closed = hidden.filter((path) => isWithin(folder.path, path))
+      const isClosed = (name: string) =>
+        isSecretName(name) || (closed.length > 0 && isInside({ ...folder, path: above + name }, closed))
+      const permitted = filterPermitted(folder, names, call).filter((name) => !isClosed(name))
+      if (permitted.length === 0) return permitted
+      if (!folder.root.isUntrusted && !call.hasUntrusted?.(folder.path, permitted)) return permitted
+      call.onUntrusted?.()
+      // Rules may be stricter now that the run has met content from outside.
+      return filterPermitted(folder, permitted, call)
+    },
     async use(path, call, work) {
       if (call.isStopped?.() !== false) throwIfAborted(call.signal())
       try {
@@ -101,6 +119,22 @@ export function createFilesRoot(
         throw explainMissing(asWritten(toFileError(error, path), path, roots), path, roots, call)
       }
     },
+  }
+}
+
+/** Those files of a folder that policy permits to read. */
+function filterPermitted({ path }: FileTarget, names: readonly string[], call: FilesCall): string[] {
+  const isSure = call.permitsIn?.(path)
+  return names.filter((name) => isSure?.(name) || isPermitted(path === '/' ? `/${name}` : `${path}/${name}`, call))
+}
+
+function isPermitted(path: string, { permits }: FilesCall): boolean {
+  try {
+    permits?.(path, 'read')
+    return true
+  } catch (error) {
+    if (ToolError.is(error)) return false
+    throw error
   }
 }
 

@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, type Dirent, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { type FileFacts, ToolError } from '../../core/index.ts'
+import { type FileFacts, ToolError, throwIfAborted } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { fileAccess } from './access/choose-access.ts'
 import { quotePath } from './file-error.ts'
@@ -144,11 +144,47 @@ export function typesAt(descriptor: number): FolderChild[] {
   return fileAccess.look(descriptor, read, (a, b) => JSON.stringify(a) === JSON.stringify(b))
 }
 
+const TURN_MS = 5
+/** Entries between two checks of the clock, which cost time as well. */
+const LOOK_EVERY = 32
+
+/** Keeps a long walk from blocking other work, and ends it when the call is stopped. */
+export class WalkTurns {
+  readonly #signal: AbortSignal
+  #entries = 0
+  #ends = performance.now() + TURN_MS
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal
+  }
+
+  /** Whether other work should get its turn, asked once for each entry. */
+  isOverSoon(): boolean {
+    this.#entries += 1
+    return this.#entries % LOOK_EVERY === 0 && this.isOver()
+  }
+
+  isOver(): boolean {
+    return performance.now() > this.#ends
+  }
+
+  async give(): Promise<void> {
+    await new Promise(setImmediate)
+    throwIfAborted(this.#signal)
+    this.#ends = performance.now() + TURN_MS
+  }
+}
+
 /** The type of an entry, as in `FileFacts`. */
 export function typeOf(entry: Stats | Dirent): FileFacts['type'] {
   if (entry.isFile()) return 'file'
   if (entry.isDirectory()) return 'directory'
   return entry.isSymbolicLink() ? 'symlink' : 'other'
+}
+
+/** Whether the operating system has refused a step. */
+export function isSystemError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error
 }
 
 /** Whether two lists of names are the same. */

@@ -89,6 +89,13 @@ export function closedToFileTools(names: readonly string[], access: 'read' | 'wr
   return access === 'read' ? secretReason(names.map((name) => name.toLowerCase())) : trustedReason(names.map(foldName))
 }
 
+/** Whether file tools may not read a file because of its own name. */
+export function isSecretName(name: string): boolean {
+  const lower = name.toLowerCase()
+  const original = originalName(lower)
+  return SECRET_FILE.test(original) || lower.startsWith('.env') || SECRET_FOLDERS.has(original)
+}
+
 function secretReason(names: readonly string[]): string | undefined {
   const isSecret =
     SECRET_FILE.test(originalName(names.at(-1) ?? '')) ||
@@ -106,7 +113,7 @@ function trustedReason(names: readonly string[]): string | undefined {
 
 /** The name before it was set aside: what counted as created by a command may be a secret, such as another hub's data. */
 function originalName(name: string): string {
-  return name.replace(/\.set-aside-[0-9a-f]{8}$/, '')
+  return name.includes('.set-aside-') ? name.replace(/\.set-aside-[0-9a-f]{8}$/, '') : name
 }
 
 /** Whether commands may not write an entry with this name; `parent` is the name of its folder. */

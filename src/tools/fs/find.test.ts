@@ -29,6 +29,31 @@ it('gives paths that can be read as they are', async () => {
   })
 })
 
+it('never names a file that a rule denies, whatever its neighbours may', async () => {
+  const files = [
+    'a.ts',
+    'b.ts',
+    'b.pem',
+    'c.log',
+    'd/a.ts',
+    'd/b.ts',
+    'd/e/a.ts',
+    'f/a.ts',
+    'f/b.ts',
+    'f/keep.ts',
+    'plain',
+  ]
+  const policy = [
+    { allow: 'read:fs' },
+    { deny: 'read:fs', on: ['**/b.ts', '**/*.log', '**/d/e', '**/plain'] },
+    { deny: 'core/fs.find', on: '**/f/*', except: '**/keep.ts' },
+  ]
+  const { call } = fileHub(Object.fromEntries(files.map((file) => [file, ''])), { tools: [find], policy })
+  expect((await call('core/fs.find', { pattern: '*' })).data).toMatchObject({
+    files: ['a.ts', 'd/a.ts', 'f/keep.ts'],
+  })
+})
+
 it('is find in the coding dialect, one path a line, and says what a limit left out', async () => {
   const { text } = hubOf()
   expect(await text('find', { pattern: '*.ts' })).toBe('a.ts\nsrc/b.ts\nsrc/deep/c.ts')

@@ -7,7 +7,6 @@ import {
   type NamedEntry,
   type NameOptions,
   ToolError,
-  throwIfAborted,
 } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
 import { fileAccess } from '../access/choose-access.ts'
@@ -18,6 +17,7 @@ import {
   type FolderChild,
   followLinks,
   inParent,
+  isSystemError,
   type LinkTarget,
   lastLink,
   namesAt,
@@ -25,14 +25,15 @@ import {
   statAt,
   typeOf,
   typesAt,
+  WalkTurns,
 } from '../walk.ts'
 import { checkCount } from './read-file.ts'
 
 /** A folder whose own size is at most this has some thousand names at most, on the file systems that count them there. */
 const SMALL_FOLDER_BYTES = 65_536
 
-/** Names that are read between two checks of the clock. */
-const BATCH = 512
+/** Names in a batch of a large folder. */
+export const CHILDREN_AT_ONCE = 512
 
 const DEFAULT_ENTRIES = 2_000
 const DEFAULT_DEPTH = 10
@@ -42,9 +43,6 @@ const MAX_DEPTH = 64
 const MAX_ENTRIES = 100_000
 /** At least this many names of a folder are sorted, so that a small listing starts with the first ones. */
 const MIN_NAMES = 20_000
-const TURN_MS = 5
-/** Entries between two checks of the clock, which cost time as well. */
-const LOOK_EVERY = 32
 
 /** A folder on the way down. */
 interface Folder {
@@ -75,7 +73,7 @@ export async function listFolder(
 class ListWalk {
   readonly #filesRoot: FilesRoot
   readonly #call: FilesCall
-  readonly #signal: AbortSignal
+  readonly #turns: WalkTurns
   readonly #maxEntries: number
   readonly #maxDepth: number
   readonly #includeHidden: boolean
@@ -83,13 +81,11 @@ class ListWalk {
   readonly #hasDetails: boolean
   readonly #entries: NamedEntry[] = []
   #isComplete = true
-  #looks = 0
-  #turnEnds = performance.now() + TURN_MS
 
   constructor(filesRoot: FilesRoot, call: FilesCall, options: ListOptions | NameOptions) {
     this.#filesRoot = filesRoot
     this.#call = call
-    this.#signal = call.signal()
+    this.#turns = new WalkTurns(call.signal())
     this.#maxEntries = Math.min(MAX_ENTRIES, checkCount('maxEntries', options.maxEntries, DEFAULT_ENTRIES))
     this.#maxDepth = Math.min(MAX_DEPTH, checkCount('maxDepth', options.maxDepth, DEFAULT_DEPTH, 1))
     this.#includeHidden = options.includeHidden ?? false
@@ -110,7 +106,7 @@ class ListWalk {
       if (entry === undefined) continue
       this.#entries.push(entry)
       if (entry.type === 'directory') folders.push(child.name)
-      if (this.#isTurnOver()) await this.#giveTurn()
+      if (this.#turns.isOverSoon()) await this.#turns.give()
     }
     if (!this.#recursive) return
     for (const name of folders) await this.#enter(folder, name)
@@ -127,7 +123,7 @@ class ListWalk {
     const most = Math.max(MIN_NAMES, this.#maxEntries)
     for (const batch of childrenOf(descriptor, fstatSync(descriptor).size, this.#hasDetails)) {
       for (const child of batch) if (this.#includeHidden || !child.name.startsWith('.')) children.push(child)
-      if (performance.now() > this.#turnEnds) await this.#giveTurn()
+      if (this.#turns.isOver()) await this.#turns.give()
       if (children.length <= most) continue
       this.#isComplete = false
       children.length = most
@@ -193,25 +189,10 @@ class ListWalk {
       throw error
     }
   }
-
-  #isTurnOver(): boolean {
-    this.#looks += 1
-    return this.#looks % LOOK_EVERY === 0 && performance.now() > this.#turnEnds
-  }
-
-  async #giveTurn(): Promise<void> {
-    await new Promise(setImmediate)
-    throwIfAborted(this.#signal)
-    this.#turnEnds = performance.now() + TURN_MS
-  }
 }
 
 function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
   return a?.ino === b?.ino && a?.dev === b?.dev
-}
-
-function isSystemError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error
 }
 
 /**
@@ -224,12 +205,12 @@ export function* childrenOf(descriptor: number, folderBytes: number, hasDetails:
     yield hasDetails ? namesAt(descriptor).map((name) => ({ name })) : typesAt(descriptor)
     return
   }
-  const folder = opendirSync(fileAccess.at(descriptor, '.'), { bufferSize: BATCH })
+  const folder = opendirSync(fileAccess.at(descriptor, '.'), { bufferSize: CHILDREN_AT_ONCE })
   try {
     let children: FolderChild[] = []
     for (let entry = folder.readSync(); entry; entry = folder.readSync()) {
       children.push({ name: entry.name, type: hasDetails ? undefined : typeOf(entry) })
-      if (children.length < BATCH) continue
+      if (children.length < CHILDREN_AT_ONCE) continue
       yield children
       children = []
     }

@@ -49,7 +49,8 @@ export interface FoundLimits {
 }
 
 const MAX_CHARACTERS = 8_000_000
-const AFTER_SURROGATES = /[\ud800-\uffff]/
+/** Characters that sort otherwise than their bytes. */
+export const AFTER_SURROGATES = /[\ud800-\uffff]/
 
 /** Collects matches in files that may be read, up to the limits. */
 export class FoundFiles implements MatchCollector {

@@ -18,12 +18,49 @@ interface IgnoreLine {
 }
 
 /** The rules of one .gitignore file, paths relative to its folder. */
-type IgnoreRules = (path: string, isFolder: boolean) => IgnoreVerdict | undefined
+export type IgnoreRules = (path: string, isFolder: boolean) => IgnoreVerdict | undefined
 
-/** Compiles a glob as ripgrep reads it. */
+/**
+ * Compiles a glob as ripgrep reads it. A test by the expression takes 2 µs, most others a hundredth of it: simple globs
+ * have a test of their own, and any other first looks for the longest plain text that a path must contain.
+ */
 export function compileIgnoreGlob(glob: string): GlobTest {
-  const expression = RE2JS.compile(`^(?:${globSource(glob)})$`, RE2JS.DOTALL)
-  return (path) => expression.test(toByteText(path))
+  const simple = simpleTest(glob)
+  if (simple) return simple
+  const source = globSource(glob)
+  const plain = plainTextOf(glob)
+  let expression: Pick<RE2JS, 'test'> | undefined
+  return (path) => {
+    if (!path.includes(plain)) return false
+    expression ??= compileExpression(source)
+    return expression.test(toByteText(path))
+  }
+}
+
+function compileExpression(source: string): Pick<RE2JS, 'test'> {
+  try {
+    return RE2JS.compile(`^(?:${source})$`, RE2JS.DOTALL)
+  } catch {
+    // Braces in thousands of braces: a line of a file in the tree must not end the search.
+    return { test: () => false }
+  }
+}
+
+/** A test for a plain path, and for `**\/name`, `**\/*.end` and `**\/start*`; undefined for any other glob. */
+function simpleTest(glob: string): GlobTest | undefined {
+  if (!/[*?[\]{}\\]/.test(glob)) return (path) => path === glob
+  const [, star, text = '', endStar] = /^\*\*\/(\*?)([^*?[\]{}\\/]*)(\*?)$/.exec(glob) ?? []
+  if (star && endStar) return undefined
+  if (star) return (path) => path.endsWith(text)
+  if (text === '') return undefined
+  if (endStar) return (path) => path.startsWith(text, path.lastIndexOf('/') + 1)
+  return (path) => path.endsWith(text) && (path.length === text.length || path.at(-text.length - 1) === '/')
+}
+
+/** The longest part of a name that stands in every path that matches; empty if there is none. */
+function plainTextOf(glob: string): string {
+  const parts = glob.replace(/\{.*\}/s, '*').split(/\\.|\[[!^]?.[^\]]*\]|[*?/]/s)
+  return parts.reduce((longest, part) => (part.length > longest.length ? part : longest))
 }
 
 /** Compiles rules: the last line that matches decides. Lines that cannot be parsed are ignored, as in git. */
@@ -84,7 +121,7 @@ export function rebaseIgnoreRules(text: string, names: readonly string[]): strin
 }
 
 /** The first whole lines, so that a huge file cannot take long. */
-function beginning(text: string): string {
+export function beginning(text: string): string {
   return text.length <= MAX_CHARS ? text : text.slice(0, text.lastIndexOf('\n', MAX_CHARS) + 1)
 }
 

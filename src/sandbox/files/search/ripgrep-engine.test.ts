@@ -10,16 +10,15 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import { fileAccess } from '../access/choose-access.ts'
 import { searchHandle } from '../files-guard.ts'
 import { createFilesRoot, openRoots, type Roots } from '../files-root.ts'
 import type { FileMatches, MatchCollector } from './found-files.ts'
-import { NameReader, ReportReader } from './ripgrep-engine.ts'
+import { ReportReader } from './ripgrep-engine.ts'
 import type { SearchJob } from './search-job.ts'
 
 let base: string
@@ -33,6 +32,7 @@ beforeEach(() => {
   writeFileSync(join(root, 'd/f.txt'), 'one\ntwo inside\n')
   mkdirSync(join(base, 'out'))
   writeFileSync(join(base, 'out/f.txt'), 'one\ntwo SECRET\n')
+  writeFileSync(join(base, 'out/g.txt'), '')
   symlinkSync(join(base, 'out'), join(root, 'l'))
   roots = openRoots([{ path: root, mode: 'read' }])
 })
@@ -90,11 +90,6 @@ describe('what ripgrep reports', () => {
       expect(result).toMatchObject({ lines: [], files: [] })
     }
   })
-
-  it('is dropped when a name is behind a link', async () => {
-    const rgPath = double(`printf './d/f.txt\\0./l/f.txt\\0../out/f.txt\\0./l\\0'`)
-    expect(await handle(rgPath).find('.', { pattern: '*' })).toEqual({ files: ['d/f.txt'], isComplete: false })
-  })
 })
 
 const SWAPPER = `
@@ -106,33 +101,25 @@ for (;;) {
   renameSync(folder, link); renameSync(spare, folder)
 }`
 
-it('looks at few of many files that ripgrep names in one folder, and believes none that is a link or not there', async () => {
-  const real = Array.from({ length: 200 }, (_, index) => `d/${index}.txt`)
-  for (const file of real) writeFileSync(join(root, file), '')
-  symlinkSync(join(base, 'out/f.txt'), join(root, 'd/link.txt'))
-  mkdirSync(join(root, 'd/folder.txt'))
-  const claimed = ['d/link.txt', ...real, 'd/link.txt', 'd/folder.txt', 'd/absent.txt', 'l/f.txt']
-  const looks = vi.spyOn(fileAccess, 'stat')
-  const rgPath = double(`printf '%s\\0' ${claimed.join(' ')}`)
-  const { files } = await handle(rgPath).find('.', { pattern: '*.txt' })
-  expect(files).toEqual(real.toSorted())
-  expect(looks.mock.calls.length).toBeLessThan(60)
-  looks.mockRestore()
-})
-
 it('gives out nothing from outside while somebody swaps a folder for a link', async () => {
   const swapper = new Worker(SWAPPER, { eval: true, workerData: ['d', 'l', 'spare'].map((name) => join(root, name)) })
   await new Promise((resolve) => swapper.once('message', resolve))
   const texts = new Set<string>()
+  const names = new Set<string>()
   try {
     for (let attempt = 0; attempt < 150; attempt += 1) {
       const { lines } = await handle().search('.', { pattern: 'two' })
       for (const { text } of lines) texts.add(text)
+      for (let more = 0; more < 50; more += 1) {
+        const { files } = await handle().find('.', { pattern: '*' })
+        for (const file of files) names.add(basename(file))
+      }
     }
   } finally {
     await swapper.terminate()
   }
   expect([...texts]).toEqual(['two inside'])
+  expect([...names]).toEqual(['f.txt'])
 })
 
 describe('the process', () => {
@@ -160,8 +147,10 @@ describe('the process', () => {
 
   it('is gone when a limit ended the search, however much it would still say', async () => {
     const note = join(base, 'pid')
-    const rgPath = double(`echo $$ > ${note}; while :; do printf './d/f.txt\\0'; done`)
-    expect(await handle(rgPath).find('.', { pattern: '*', limit: 3 })).toMatchObject({ isComplete: false })
+    const claim = readFileSync(claiming('./d/f.txt', 'two inside\n', 4), 'utf8').replace('#!/bin/sh', '')
+    const rgPath = double(`echo $$ > ${note}; while :; do ${claim}\ndone`)
+    const search = handle(rgPath).search('.', { pattern: 'two', maxFiles: 3 })
+    expect(await search).toMatchObject({ isComplete: false })
     expect(isAlive(Number(readFileSync(note, 'utf8')))).toBe(false)
   })
 
@@ -187,7 +176,6 @@ describe('the process', () => {
     ['has a defect', 'exit 101', 'UPSTREAM_ERROR'],
   ])('fails the search when it %s', async (_, script, code) => {
     await expect(handle(double(script)).search('.', { pattern: 'x' })).rejects.toMatchObject({ code })
-    await expect(handle(double(script)).find('.', { pattern: 'x' })).rejects.toMatchObject({ code })
   })
 })
 
@@ -303,35 +291,5 @@ describe('what `rg --json` writes', () => {
     )
     expect(reader.take(Buffer.from(`${JSON.stringify(end())}\n`))).toBe(true)
     expect([sink.found, sink.skipped]).toEqual([[], 1])
-  })
-})
-
-describe('what `rg --files --null` writes', () => {
-  function names(chunks: readonly (string | Buffer)[], sink = new Keeping()) {
-    const reader = new NameReader(sink, (file) => !file.includes('gone'))
-    const isWanted = chunks.map((chunk) => reader.take(Buffer.from(chunk)))
-    return { names: sink.names(), skipped: sink.skipped, isWanted }
-  }
-
-  it.each<[string, string[], string[]]>([
-    ['one chunk', ['./a\0./b/c\0'], ['a', 'b/c']],
-    ['chunks that end anywhere', ['.', '/a', '\0./b', '/c\0'], ['a', 'b/c']],
-    ['a name that does not end', ['./a\0./b'], ['a']],
-    ['a dot and a slash inside of a name', ['./d./a\0d./b\0'], ['d./a', 'd./b']],
-    ['names without a dot before them', ['a\0bc\0'], ['a', 'bc']],
-    ['letters of many bytes', ['./ä漢\0'], ['ä漢']],
-  ])('is read from %s', (_, chunks, expected) => {
-    expect(names(chunks)).toEqual({ names: expected, skipped: 0, isWanted: chunks.map(() => true) })
-  })
-
-  it('skips what is gone and what is no UTF-8, and says nothing of what is closed', () => {
-    const odd = Buffer.concat([Buffer.from('./a'), Buffer.from([0xff, 0])])
-    expect(names(['./gone\0./closed\0', odd, './b\0'])).toMatchObject({ names: ['b'], skipped: 2 })
-  })
-
-  it('gives each file as one without matches, and ends when no more are wanted', () => {
-    const sink = new Keeping(2)
-    expect(names(['./a\0./b\0./c\0'], sink)).toEqual({ names: ['a', 'b'], skipped: 0, isWanted: [false] })
-    expect(sink.found[0]).toEqual({ file: 'a', matches: 0, lines: [] })
   })
 })

@@ -1,17 +1,12 @@
-import { closeSync, constants, fstatSync } from 'node:fs'
+import { closeSync, constants } from 'node:fs'
 import { ToolError } from '../../../core/index.ts'
 import type { FileTarget } from '../files-root.ts'
-import { inParent, openAt, openFolder, statAt, typesAt } from '../walk.ts'
+import { inParent, openAt, openFolder } from '../walk.ts'
 
 import { FileReport, type RgMessage, readRgMessages } from './file-report.ts'
 import type { MatchCollector, SearchFolder } from './found-files.ts'
 import { type RgEnd, runRipgrep } from './rg-process.ts'
-import { type FileChoice, findCommand, type SearchJob, searchCommand } from './search-job.ts'
-
-/** Reading the names in a folder with their types takes as long as looking at one file for so many bytes of the folder. */
-const BYTES_PER_LOOK = 256
-/** A larger folder would keep other work waiting while its names are read. */
-const MAX_FOLDER_BYTES = 262_144
+import { type SearchJob, searchCommand } from './search-job.ts'
 
 const READ = constants.O_RDONLY | constants.O_NONBLOCK
 
@@ -40,20 +35,6 @@ export async function searchContent({ rgPath, place, matches, signal }: RipgrepU
   }
 }
 
-/** Collects each chosen file as one without matches; only regular files that no link leads to. */
-export async function findNames({ rgPath, place, matches, signal }: RipgrepUse, choice: FileChoice): Promise<void> {
-  const linkFree = new LinkFree()
-  const reader = new NameReader(matches, (file) => linkFree.isFile(place.targetOf(file)))
-  try {
-    const onData = (chunk: Buffer) => reader.take(chunk)
-    const command = findCommand(place, choice)
-    const end = await runRipgrep({ rgPath, command, folder: place.descriptor, signal, onData })
-    matches.skip(end.complaints)
-  } finally {
-    linkFree.close()
-  }
-}
-
 /** ripgrep refused its arguments; all but the pattern were checked before. */
 function refused({ stderr }: RgEnd): ToolError {
   const reason = stderr
@@ -65,41 +46,6 @@ function refused({ stderr }: RgEnd): ToolError {
   })
 }
 
-/** Reads the names that `rg --files --null` writes, and collects those of regular files. */
-export class NameReader {
-  private rest: Uint8Array = new Uint8Array()
-  private readonly matches: MatchCollector
-  private readonly isFile: (file: string) => boolean
-
-  constructor(matches: MatchCollector, isFile: (file: string) => boolean) {
-    this.matches = matches
-    this.isFile = isFile
-  }
-
-  /** Splits at NUL characters, which no name contains; false if the collector wants no more. */
-  take(chunk: Buffer): boolean {
-    const bytes = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk
-    let from = 0
-    for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, from)) {
-      if (!this.collect(bytes.subarray(from, end))) return false
-      from = end + 1
-    }
-    this.rest = bytes.subarray(from)
-    return true
-  }
-
-  private collect(name: Buffer): boolean {
-    const text = name.toString()
-    const file = text.startsWith('./') ? text.slice(2) : text
-    // A name that is not UTF-8 can neither be returned nor requested; it is decoded with this character.
-    const isText = !text.includes('\ufffd') || Buffer.from(text).equals(name)
-    if (isText && !this.matches.accepts(file)) return true
-    if (isText && this.isFile(file)) return this.matches.add({ file, matches: 0, lines: [] })
-    this.matches.skip(1)
-    return true
-  }
-}
-
 /**
  * Opens files without following any link. ripgrep walks by names, and another process may swap a folder for a link
  * meanwhile: everything it reports is opened again by descriptors.
@@ -108,40 +54,16 @@ export class LinkFree {
   // ripgrep reports files folder by folder, so the last folder is usually the next one.
   private path: string | undefined
   private descriptor: number | undefined
-  /** Files of this folder that were looked at one by one. */
-  private looks = 0
-  /** The folder's own size, not that of what is in it. */
-  private bytes = 0
-  /** Its regular files, once so many were looked at that reading all types was cheaper. */
-  private files: ReadonlySet<string> | undefined
 
   /** Opens a file for reading; undefined if it does not exist or a link leads to it. */
   open(target: FileTarget): number | undefined {
     return this.at(target, (parent, name) => openAt(parent, name, READ))
   }
 
-  /** Whether it is a regular file that no link leads to. */
-  isFile(target: FileTarget): boolean {
-    return this.at(target, (parent, name) => this.isFileIn(parent, name)) ?? false
-  }
-
   close(): void {
     if (this.descriptor !== undefined) closeSync(this.descriptor)
     this.descriptor = undefined
     this.path = undefined
-    this.looks = 0
-    this.files = undefined
-  }
-
-  private isFileIn(folder: number, name: string): boolean | undefined {
-    if (this.files !== undefined) return this.files.has(name)
-    this.looks += 1
-    if (this.looks === 1) this.bytes = fstatSync(folder).size
-    // Some file systems do not tell the size.
-    const isWorthIt = this.bytes > 0 && this.bytes <= Math.min(MAX_FOLDER_BYTES, this.looks * BYTES_PER_LOOK)
-    if (!isWorthIt) return statAt(folder, name)?.isFile()
-    this.files = new Set(typesAt(folder).flatMap((child) => (child.type === 'file' ? [child.name] : [])))
-    return this.files.has(name)
   }
 
   private at<T>(target: FileTarget, use: (parent: number, name: string) => T): T | undefined {

@@ -1,11 +1,14 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { ToolError } from '../../../core/errors.ts'
-import { createFilesRoot, type FilesCall, openRoots } from '../files-root.ts'
+import { createFilesRoot, type FilesCall, type FilesRoot, openRoots } from '../files-root.ts'
 import { decodeUtf16 } from './file-report.ts'
-import { findFiles, searchTree } from './run-search.ts'
+import { findFiles } from './find-walk.ts'
+import { searchTree } from './run-search.ts'
 
 function workspace(files: Record<string, string>) {
   const root = temporaryFolder('run-search')
@@ -79,3 +82,120 @@ it('decodes UTF-16 as it stands, with a mark that is part of the text', () => {
   expect(decodeUtf16(bytes, 'utf-16le')).toBe('\uFEFFä')
   expect(decodeUtf16(Buffer.from(bytes).swap16(), 'utf-16be')).toBe('\uFEFFä')
 })
+
+describe('a search by name', () => {
+  const find = async (filesRoot: FilesRoot, pattern = '*', options: object = {}, call: Partial<FilesCall> = {}) =>
+    findFiles(filesRoot, { ...CALL, ...call }, '.', { pattern, ...options })
+
+  it('finds the files that ripgrep finds, whatever the .gitignore files and the glob are', async () => {
+    const names = ['a', 'b', 'a.log', 'ab.ts', 'a-b', 'é', '.h', 'a b']
+    const lines = [
+      'a',
+      '*.log',
+      '!a',
+      '/b',
+      'a/',
+      '**/b',
+      'b/**',
+      '*',
+      '!*/',
+      'b*',
+      'a/b',
+      '!ab.ts',
+      '[ab]',
+      '?',
+      '{a,b}*',
+    ]
+    const globs = ['*', '**', 'a*', '*.ts', '/a', 'b/**', '!a', '!b/', 'a/*', '{a,b}', '**/a/**', '*b*', 'é', '?']
+    const texts = fc.array(fc.constantFrom(...lines), { maxLength: 4 }).map((rules) => rules.join('\n'))
+    const path = fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 4 })
+    const tree = fc.record({ paths: fc.array(path, { maxLength: 12 }), rules: fc.array(fc.tuple(path, texts)) })
+    const flags = fc.record({ includeHidden: fc.boolean(), includeIgnored: fc.boolean() })
+    await fc.assert(
+      fc.asyncProperty(tree, fc.constantFrom(...globs), flags, async ({ paths, rules }, pattern, options) => {
+        const files: Record<string, string> = {}
+        for (const parts of paths) files[parts.join('/')] = 'x'
+        for (const [parts, text] of rules) files[[...parts.slice(1), '.gitignore'].join('/')] = `${text}\n#x`
+        const { filesRoot } = workspace(withoutClashes(files))
+        const { files: found } = await find(filesRoot, pattern, options)
+        const searched = await searchTree(filesRoot, CALL, '.', { pattern: 'x', globs: [pattern], ...options })
+        expect(found).toEqual(searched.files.map(({ file }) => file))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('finds in a large folder what it finds in a small one, up to the limit', async () => {
+    const names = Array.from({ length: 4_000 }, (_, number) => `${'long'.repeat(20)}${number}.txt`)
+    const { filesRoot } = workspace({ ...Object.fromEntries(names.map((name) => [name, ''])), '.gitignore': '*7.txt' })
+    const expected = names.filter((name) => !name.endsWith('7.txt')).toSorted()
+    expect(await find(filesRoot, '*', { limit: 5_000 })).toEqual({ files: expected, isComplete: true })
+    expect(await find(filesRoot, '*', { limit: 10 })).toMatchObject({ files: { length: 10 }, isComplete: false })
+  })
+
+  it('leaves out what policy does not permit and the hub hides, also by the rules of a run that met an untrusted file', async () => {
+    const { root, filesRoot } = workspace({ 'd/a': '', 'd/b': '', 'd/c': '', 'd/hidden': '', 'e/a': '' })
+    const hiding = createFilesRoot(filesRoot.roots, 1e6, [], [join(root, 'd/hidden')])
+    let isTainted = false
+    const denied = () => (isTainted ? [join(root, 'd/b'), join(root, 'd/c')] : [join(root, 'd/b')])
+    const permits = (path: string) => {
+      if (denied().includes(path)) throw new ToolError('POLICY_DENIED', 'no')
+    }
+    const onUntrusted = () => {
+      isTainted = true
+    }
+    const files = async (untrusted: string) => {
+      isTainted = false
+      const hasUntrusted = (folder: string, names: readonly string[]) =>
+        names.some((name) => join(folder, name) === join(root, untrusted))
+      return (await find(hiding, '*', {}, { permits, hasUntrusted, onUntrusted })).files
+    }
+    expect(await files('none')).toEqual(['d/a', 'd/c', 'e/a'])
+    expect(await files('d/a')).toEqual(['d/a', 'e/a'])
+    expect(await files('e/a')).toEqual(['d/a', 'd/c', 'e/a'])
+    expect(isTainted).toBe(true)
+    // A file that the call may not read says nothing about it.
+    await files('d/b')
+    expect(isTainted).toBe(false)
+  })
+
+  it.skipIf(process.getuid?.() === 0)('is not complete where a folder cannot be read', async () => {
+    const { root, filesRoot } = workspace({ 'closed/a': '', b: '' })
+    chmodSync(join(root, 'closed'), 0)
+    expect(await find(filesRoot)).toEqual({ files: ['b'], isComplete: false })
+    chmodSync(join(root, 'closed'), 0o700)
+  })
+
+  it('is not complete where a name is not UTF-8 or a folder is too deep', async () => {
+    const { root, filesRoot } = workspace({ a: '', [`${'d/'.repeat(99)}a`]: '' })
+    expect(await find(filesRoot)).toMatchObject({ files: { length: 2 }, isComplete: true })
+    mkdirSync(join(root, 'd/'.repeat(100)))
+    expect(await find(filesRoot)).toMatchObject({ files: { length: 2 }, isComplete: false })
+    rmSync(join(root, 'd'), { recursive: true })
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/b`), Buffer.from([0xff])]), '')
+    writeFileSync(join(root, 'c\ufffd'), '')
+    expect(await find(filesRoot)).toEqual({ files: ['a', 'c\ufffd'], isComplete: false })
+    expect(await find(filesRoot, 'a')).toEqual({ files: ['a'], isComplete: true })
+  })
+
+  it('sorts by the bytes of the paths', async () => {
+    const { filesRoot } = workspace({ 'a/b': '', 'a-b/c': '', 'a.b': '', '\u{1f600}': '', '\ufb00': '', a0: '' })
+    expect((await find(filesRoot)).files).toEqual(['a-b/c', 'a.b', 'a/b', 'a0', '\ufb00', '\u{1f600}'])
+    expect(await find(filesRoot, '*', { limit: 2 })).toEqual({ files: ['a-b/c', 'a.b'], isComplete: false })
+  })
+
+  it('stops when it is aborted, with everything closed', async () => {
+    const { filesRoot } = workspace({ 'd/a': '', 'e/a': '' })
+    const controller = new AbortController()
+    const before = countOpenFiles()
+    const call = { signal: () => controller.signal, permits: () => controller.abort() }
+    await expect(find(filesRoot, '*', {}, call)).rejects.toMatchObject({ code: 'ABORTED' })
+    expect(countOpenFiles()).toBe(before)
+  })
+})
+
+/** A path cannot be a file and a folder. */
+function withoutClashes(files: Record<string, string>): Record<string, string> {
+  const isFolder = (path: string) => Object.keys(files).some((other) => other.startsWith(`${path}/`))
+  return Object.fromEntries(Object.entries(files).filter(([path]) => !isFolder(path)))
+}

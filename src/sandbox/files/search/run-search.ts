@@ -1,13 +1,5 @@
 import { closeSync, constants, fstatSync, readSync } from 'node:fs'
-import {
-  type FindOptions,
-  type FindResult,
-  lazyModule,
-  type SearchOptions,
-  type SearchResult,
-  ToolError,
-  throwIfAborted,
-} from '../../../core/index.ts'
+import { lazyModule, type SearchOptions, type SearchResult, ToolError, throwIfAborted } from '../../../core/index.ts'
 import { errnoOf } from '../../../lib/index.ts'
 import { quotePath } from '../file-error.ts'
 import type { FilesCall, FilesRoot, FileTarget, Roots } from '../files-root.ts'
@@ -15,8 +7,8 @@ import { destination, followLinks, inParent, type LinkTarget, lastLink, openAt, 
 
 import { FoundFiles, type FoundLimits, fileCheck, fileTargets, linesOf, type SearchFolder } from './found-files.ts'
 import { fileTypes, ripgrepPath } from './rg-process.ts'
-import { findNames, searchContent } from './ripgrep-engine.ts'
-import { clampCount, type FileChoice, toFileChoice, toSearchJob } from './search-job.ts'
+import { searchContent } from './ripgrep-engine.ts'
+import { type FileChoice, toSearchJob } from './search-job.ts'
 
 const READ = constants.O_RDONLY | constants.O_NONBLOCK
 
@@ -53,24 +45,6 @@ export async function searchTree(
     isComplete: found.isComplete,
     skipped: found.skipped,
   }
-}
-
-/** Finds files below a path by their names. */
-export async function findFiles(
-  root: FilesRoot,
-  call: FilesCall,
-  path: string,
-  options: FindOptions,
-  settings: SearchSettings = {},
-): Promise<FindResult> {
-  const rgPath = settings.rgPath ?? (await ripgrepPath())
-  const choice = toFileChoice({ ...options, globs: [options.pattern] })
-  const limits = { maxFiles: clampCount(options.limit, 1000, 1, 100_000) }
-  const found = await collect(root, call, path, { choice, limits }, (place, matches) =>
-    findNames({ rgPath, place, matches, signal: call.signal() }, choice),
-  )
-  const files = found.sorted().map(({ file }) => file)
-  return { files, isComplete: found.isComplete && found.skipped === 0 }
 }
 
 /** Opens the folder or file, checks that it may be read, and runs a search in it. */
@@ -127,8 +101,9 @@ export function openPlace(roots: Roots, path: string): OpenPlace {
 export async function readRulesAbove(folder: FileTarget): Promise<string> {
   const texts: string[] = []
   for (let depth = 0; depth < folder.names.length; depth += 1) {
-    const text = readRules({ ...folder, names: [...folder.names.slice(0, depth), '.gitignore'] })
-    if (text === undefined) continue
+    const target = { ...folder, names: [...folder.names.slice(0, depth), '.gitignore'] }
+    const text = inParent(target, readRulesIn)
+    if (typeof text !== 'string') continue
     const { rebaseIgnoreRules } = await loadIgnoreRules()
     texts.push(rebaseIgnoreRules(text, folder.names.slice(depth)))
   }
@@ -165,17 +140,14 @@ function folderOf(target: FileTarget): FileTarget {
   }
 }
 
-/** The text of a .gitignore file; undefined if there is none or it is a link, which git does not follow either. */
-function readRules(target: FileTarget): string | undefined {
-  const text = inParent(target, (parent, name) => {
-    try {
-      return { text: readStart(openAt(parent, name, READ)) }
-    } catch (error) {
-      if (['ENOENT', 'ELOOP', 'EACCES', 'ENXIO', 'EISDIR'].includes(errnoOf(error))) return undefined
-      throw error
-    }
-  })
-  return text && 'text' in text ? text.text : undefined
+/** The text of the .gitignore file in an open folder; undefined if there is none or it is a link, which git does not follow either. */
+export function readRulesIn(folder: number): string | undefined {
+  try {
+    return readStart(openAt(folder, '.gitignore', READ))
+  } catch (error) {
+    if (['ENOENT', 'ELOOP', 'EACCES', 'ENXIO', 'EISDIR'].includes(errnoOf(error))) return undefined
+    throw error
+  }
 }
 
 function readStart(descriptor: number): string {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { closedToFileTools } from '../../protected/protected-names.ts'
 import type { SearchFolder } from './found-files.ts'
 import { compileIgnoreGlob } from './ignore-rules.ts'
-import { findCommand, OWN_GLOBS, SECRET_GLOBS, type SearchJob, searchCommand } from './search-job.ts'
+import { isNeverSearched, OWN_GLOBS, SECRET_GLOBS, type SearchJob, searchCommand } from './search-job.ts'
 
 const PLACE = { rulesAbove: '' } as SearchFolder
 const JOB: SearchJob = {
@@ -43,13 +43,6 @@ describe('the arguments of ripgrep', () => {
     ])
   })
 
-  it('only name the files for a search by name', () => {
-    expect(findCommand(PLACE, { ...JOB, type: undefined }).args([])).toEqual([
-      ...['--no-config', '--no-follow', '--color=never', '--hidden', '--no-ignore', '--no-ignore-global'],
-      ...['--no-ignore-parent', '--no-ignore-messages', ...LEFT_OUT, '--files', '--null', '--', '.'],
-    ])
-  })
-
   it.each<[string, Partial<SearchJob>, string[], string[]]>([
     ['the names of files', { output: 'files' }, ['--max-count=1'], ['--max-count=8']],
     ['counts', { output: 'counts' }, [], ['--max-count=8']],
@@ -77,7 +70,7 @@ describe('the arguments of ripgrep', () => {
 
   it('name the ignore files, the globs of the caller before the rules above, which are stronger', () => {
     const place = { ...PLACE, rulesAbove: 'above' }
-    const files = (job: Partial<SearchJob>, at = place) => findCommand(at, { ...JOB, ...job }).ignoreFiles
+    const files = (job: Partial<SearchJob>, at = place) => searchCommand(at, { ...JOB, ...job }).ignoreFiles
     expect(files({ globRules: 'globs', includeIgnored: false })).toEqual(['globs', 'above'])
     expect(files({ globRules: 'globs', includeIgnored: true })).toEqual(['globs'])
     expect(files({ includeIgnored: false })).toEqual(['above'])
@@ -126,6 +119,19 @@ it('leaves out every name that looks like a secret to the guard', () => {
       const isSecret = closedToFileTools([name], 'read') !== undefined
       expect(isLeftOut(name) || !isSecret).toBe(true)
       expect(isLeftOut(name.toUpperCase()) || !isSecret).toBe(true)
+    }),
+  )
+})
+
+it('leaves out the same names in a search by name as in ripgrep', () => {
+  const parts = fc.constantFrom(...SECRET_GLOBS, ...OWN_GLOBS).map((glob) => glob.replaceAll('?', 'a'))
+  const likely = fc
+    .tuple(fc.constantFrom('', 'a', '.'), parts, fc.constantFrom('', 'b', '.md'))
+    .map(([before, glob, after]) => before + glob.replaceAll('*', 'x') + after)
+  fc.assert(
+    fc.property(fc.oneof(names, likely), (name) => {
+      expect(isNeverSearched(name)).toBe(isLeftOut(name))
+      expect(isNeverSearched(name.toUpperCase())).toBe(isLeftOut(name.toUpperCase()))
     }),
   )
 })

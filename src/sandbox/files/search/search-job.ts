@@ -135,11 +135,6 @@ export function searchCommand(place: SearchFolder, job: SearchJob): RgCommand {
   ])
 }
 
-/** Lists the files. */
-export function findCommand(place: SearchFolder, choice: FileChoice): RgCommand {
-  return command(place, choice, ['--files', '--null'])
-}
-
 function command(place: SearchFolder, choice: FileChoice, what: readonly string[]): RgCommand {
   const ignoreFiles = [choice.globRules, choice.includeIgnored ? '' : place.rulesAbove].filter((text) => text !== '')
   const args = (paths: readonly string[]) => [
@@ -178,3 +173,20 @@ export const SECRET_GLOBS = [
 
 /** Names that are never searched: the internals of git, and files that tool-hub is writing. */
 export const OWN_GLOBS = ['.git', '.tool-hub-*.tmp'] as const
+
+const SECRET_NAME = anyOf(SECRET_GLOBS, 'isu')
+const OWN_NAME = anyOf(OWN_GLOBS, 'su')
+
+/** Whether no file or folder of this name is searched, by the lists that ripgrep gets as globs. */
+export function isNeverSearched(name: string): boolean {
+  return SECRET_NAME.test(name) || OWN_NAME.test(name)
+}
+
+function anyOf(globs: readonly string[], flags: string): RegExp {
+  // A star at the beginning is left out, so that the expression does not start over for each glob.
+  const sources = globs.map((glob) => {
+    const source = glob.replaceAll('.', '\\.').replaceAll('?', '.')
+    return source.startsWith('*') ? source.slice(1) : `^${source.replaceAll('*', '.*')}`
+  })
+  return new RegExp(`(?:${sources.join('|')})$`, flags)
+}
