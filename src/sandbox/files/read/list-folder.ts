@@ -44,6 +44,9 @@ const MAX_ENTRIES = 100_000
 /** At least this many names of a folder are sorted, so that a small listing starts with the first ones. */
 const MIN_NAMES = 20_000
 
+const IF_THERE = { throwIfNoEntry: false } as const
+const isByDescriptors = fileAccess.level === 'descriptors'
+
 /** A folder on the way down. */
 interface Folder {
   readonly descriptor: number
@@ -129,6 +132,8 @@ class ListWalk {
       children.length = most
       break
     }
+    // The names of a small folder come sorted.
+    if (children.every(({ name }, index) => index === 0 || children[index - 1]!.name < name)) return children
     return this.#withoutTwins(children.sort((a, b) => (a.name < b.name ? -1 : 1)))
   }
 
@@ -147,7 +152,9 @@ class ListWalk {
   ): NamedEntry | ListEntry | undefined {
     // Whether a name is UTF-8 shows when it is used.
     if (type !== undefined && !name.includes('\ufffd')) return { name: prefix + name, type }
-    const stats = fileAccess.look(descriptor, () => lstatSync(path + name, { throwIfNoEntry: false }), isSame)
+    const stats = isByDescriptors
+      ? lstatSync(path + name, IF_THERE)
+      : fileAccess.look(descriptor, () => lstatSync(path + name, IF_THERE), isSame)
     if (!stats) {
       // Removed meanwhile, or its name is not UTF-8 and therefore cannot be listed.
       if (name.includes('\ufffd')) this.#isComplete = false
@@ -283,28 +290,22 @@ function look(target: FileTarget): { target: FileTarget; stats: Stats } | LinkTa
   throw new ToolError('NOT_FOUND', `${quotePath(target.path)} does not exist.`)
 }
 
-const DAY_MS = 86_400_000
 const MAX_MS = 8.64e15
-const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 
-let lastDay = Number.NaN
-let lastDayText = ''
+let lastSecond = Number.NaN
+let lastSecondText = ''
 
 /**
  * A time of the file system as ISO text; one outside the range of dates (a damaged disk) becomes the nearest one. Entries
- * of a listing often have the same day: formatting only the rest is four times faster than `toISOString`, which took a
+ * of a listing often have the same second: formatting only the rest is ten times faster than `toISOString`, which took a
  * tenth of the time of a listing.
  */
 export function isoTime(milliseconds: number): string {
   const time = Math.floor(Math.max(-MAX_MS, Math.min(MAX_MS, milliseconds)))
-  const day = Math.floor(time / DAY_MS)
-  if (day !== lastDay) {
-    lastDayText = new Date(Math.max(-MAX_MS, day * DAY_MS)).toISOString().slice(0, -13)
-    lastDay = day
+  const second = Math.floor(time / 1_000)
+  if (second !== lastSecond) {
+    lastSecondText = new Date(second * 1_000).toISOString().slice(0, -4)
+    lastSecond = second
   }
-  const rest = time - day * DAY_MS
-  const hours = TWO_DIGITS[Math.floor(rest / 3_600_000)]
-  const minutes = TWO_DIGITS[Math.floor(rest / 60_000) % 60]
-  const seconds = TWO_DIGITS[Math.floor(rest / 1_000) % 60]
-  return `${lastDayText}${hours}:${minutes}:${seconds}.${String(rest % 1_000).padStart(3, '0')}Z`
+  return `${lastSecondText}${String(time - second * 1_000).padStart(3, '0')}Z`
 }
