@@ -102,7 +102,7 @@ async function editFile(path: string, order: EditOrder, ctx: Context<'read:fs' |
     const options = { overwrite: true, replaces: sha256 }
     const isAscii = text.length === bytes
     const writing = isAscii
-      ? ctx.fs.writeBytes(path, assembleBytes(text, edited.replacements), options)
+      ? ctx.fs.writeBytes(path, assemble(text, edited.replacements), options)
       : ctx.fs.writeText(path, mark + edited.text, options)
     // The diff is computed while the file is written.
     const diff = regionDiff(text, edited.replacements, { path })
@@ -128,21 +128,43 @@ function isConflict(error: unknown): boolean {
   return ToolError.is(error) && error.code === 'CONFLICT'
 }
 
+/** A larger file is written in pieces. */
+const PIECE_BYTES = 1_048_576
+
 /**
  * The bytes of an ASCII text after its replacements. Each character is one byte, so unchanged parts are copied and not
- * encoded again, which would take longer than the rest of an edit for a large file.
+ * encoded again, which would take longer than the rest of an edit for a large file. Its pieces share their memory, since
+ * 5 MB of new memory take as long as writing them: each is valid until the next one is requested.
  */
-export function assembleBytes(ascii: string, replacements: readonly Replacement[]): Buffer {
-  let size = ascii.length
-  for (const { start, end, text } of replacements) size += Buffer.byteLength(text) - (end - start)
-  const bytes = Buffer.allocUnsafeSlow(size)
+export function assemble(
+  ascii: string,
+  replacements: readonly Replacement[],
+  pieceBytes = PIECE_BYTES,
+): Uint8Array | AsyncIterable<Uint8Array> {
+  const parts: string[] = []
   let from = 0
-  let at = 0
   for (const { start, end, text } of replacements) {
-    at += bytes.write(ascii.slice(from, start), at, 'latin1')
-    at += bytes.write(text, at, 'utf8')
+    // One character per byte, as in the rest.
+    parts.push(ascii.slice(from, start), Buffer.from(text).toString('latin1'))
     from = end
   }
-  bytes.write(ascii.slice(from), at, 'latin1')
-  return bytes
+  parts.push(ascii.slice(from))
+  const size = parts.reduce((sum, { length }) => sum + length, 0)
+  return size > pieceBytes ? cutPieces(parts, pieceBytes) : Buffer.from(parts.join(''), 'latin1')
+}
+
+async function* cutPieces(parts: readonly string[], pieceBytes: number): AsyncGenerator<Uint8Array> {
+  const piece = Buffer.allocUnsafeSlow(pieceBytes)
+  let filled = 0
+  for (const part of parts) {
+    for (let offset = 0; offset < part.length; ) {
+      const count = piece.write(part.slice(offset, offset + pieceBytes - filled), filled, 'latin1')
+      offset += count
+      filled += count
+      if (filled < pieceBytes) continue
+      yield piece
+      filled = 0
+    }
+  }
+  if (filled > 0) yield piece.subarray(0, filled)
 }
