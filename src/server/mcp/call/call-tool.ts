@@ -61,20 +61,23 @@ export function parseParams<T>(method: string, schema: z.ZodType<T>, params: unk
 
 /**
  * A call of the legacy era: input requests go to the client while its request waits. The call is aborted if the client
- * cancels it or disconnects.
+ * cancels it or disconnects; `follow` takes care of that, by default with the signal of the request.
  */
-export async function callLegacy(request: CallRequest): Promise<Result> {
+export async function callLegacy(
+  request: CallRequest,
+  follow: (call: OngoingCall) => (() => void) | undefined = (call) => call.follow(request.context.mcpReq.signal),
+): Promise<Result> {
   const { connection, params, context } = request
   if (params.task) return callAsTask(request)
   const report = progressReporter(request)
   const call = startCall(request, report, { onAsk: (ask, call) => void elicit(call, ask, context) })
-  const letGo = call.follow(context.mcpReq.signal)
+  const letGo = follow(call)
   const stop = answerInTime(call, { name: params.name, clock: connection.session.service.clock, report })
   try {
     return await call.ended
   } finally {
     stop()
-    letGo()
+    letGo?.()
   }
 }
 

@@ -130,14 +130,17 @@ export class OngoingCall {
     this.abort(reason)
   }
 
-  /** Aborts the call when the signal of its request aborts. Returns a function that stops following it. */
+  /** Aborts the call because its request was cancelled. */
+  cancel(cause: unknown): void {
+    const reason = cancelReason(cause)
+    this.#isLeft = isCallerGone(reason)
+    this.abort(reason)
+  }
+
+  /** Cancels the call when the signal of its request aborts. Returns a function that stops following it. */
   follow(signal: AbortSignal | undefined): () => void {
     if (!signal) return () => {}
-    const stop = () => {
-      const reason = cancelReason(signal.reason)
-      this.#isLeft = isCallerGone(reason)
-      this.abort(reason)
-    }
+    const stop = () => this.cancel(signal.reason)
     if (signal.aborted) stop()
     signal.addEventListener('abort', stop, { once: true })
     return () => signal.removeEventListener('abort', stop)
