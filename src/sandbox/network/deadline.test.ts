@@ -98,6 +98,16 @@ describe('the watch of all deadlines', () => {
     expect([reasonOf(slow) !== undefined, clock.waiting]).toEqual([true, 0])
   })
 
+  it('still ends the others when some were removed, in any order and more than once', async () => {
+    const { clock, deadline } = setUp()
+    const all = [10, 20, 30, 40].map((ms) => deadline(ms))
+    for (const index of [0, 2, 2, 0]) all[index]!.stop()
+    const later = deadline(15)
+    await clock.advance(40)
+    expect(all.map((each) => reasonOf(each) !== undefined)).toEqual([false, true, false, true])
+    expect(reasonOf(later)).toBe('The request did not finish in 15 ms.')
+  })
+
   it('has none after those that were removed, and none when it is closed', async () => {
     const { clock, watch, deadline } = setUp()
     deadline(10).stop()

@@ -18,7 +18,7 @@ export interface Order {
   readonly call: NetworkCall
   readonly limit: BodyLimit
   /** For a response over that limit, which continues as a stream. */
-  readonly streamLimit: BodyLimit
+  readonly streamLimit: () => BodyLimit
   readonly timeoutMs: number
   readonly clock: Clock
   readonly watch: DeadlineWatch
@@ -115,7 +115,7 @@ export class GuardedRequest {
   #read(hop: Hop, transfer: ExchangeResult['transfer']): Promise<BegunBody> {
     const { limit, streamLimit } = this.#order
     return limit.overflow === 'stream'
-      ? beginBody(hop, transfer, limit, streamLimit)
+      ? beginBody(hop, transfer, limit, streamLimit())
       : readWholeBody(hop, transfer, limit)
   }
 
@@ -138,7 +138,7 @@ export class GuardedRequest {
     call.onAnswer?.()
     const facts = { status, headers, url: urls.at(-1)!.href, isCached: true, signal: call.signal }
     if (limit.overflow !== 'stream') return new WholeAnswer(facts, withinLimit(Buffer.from(bytes), limit))
-    const whole = withinLimit(Buffer.from(bytes), streamLimit)
+    const whole = withinLimit(Buffer.from(bytes), streamLimit())
     if (bytes.length <= limit.maxBytes) return new WholeAnswer(facts, whole)
     return new BegunAnswer(facts, Buffer.from(bytes.subarray(0, limit.maxBytes)), async function* () {
       yield whole.bytes

