@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../../core/tool.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
+import { OngoingCall } from './call/ongoing-call.ts'
 import { serveMcpStdio } from './serve.ts'
 
 let closers: (() => Promise<unknown>)[] = []
@@ -148,5 +149,44 @@ describe('a call over stdio', () => {
     const { stdin, server } = await connect()
     stdin.write('x'.repeat(5_000_000))
     await server.closed
+  })
+})
+
+describe('the signal of a call', () => {
+  const start = (work: (signal: AbortSignal) => void | Promise<void>) => {
+    const callDynamic = async (_: string, __: object, { signal }: { signal: AbortSignal }) => work(signal)
+    const home = { hub: { callDynamic }, run: 'r', asksApprovals: false, forms: new Map(), onEnd: () => {} }
+    const given = { name: 'say', input: {}, caller: 'mcp:raw', canAsk: false, toResult: () => ({ content: [] }) }
+    return new OngoingCall(home as never, given)
+  }
+
+  it('is that of an earlier call only if nobody listens to it any more, and it was not aborted', async () => {
+    const signals: AbortSignal[] = []
+    const note = (signal: AbortSignal) => void signals.push(signal)
+    await start((signal) => {
+      note(signal)
+      signal.addEventListener('abort', () => {})
+    }).ended
+    for (let count = 0; count < 2; count++) await start(note).ended
+    const aborted = start(note)
+    aborted.abort(new Error('stopped'))
+    await aborted.ended
+    await start(note).ended
+    expect(signals.map((signal) => signals.indexOf(signal))).toEqual([0, 1, 1, 1, 4])
+  })
+
+  it('is not aborted by a call that has ended', async () => {
+    const earlier = start(() => {})
+    await earlier.ended
+    let used: AbortSignal | undefined
+    const next = start(async (signal) => {
+      used = signal
+      await new Promise(() => {})
+    })
+    earlier.abort(new Error('too late'))
+    earlier.cancel(new Error('too late'))
+    expect(used?.aborted).toBe(false)
+    next.abort(new Error('stopped'))
+    expect(used?.aborted).toBe(true)
   })
 })
