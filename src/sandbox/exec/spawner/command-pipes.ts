@@ -15,6 +15,7 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
+import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
@@ -135,6 +136,13 @@ export interface SparePipe {
   readonly path: string
   /** Closes it; ends that were opened by path stay open. */
   readonly close: () => void
+}
+
+/** Calls back when nobody can write to the pipe any more, and closes it. Discards what was written. */
+export function whenClosed({ fd }: SparePipe, onClose: () => void): void {
+  const pipe = new Socket({ fd, readable: true, writable: false })
+  pipe.on('error', () => {})
+  pipe.resume().on('close', onClose)
 }
 
 /** Provides pipes for commands. */

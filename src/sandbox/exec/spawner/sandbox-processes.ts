@@ -5,10 +5,13 @@ import type { Exit } from '../start/protocol.ts'
 
 /** A variable in the environment of commands without a PID namespace, by which processes they leave behind are found. */
 const MARKER = 'TOOL_HUB_MARKER'
+const KILL_AGAIN_MS = 1_000
+const MAX_KILLS = 30
 
 /** The processes of one sandbox, and how they are ended. */
 export class SandboxProcesses {
   readonly #marker: string | undefined
+  readonly #onStuck: (() => void) | undefined
   #outermost: number | undefined
   #hasEnded = false
   /** The shell, which becomes the command. */
@@ -18,8 +21,14 @@ export class SandboxProcesses {
   #doomed: KnownProcess[] = []
   #wasTerminated = false
   #wasKilled = false
+  #killAgain: NodeJS.Timeout | undefined
 
-  constructor(level: SandboxLevel) {
+  /**
+   * `onStuck`: processes that were killed have not ended after 30 s. They run nothing of their programs any more, since
+   * the signal is pending, but the kernel may keep them for ever.
+   */
+  constructor(level: SandboxLevel, onStuck?: () => void) {
+    this.#onStuck = onStuck
     if (level === 'none') this.#marker = randomBytes(16).toString('hex')
   }
 
@@ -50,6 +59,11 @@ export class SandboxProcesses {
     return this.#supervisor
   }
 
+  /** Continues it if a command has stopped it. */
+  continueSupervisor(): void {
+    if (this.#supervisor !== undefined) signalProcess(this.#supervisor, 'SIGCONT')
+  }
+
   get isCommandLiving(): boolean {
     return this.#command !== undefined && isLiving(this.#command)
   }
@@ -59,9 +73,12 @@ export class SandboxProcesses {
     return this.#command?.pid
   }
 
-  /** The mount table as the shell sees it. */
-  mounts(): string {
-    return readFileSync(`/proc/${this.#command?.pid}/mountinfo`, 'utf8')
+  /**
+   * The mount table as the shell sees it; throws if there is none any more. In a reusable sandbox that of the supervisor,
+   * which lives longer than the command: processes that a command leaves run until they are killed.
+   */
+  mounts(isReusable: boolean): string {
+    return readFileSync(`/proc/${isReusable ? this.#supervisor : this.#command?.pid}/mountinfo`, 'utf8')
   }
 
   /** Sends SIGTERM to the command if its namespace ends with it, otherwise to its process group. */
@@ -74,8 +91,22 @@ export class SandboxProcesses {
     signalProcess(target, 'SIGCONT')
   }
 
-  /** Kills everything. */
+  /** Kills everything, again and again until `endKilling`. */
   kill(): void {
+    this.#kill()
+    let kills = 1
+    const again = () => {
+      this.#kill()
+      if (++kills > MAX_KILLS) this.#onStuck?.()
+    }
+    this.#killAgain ??= setInterval(again, KILL_AGAIN_MS).unref()
+  }
+
+  endKilling(): void {
+    clearInterval(this.#killAgain)
+  }
+
+  #kill(): void {
     if (this.#outermost === undefined) return
     for (const process of this.#doomed) if (isLiving(process)) signalProcess(process.pid, 'SIGKILL')
     if (!this.#hasEnded) {

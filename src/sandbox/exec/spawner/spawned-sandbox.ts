@@ -1,6 +1,5 @@
-import { Socket } from 'node:net'
 import type { Exit, OpenMessage, PrewarmMessage, RunMessage, SpawnerMessage } from '../start/protocol.ts'
-import { CommandPipes, type PipeSupply, ShellPipes, type SparePipe } from './command-pipes.ts'
+import { CommandPipes, type PipeSupply, ShellPipes, type SparePipe, whenClosed } from './command-pipes.ts'
 import { detachedMounts, fingerprint, swappedMount, watchCovers } from './mount-checks.ts'
 import { SandboxProcesses } from './sandbox-processes.ts'
 import { SandboxShell } from './sandbox-shell.ts'
@@ -10,23 +9,29 @@ const GRACE_MS = 150
 const HELPER_TIMEOUT_MS = 5_000
 /** How long the last output of a sandbox that has exited is awaited. */
 const LAST_OUTPUT_MS = 100
-/** How often it is checked that a supervisor has reported the end of its command. */
+/** How often it is checked that a supervisor has reported the end of its command, and how often it is continued then. */
 const OVERDUE_MS = 1_000
+const MAX_OVERDUE = 10
 
-/**
- * How far a sandbox has come with its current command.
- * - `prewarmed`: a shell outside of any sandbox waits, or the pipes of the command are being created.
- * - `sandboxed`: the shell inside the sandbox waits for its command.
- * - `running`: that shell is about to become the command, or has become it.
- */
-type Stage = 'prewarmed' | 'sandboxed' | 'running'
+/** How far a sandbox has come with its current command. */
+type Stage =
+  /** A shell outside of any sandbox waits, or the one inside creates the pipes of the command. */
+  | { readonly name: 'prewarmed' }
+  /** The shell inside waits for its command; `started`: the pipe that closes when it becomes the command, if it has one. */
+  | { readonly name: 'sandboxed'; readonly started?: SparePipe; readonly isHelperAwaited?: boolean }
+  /** The shell is about to become the command, or has become it; `exit` as its supervisor reported. */
+  | { readonly name: 'running'; readonly exit?: Exit }
+
+/** Why it is killed, if nobody has stopped it: a new file at a path is `uncovered`, or the command does not start. */
+type KillReason = { readonly uncovered?: string; readonly broken?: string }
 
 type State =
-  | { readonly name: Stage }
-  /** `uncovered`: it is killed because a new file at this path was no longer covered. */
-  | { readonly name: 'stopping'; readonly reached: Stage; readonly killAt: number; readonly uncovered?: string }
+  | Stage
+  | { readonly name: 'stopping'; readonly reached: Stage; readonly killAt: number; readonly why: KillReason }
   /** The outermost process has exited; whatever it left behind is being killed. */
-  | { readonly name: 'ended'; readonly reached: Stage; readonly exit: Exit; readonly uncovered?: string }
+  | { readonly name: 'exited'; readonly reached: Stage; readonly why: KillReason }
+  /** The hub has been told so. */
+  | { readonly name: 'ended'; readonly reached: Stage; readonly why: KillReason }
 
 /**
  * One sandbox in the spawner: from its prewarmed process to the end of all its processes. A reusable one runs several
@@ -47,14 +52,10 @@ export class SpawnedSandbox {
   #command: RunMessage | undefined
   /** What a command could have left behind in the sandbox, as it was before the first one. */
   #untouched: string | undefined
-  /** How the command ended, as its supervisor reported. */
-  #commandExit: Exit | undefined
   /** How the start went is reported once. */
   #isReported = false
-  #isHelperAwaited = false
-  /** The pipe that shows when the shell becomes the command, until it is read. */
-  #started: SparePipe | undefined
   #timer: NodeJS.Timeout | undefined
+  #startTimer: NodeJS.Timeout | undefined
   #overdue: NodeJS.Timeout | undefined
   #endCoverWatch: (() => void) | undefined
 
@@ -63,7 +64,7 @@ export class SpawnedSandbox {
     this.#id = request.id
     this.#isReusable = request.isReusable
     this.#send = send
-    this.#processes = new SandboxProcesses(request.level)
+    this.#processes = new SandboxProcesses(request.level, () => this.#finish({ signal: 'SIGKILL' }))
   }
 
   /** Starts the prewarmed process and announces its pipes. Reports its failures itself. */
@@ -71,7 +72,7 @@ export class SpawnedSandbox {
     try {
       this.#isReusable &&= supply.shellsCreatePipes
       const pipes = await ShellPipes.take(supply, { ...this.#request, isReusable: this.#isReusable })
-      if (this.#state.name !== 'stopping') this.#startShell(pipes)
+      if (this.#state.name === 'prewarmed') this.#startShell(pipes)
       pipes.closeSandboxEnds()
       if (!this.#shell) this.#finish({ signal: 'SIGKILL' })
     } catch (error) {
@@ -89,12 +90,14 @@ export class SpawnedSandbox {
 
   /** Gives the sandbox its command, now or as soon as it is ready. */
   run(message: RunMessage): void {
-    if (message.id !== this.#id || this.#state.name === 'ended') return void this.#refuse(message)
+    if (message.id !== this.#id || this.#hasExited) return void this.#refuse(message)
     this.#command = message
+    // After a long pause of this process, reports are read first.
+    this.#startTimer = setTimeout(() => setImmediate(() => this.#onStartOverdue(message)), message.startMs)
     const sandbox = this.#sandbox
     const isReplaced = sandbox?.fingerprint !== undefined && sandbox.fingerprint !== fingerprint(sandbox.args)
     if (isReplaced) this.#breakOff('a folder of it was replaced')
-    else if (this.#reached !== 'prewarmed') this.#startIfCovered(message)
+    else if (this.#reached.name !== 'prewarmed') this.#startIfCovered(message)
   }
 
   /** The hub has opened its ends of the pipes. */
@@ -106,24 +109,25 @@ export class SpawnedSandbox {
   /** Ends the command with this id, with SIGTERM first, and then everything that is left. */
   stop(id: number, graceMs: number = GRACE_MS): void {
     const state = this.#state
-    if (id !== this.#id || state.name === 'ended') return
-    const hasCommand = this.#reached !== 'prewarmed' && this.#command !== undefined
+    if (id !== this.#id || state.name === 'exited' || state.name === 'ended') return
+    const hasCommand = this.#reached.name !== 'prewarmed' && this.#command !== undefined
     const waitMs = hasCommand ? graceMs : 0
     const killAt = Date.now() + waitMs
     // Another request can only make it sooner.
     if (state.name === 'stopping' && killAt >= state.killAt) return
-    this.#state = { name: 'stopping', reached: this.#reached, killAt, uncovered: this.#uncovered }
+    this.#state = { name: 'stopping', reached: this.#reached, killAt, why: this.#why }
     if (state.name !== 'stopping' && hasCommand) this.#processes.terminate()
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#processes.kill(), waitMs)
   }
 
   /** Kills everything immediately, whether it has started or not. */
-  kill(uncovered = this.#uncovered): void {
+  kill(why: KillReason = this.#why): void {
     const state = this.#state
+    if (state.name === 'ended') return
     const killAt = state.name === 'stopping' ? state.killAt : Infinity
     this.#state =
-      state.name === 'ended' ? { ...state, uncovered } : { name: 'stopping', reached: this.#reached, killAt, uncovered }
+      state.name === 'exited' ? { ...state, why } : { name: 'stopping', reached: this.#reached, killAt, why }
     this.#processes.kill()
   }
 
@@ -133,15 +137,19 @@ export class SpawnedSandbox {
   }
 
   get #reached(): Stage {
-    return 'reached' in this.#state ? this.#state.reached : this.#state.name
+    return 'reached' in this.#state ? this.#state.reached : this.#state
   }
 
-  get #uncovered(): string | undefined {
-    return 'uncovered' in this.#state ? this.#state.uncovered : undefined
+  get #why(): KillReason {
+    return 'why' in this.#state ? this.#state.why : {}
+  }
+
+  get #hasExited(): boolean {
+    return this.#state.name === 'exited' || this.#state.name === 'ended'
   }
 
   #advance(stage: Stage): void {
-    this.#state = 'reached' in this.#state ? { ...this.#state, reached: stage } : { name: stage }
+    this.#state = 'reached' in this.#state ? { ...this.#state, reached: stage } : stage
   }
 
   #startShell(pipes: ShellPipes): void {
@@ -151,17 +159,15 @@ export class SpawnedSandbox {
       onPiped: () => this.#onPiped(),
       onReady: () => {
         this.#processes.inspect()
+        this.#advance({ name: 'sandboxed' })
         this.#onReady()
       },
       onStarting: () => this.#onStarting(),
       onReportEnd: () => {
-        if (this.#reached === 'running') this.#reportRunning()
+        if (this.#reached.name === 'running') this.#reportRunning()
       },
       onRefused: (reason) => this.#report({ type: 'refused', id: this.#id, reason }),
-      onExited: (exitCode) => {
-        if (this.#commandExit || !this.#command) return void this.kill()
-        this.#commandExit = { exitCode }
-      },
+      onExited: (exitCode) => this.#onExited({ exitCode }),
       onCleaned: (isClean) => this.#onCleaned(isClean),
       onHelperLine: (line) => this.#onHelperLine(line),
       onExit: (code, signal) => this.#onExit({ exitCode: code ?? undefined, signal: signal ?? undefined }),
@@ -195,7 +201,7 @@ export class SpawnedSandbox {
   /** The shell for the next command waits; nothing else runs in the sandbox. */
   #onPiped(): void {
     // A report that does not fit is not the supervisor's.
-    if (!this.#isReusable || this.#reached !== 'prewarmed' || this.#started) return void this.kill()
+    if (!this.#isReusable || this.#hasExited || this.#reached.name !== 'prewarmed') return void this.kill()
     const shell = this.#shell!
     this.#processes.inspect()
     const pid = this.#processes.command
@@ -205,7 +211,7 @@ export class SpawnedSandbox {
       this.#untouched ??= state
       if (this.#untouched !== state) throw new Error('a command has changed it')
       const { pipes, started } = CommandPipes.fromShell(pid, shell.descriptors)
-      this.#started = started
+      this.#advance({ name: 'sandboxed', started })
       this.#announce(pipes)
     } catch (error) {
       return void this.#breakOff((error as Error).message)
@@ -214,35 +220,45 @@ export class SpawnedSandbox {
   }
 
   #onReady(): void {
-    this.#advance('sandboxed')
-    const { swappable } = this.#sandbox!
-    const swapped = swappable?.length && swappedMount({ swappable }, this.#processes.mounts())
-    if (swapped) return void this.#breakOff(`${swapped} was replaced while the sandbox was made`)
+    const { swappable = [] } = this.#sandbox!
+    if (swappable.length > 0 && this.#isReplaced((mounts) => swappedMount({ swappable }, mounts))) return
     if (this.#command) this.#startIfCovered(this.#command)
   }
 
   /** Watches from before the command exists, so that nothing new appears at a closed path unnoticed. */
   #startIfCovered(message: RunMessage): void {
-    // It was broken off before it was ready.
-    if (this.#isReported) return
+    // It was broken off or stopped before it was ready.
+    if (this.#isReported || this.#state.name === 'stopping') return
     const { closed = [] } = this.#sandbox!
-    const mounts = () => this.#processes.mounts()
-    this.#endCoverWatch = watchCovers({ closed, mounts, onUncovered: (path) => this.kill(path) })
-    const [detached] = closed.length > 0 ? detachedMounts(closed, mounts()) : []
-    if (detached === undefined) this.#startCommand(message)
-    else this.#breakOff(`${detached} was replaced while the sandbox was made`)
+    const mounts = () => this.#processes.mounts(this.#isReusable)
+    this.#endCoverWatch = watchCovers({ closed, mounts, onUncovered: (uncovered) => this.kill({ uncovered }) })
+    if (closed.length > 0 && this.#isReplaced((found) => detachedMounts(closed, found)[0])) return
+    this.#startCommand(message)
+  }
+
+  /** Breaks off if a path is found to be replaced, or if the sandbox has ended. */
+  #isReplaced(find: (mounts: string) => string | undefined): boolean {
+    try {
+      const path = find(this.#processes.mounts(this.#isReusable))
+      if (path === undefined) return false
+      this.#breakOff(`${path} was replaced while the sandbox was made`)
+    } catch (error) {
+      this.#breakOff((error as Error).message)
+    }
+    return true
   }
 
   #startCommand({ script, helper }: RunMessage): void {
     if (helper === undefined) return void this.#shell!.writeCommand(script)
-    this.#isHelperAwaited = true
+    this.#advance({ ...this.#reached, name: 'sandboxed', isHelperAwaited: true })
     this.#shell!.write(helper)
     this.#timer = setTimeout(() => this.#onHelperLine(''), HELPER_TIMEOUT_MS)
   }
 
   #onHelperLine(line: string): void {
-    if (!this.#isHelperAwaited) return
-    this.#isHelperAwaited = false
+    const reached = this.#reached
+    if (reached.name !== 'sandboxed' || !reached.isHelperAwaited) return
+    this.#advance({ ...reached, isHelperAwaited: false })
     // While stopping, the timer is the one that kills.
     if (this.#state.name !== 'stopping') clearTimeout(this.#timer)
     if (line !== '') return void this.#shell!.writeCommand(this.#command!.script)
@@ -250,89 +266,104 @@ export class SpawnedSandbox {
     this.#processes.kill()
   }
 
-  #onStarting(): void {
-    this.#advance('running')
-    // At this level, the processes around the command keep the report pipe open until all of them end.
-    if (this.#request.level === 'namespaces') this.#reportRunning()
-    if (!this.#started) return
-    this.#watchEnd()
-    this.#awaitReplacement(this.#started)
+  /** It is killed first: until then, the command may start. */
+  #onStartOverdue(message: RunMessage): void {
+    if (this.#command !== message || this.#isReported) return
+    this.kill({ ...this.#why, broken: `it did not start its command within ${message.startMs} ms` })
   }
 
-  /** The pipe closes when the shell becomes the command, or exits. Not read before the shell has opened its end. */
-  #awaitReplacement({ fd }: SparePipe): void {
-    this.#started = undefined
+  #onStarting(): void {
+    const reached = this.#reached
+    if (this.#state.name === 'ended') return
+    this.#advance({ name: 'running' })
+    // At this level, the processes around the command keep the report pipe open until all of them end.
+    if (this.#request.level === 'namespaces') this.#reportRunning()
+    if (reached.name !== 'sandboxed' || !reached.started) return
+    this.#watchEnd()
     const id = this.#id
-    const pipe = new Socket({ fd, readable: true, writable: false })
-    pipe.on('error', () => {})
     // A shell that could not become the command has reported that before, so its report is read first. If the process is
     // gone, its end is reported next.
     const onClose = () => {
       if (id === this.#id && this.#processes.isCommandLiving) this.#reportRunning()
     }
-    pipe.resume().on('close', () => setImmediate(onClose))
+    // Not before the shell has opened its end.
+    whenClosed(reached.started, () => setImmediate(onClose))
   }
 
-  /** A command can stop its supervisor, which then does not report the end. */
-  #watchEnd(wasLiving = true): void {
+  /** A command can stop its supervisor, which then does not report the end: it is continued. */
+  #watchEnd(overdue = 0): void {
     this.#overdue = setTimeout(() => {
-      if (!wasLiving) return void this.kill()
-      this.#watchEnd(this.#processes.isCommandLiving)
+      if (this.#processes.isCommandLiving) return void this.#watchEnd()
+      if (overdue > MAX_OVERDUE) return void this.kill()
+      this.#processes.continueSupervisor()
+      this.#watchEnd(overdue + 1)
     }, OVERDUE_MS)
+  }
+
+  /** The supervisor reports how its command ended, or the shell that was to become it. */
+  #onExited(exit: Exit): void {
+    const reached = this.#reached
+    if (!this.#command || (reached.name === 'running' && reached.exit)) return void this.kill()
+    if (reached.name === 'running') this.#advance({ ...reached, exit })
   }
 
   /** The supervisor has ended everything that the command started. */
   #onCleaned(isClean: boolean): void {
     // What it reported may be read after its exit was noticed.
-    if (this.#state.name === 'ended') return
+    if (this.#hasExited) return
     clearTimeout(this.#overdue)
     this.#endCoverWatch?.()
     if (this.#state.name === 'running') this.#reportRunning()
     const nextId = this.#command?.nextId
-    const exit = this.#commandExit
+    const exit = this.#state.name === 'running' ? this.#state.exit : undefined
     // Only after a command that ran and ended by itself.
-    if (!isClean || !exit || nextId === undefined || this.#state.name !== 'running') return void this.#processes.kill()
+    if (!isClean || !exit || nextId === undefined) return void this.#processes.kill()
     this.#send({ type: 'ended', id: this.#id, ...this.#processes.nameSignal(exit) })
     this.#id = nextId
     this.#command = undefined
-    this.#commandExit = undefined
     this.#isReported = false
     this.#state = { name: 'prewarmed' }
   }
 
   #onExit(exit: Exit): void {
-    clearTimeout(this.#timer)
-    clearTimeout(this.#overdue)
-    this.#state = { name: 'ended', reached: this.#reached, exit, uncovered: this.#uncovered }
     this.#processes.outermostEnded()
+    if (this.#state.name === 'ended') return
+    this.#state = { name: 'exited', reached: this.#reached, why: this.#why }
     this.#processes.kill()
-    this.#awaitEnd(this.#commandExit ?? exit, Date.now() + LAST_OUTPUT_MS, 0)
+    this.#awaitEnd(exit, Date.now() + LAST_OUTPUT_MS, 0)
   }
 
   #awaitEnd(exit: Exit, until: number, tries: number): void {
+    if (this.#state.name === 'ended') return
     // After its start was reported, a command has no more output here.
     const isSilent = this.#isReported || this.#shell!.isClosed || Date.now() > until
     const isDone = isSilent && !this.#processes.killRemaining()
     const again = () => this.#awaitEnd(exit, until, tries + 1)
-    // Most processes are gone by now, and the rest takes microseconds.
-    if (!isDone) return void (tries < 5 ? setImmediate(again) : setTimeout(again, 1))
-    if (this.#reached === 'prewarmed') {
-      this.#reportBroken(this.#shell!.stderr || `it ended before its command: ${JSON.stringify(exit)}`)
+    // Most processes are gone by now, and the rest takes microseconds. What the shell has reported is read first, also
+    // after a long pause of this process: whether the command has started depends on it.
+    if (!isDone) return void (tries < 5 ? setImmediate(again) : setTimeout(() => setImmediate(again), 1))
+    const reached = this.#reached
+    if (reached.name === 'prewarmed') {
+      const ended = this.#shell!.stderr || `it ended before its command: ${JSON.stringify(exit)}`
+      this.#reportBroken(this.#why.broken ?? ended)
     }
-    if (this.#reached === 'running') this.#reportRunning()
-    this.#finish(this.#processes.nameSignal(exit))
+    this.#finish(this.#processes.nameSignal((reached.name === 'running' && reached.exit) || exit))
   }
 
   #finish(exit: Exit): void {
-    clearTimeout(this.#timer)
-    this.#started?.close()
+    const reached = this.#reached
+    const why = this.#why
+    if (this.#state.name === 'ended') return
+    this.#state = { name: 'ended', reached, why }
+    for (const timer of [this.#timer, this.#startTimer, this.#overdue]) clearTimeout(timer)
+    this.#processes.endKilling()
     this.#endCoverWatch?.()
-    this.#reportBroken('it was stopped before its command')
-    const uncovered = this.#uncovered
-    this.#state = { name: 'ended', reached: this.#reached, exit, uncovered }
+    if (reached.name === 'sandboxed') reached.started?.close()
+    if (reached.name === 'running') this.#reportRunning()
+    this.#reportBroken(why.broken ?? 'it was stopped before its command')
     // First, so that the hub does not hand a command to it when this one has ended.
     this.#endNext(this.#command)
-    this.#send({ type: 'ended', id: this.#id, ...exit, uncovered })
+    this.#send({ type: 'ended', id: this.#id, ...exit, uncovered: why.uncovered })
   }
 
   /** The hub did not know yet that the sandbox has ended; it must not wait for an answer. */
@@ -362,6 +393,7 @@ export class SpawnedSandbox {
   #report(message: SpawnerMessage): void {
     if (this.#isReported) return
     this.#isReported = true
+    clearTimeout(this.#startTimer)
     this.#send(message)
   }
 }

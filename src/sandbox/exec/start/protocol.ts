@@ -46,9 +46,10 @@ const HUB_MESSAGES = {
   },
   /**
    * Gives a sandbox its command. `helper` is a script to run first, whose first line of output is awaited. `nextId`: the
-   * id under which the sandbox waits for another command when this one has ended, if it can be used again.
+   * id under which the sandbox waits for another command when this one has ended, if it can be used again. A sandbox that
+   * does not report within `startMs` how the start went is killed.
    */
-  run: { id: count, script: text, helper: optional(text), nextId: optional(count) },
+  run: { id: count, script: text, helper: optional(text), nextId: optional(count), startMs: count },
   /** The hub has opened its ends of the pipes. */
   connected: { id: count },
   /** `graceMs`: how long the command has between SIGTERM and SIGKILL. */

@@ -17,6 +17,7 @@ function linkOf() {
     },
     release: (id: number) => void state.forgotten.push(id),
     send: (message: HubMessage) => void said.push(message),
+    expect: () => undefined,
     hold() {
       state.held += 1
       return () => {
@@ -40,7 +41,7 @@ describe('a sandbox from its beginning on', () => {
     const { link, said, state } = linkOf()
     const sandbox = new SandboxHandle(link, { ...SANDBOX, helper: ['x'] })
     sandbox.open(SANDBOX, { isWarm: true })
-    void sandbox.run('script', 'helper')
+    void sandbox.run({ script: 'script', helper: 'helper', startMs: 9 })
     void sandbox.stop(5)
     expect(said).toEqual([
       {
@@ -59,7 +60,7 @@ describe('a sandbox from its beginning on', () => {
         ...{ type: 'open', id: 7, file: SANDBOX.file, args: SANDBOX.args, isWarm: true },
         ...{ swappable: ['/s'], closed: ['/c'] },
       },
-      { type: 'run', id: 7, script: 'script', helper: 'helper' },
+      { type: 'run', id: 7, script: 'script', helper: 'helper', startMs: 9 },
       { type: 'stop', id: 7, graceMs: 5 },
     ])
     expect([state.held, sandbox.hasFailed, sandbox.pid]).toEqual([2, false, undefined])
@@ -92,7 +93,7 @@ describe('a sandbox from its beginning on', () => {
   it('ends with its command, and releases its spawner', async () => {
     const { link, state, spawner } = linkOf()
     const sandbox = new SandboxHandle(link, SANDBOX)
-    void sandbox.run('x')
+    void sandbox.run({ script: 'x' })
     const stopping = sandbox.stop()
     spawner().onMessage({ type: 'running', id: 7, pid: 99 })
     expect(sandbox.pid).toBe(99)
@@ -105,7 +106,7 @@ describe('a sandbox from its beginning on', () => {
   it.each(['refused', 'broken'] as const)('says why its command was %s', async (kind) => {
     const { link, spawner } = linkOf()
     const sandbox = new SandboxHandle(link, SANDBOX)
-    const running = sandbox.run('x')
+    const running = sandbox.run({ script: 'x' })
     spawner().onMessage({ type: kind, id: 7, reason: 'why' })
     expect(await running).toEqual({ kind, reason: 'why', stderr: '' })
     expect(sandbox.hasFailed).toBe(true)
@@ -114,13 +115,13 @@ describe('a sandbox from its beginning on', () => {
   it('is lost with its spawner, unless that was closed', async () => {
     const lost = linkOf()
     const sandbox = new SandboxHandle(lost.link, SANDBOX)
-    const running = sandbox.run('x')
+    const running = sandbox.run({ script: 'x' })
     lost.spawner().onLost('it was killed')
     const failure = { kind: 'lost', reason: 'it was killed', stderr: '' }
     expect([await running, await sandbox.ended, sandbox.hasFailed]).toEqual([failure, failure, true])
     const closed = linkOf()
     const other = new SandboxHandle(closed.link, SANDBOX)
-    const started = other.run('x')
+    const started = other.run({ script: 'x' })
     closed.spawner().onLost()
     expect([await started, await other.ended]).toEqual([
       { kind: 'lost', reason: 'it was closed', stderr: '' },
@@ -131,7 +132,7 @@ describe('a sandbox from its beginning on', () => {
   it('is broken if its pipes cannot be opened, reports them as connected, and stops', async () => {
     const { link, said, spawner } = linkOf()
     const sandbox = new SandboxHandle(link, SANDBOX)
-    const running = sandbox.run('x')
+    const running = sandbox.run({ script: 'x' })
     spawner().onMessage({ type: 'pipes', id: 7, paths: ['/no/a', '/no/b', '/no/c'] })
     expect(await running).toMatchObject({
       kind: 'broken',
@@ -139,5 +140,14 @@ describe('a sandbox from its beginning on', () => {
       cause: { code: 'ENOENT' },
     })
     expect(types(said)).toEqual(['prewarm', 'run', 'stop', 'connected'])
+  })
+
+  it('is lost, and not to be started again, if its pipes cannot be opened and it has started', async () => {
+    const { link, spawner } = linkOf()
+    const starting = new SandboxHandle(link, SANDBOX).start({ script: 'x' }, new AbortController().signal)
+    spawner().onMessage({ type: 'pipes', id: 7, paths: ['/no/a', '/no/b', '/no/c'] })
+    spawner().onMessage({ type: 'running', id: 7 })
+    spawner().onMessage({ type: 'ended', id: 7, signal: 'SIGTERM' })
+    expect(await starting).toMatchObject({ kind: 'lost', cause: { code: 'ENOENT' } })
   })
 })

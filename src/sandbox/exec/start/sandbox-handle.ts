@@ -37,6 +37,8 @@ export interface CommandScripts {
   readonly ready?: Promise<void>
   /** The handle for the sandbox's next command, from `createNext`. */
   readonly next?: SandboxHandle
+  /** Default: 30 s. */
+  readonly startMs?: number
 }
 
 /** How far a sandbox has come. */
@@ -51,7 +53,10 @@ type State =
   | { readonly name: 'ended' }
 
 /** What a sandbox uses of the link to its spawner. */
-export type SandboxLink = Pick<SpawnerLink, 'listen' | 'release' | 'send' | 'hold'>
+export type SandboxLink = Pick<SpawnerLink, 'listen' | 'release' | 'send' | 'hold' | 'expect'>
+
+/** How long a command that was handed over may take to start. A new sandbox takes 20 ms, or seconds if the machine is busy. */
+const START_MS = 30_000
 
 /**
  * The hub's handle of one sandbox in the spawner, from the prewarmed process to the end of one command. A reusable sandbox
@@ -67,6 +72,7 @@ export class SandboxHandle {
   readonly #ended = deferred<Exit | StartFailure>()
   #state: State = { name: 'preparing', queue: [] }
   #pid: number | undefined
+  #hasStarted = false
 
   /** Starts the prewarmed process for a sandbox like this one; without it, the handle is for a sandbox that exists. */
   constructor(link: SandboxLink, sandbox: SandboxLaunch | undefined, cgroup?: CommandCgroup) {
@@ -96,7 +102,7 @@ export class SandboxHandle {
 
   /** Starts the command in the sandbox. An abort ends it, from now until its end. */
   async start(
-    { script, helper, ready, next }: CommandScripts,
+    { ready, next, ...scripts }: CommandScripts,
     signal: AbortSignal,
   ): Promise<CommandProcess | StartFailure> {
     const stop = () => void this.stop()
@@ -109,20 +115,22 @@ export class SandboxHandle {
       next?.cancel()
       throw error
     })
-    const streams = await this.run(script, helper, next)
+    const streams = await this.run({ ...scripts, next })
     if (!('kind' in streams) && !signal.aborted) return this.#process(streams)
     await this.ended
-    if ('kind' in streams) return streams
+    // A command that has started must not be started again elsewhere.
+    if ('kind' in streams) return this.#hasStarted ? { ...streams, kind: 'lost' } : streams
     for (const stream of [streams.stdin, streams.stdout, streams.stderr]) stream.destroy()
     return { kind: 'broken', reason: 'it was stopped', stderr: '' }
   }
 
   /** Hands over the command; returns its streams, or why it did not start. */
-  run(script: string, helper?: string, next?: SandboxHandle): Promise<CommandStreams | StartFailure> {
+  run({ script, helper, next, startMs = START_MS }: CommandScripts): Promise<CommandStreams | StartFailure> {
     const letGo = this.#link.hold()
     void this.ended.then(letGo)
     if (this.hasFailed) next?.cancel()
-    this.#send({ type: 'run', id: this.id, script, helper, nextId: this.hasFailed ? undefined : next?.id })
+    this.#send({ type: 'run', id: this.id, script, helper, nextId: this.hasFailed ? undefined : next?.id, startMs })
+    this.#link.expect(this.#started.promise, startMs)
     return this.#started.promise
   }
 
@@ -145,6 +153,7 @@ export class SandboxHandle {
   async stop(graceMs?: number): Promise<void> {
     const letGo = this.#link.hold()
     this.#send({ type: 'stop', id: this.id, graceMs })
+    this.#link.expect(this.ended, graceMs)
     await this.ended
     letGo()
   }
@@ -213,6 +222,7 @@ export class SandboxHandle {
 
   #run(pid: number | undefined): void {
     this.#pid = pid
+    this.#hasStarted = true
     const ends = this.#ends
     if (!ends) return
     this.#state = { name: 'running' }

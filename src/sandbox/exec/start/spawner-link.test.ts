@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   fullSandbox,
   noSandbox,
@@ -116,3 +116,44 @@ function isThere(pid: number): boolean {
     return false
   }
 }
+
+describe('a spawner that does not answer', () => {
+  it('is killed with everything that it has started, and the next command is started by a new one', async () => {
+    const cwd = await workspace()
+    const starter = createStarter({ answerMs: 50 })
+    onTestFinished(() => starter.close())
+    const { mark, ...order } = sleeping(fullSandbox(cwd), cwd)
+    const started = await starter.start(order, never)
+    for (const spawner of await spawnersOf(process.pid)) process.kill(spawner, 'SIGSTOP')
+    await started.stop()
+    const how = expect.stringContaining('did not answer')
+    await expect(started.exited).rejects.toMatchObject({ code: 'EXEC_FAILED', details: { how } })
+    await until(async () => (await processesWith(mark)).length === 0)
+    const next = await starter.start({ ...order, words: ['true'] }, never)
+    expect(await next.exited).toEqual({ exitCode: 0 })
+  })
+
+  it('does not keep its hub from closing', async () => {
+    const cwd = await workspace()
+    const starter = createStarter({ answerMs: 50 })
+    const { mark, ...order } = sleeping(fullSandbox(cwd), cwd)
+    const started = await starter.start(order, never)
+    for (const spawner of await spawnersOf(process.pid)) process.kill(spawner, 'SIGSTOP')
+    await starter.close()
+    expect(await started.exited).toEqual({ signal: 'SIGKILL' })
+    await until(async () => (await processesWith(mark)).length === 0)
+  })
+})
+
+it('a sandbox that does not start its command in time is ended', async () => {
+  const cwd = await workspace()
+  const starter = createStarter({ startMs: 50, prepared: 0 })
+  onTestFinished(() => starter.close())
+  const { mark, ...order } = sleeping(noSandbox(), cwd)
+  const sandbox = { ...order.sandbox, file: '/bin/sh', args: ['-c', `exec sleep ${mark}`] }
+  await expect(starter.start({ ...order, sandbox }, never)).rejects.toMatchObject({
+    code: 'SANDBOX_UNAVAILABLE',
+    message: expect.stringContaining('did not start its command within 50 ms'),
+  })
+  expect(await processesWith(`sleep\0${mark}`)).toEqual([])
+})

@@ -19,6 +19,10 @@ export interface SandboxListener {
 /** It stores next to nothing, and the smaller it is, the faster it forks. */
 const SMALL_HEAP = ['--max-old-space-size=64', '--max-semi-space-size=1', '--no-warnings']
 const MAX_STDERR = 2_000
+/** What the spawner waits for takes half of this at most, on a machine that is not overloaded. */
+const ANSWER_MS = 60_000
+/** Silence is counted in parts, so that a pause of the whole machine is not taken for silence of the spawner. */
+const PARTS = 10
 
 /**
  * The connection to the spawner, the small process that starts commands: a hub with a heap of 1 GB would pay 42 ms for
@@ -26,6 +30,7 @@ const MAX_STDERR = 2_000
  */
 export class SpawnerLink {
   readonly #child: ChildProcess
+  readonly #answerMs: number
   readonly #listeners = new Map<number, SandboxListener>()
   readonly #ended: Promise<void>
   #state: 'open' | 'closing' | 'ended' = 'open'
@@ -33,8 +38,9 @@ export class SpawnerLink {
   #holds = 0
   #nextId = 1
 
-  /** Starts a spawner for sandboxes like this one. */
-  constructor(sandbox: Pick<SandboxLaunch, 'hasPrivateMounts'>) {
+  /** Starts a spawner for sandboxes like this one. `answerMs`: see `expect`. */
+  constructor(sandbox: Pick<SandboxLaunch, 'hasPrivateMounts'>, answerMs: number = ANSWER_MS) {
+    this.#answerMs = answerMs
     const { file, flags } = ownModule('sandbox/exec/spawner/spawner-main')
     const words = inPrivateMounts(sandbox, [process.execPath, ...SMALL_HEAP, ...flags, fileURLToPath(file)])
     // A process group of its own: Ctrl-C in a terminal is for the hub, which ends the spawner in order.
@@ -80,11 +86,27 @@ export class SpawnerLink {
     }
   }
 
+  /**
+   * Waits for a report of the spawner. If it does not come within `answerMs` and the given time, the spawner hangs: it is
+   * killed, and with it everything that it has started.
+   */
+  expect(report: Promise<unknown>, withinMs = 0): void {
+    let parts = PARTS
+    const look = () => {
+      if (parts-- > 0) return
+      this.#stderr += 'It did not answer.'
+      this.#child.kill('SIGKILL')
+    }
+    const timer = setInterval(look, (this.#answerMs + withinMs) / PARTS).unref()
+    void report.finally(() => clearInterval(timer))
+  }
+
   /** Ends the spawner and everything it has started. */
   async close(): Promise<void> {
     if (this.#state === 'open') this.#state = 'closing'
     const letGo = this.hold()
     this.#child.stdin!.end()
+    this.expect(this.#ended)
     await this.#ended
     letGo()
   }

@@ -11,7 +11,7 @@ export async function startError(
   { kind, reason, stderr, cause }: StartFailure,
   request: StartRequest,
 ): Promise<ToolError> {
-  if (kind === 'lost') return lostError(reason)
+  if (kind === 'lost') return resourceError(cause, 'The command was ended') ?? lostError(reason)
   if (kind === 'refused') return refusal(reason, stderr, request)
   const exhausted = resourceError(cause, 'The sandbox did not start')
   if (exhausted) return exhausted

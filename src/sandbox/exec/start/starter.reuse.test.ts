@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, it } from 'vitest'
 import { reusableSandbox, workspace } from '../../../../test/support/made-sandboxes.ts'
+import { SUPERVISOR } from './protocol.ts'
 import { createStarter, type StartRequest } from './starter.ts'
 
 const starter = createStarter()
@@ -167,12 +169,30 @@ describe('the supervisor', () => {
     },
   )
 
+  it('is continued if its command has stopped it, and reports how the command ended', async () => {
+    const { run, start } = await openRun()
+    await run(WHERE)
+    const { exited } = await start('kill -STOP 2; exit 3')
+    expect(await exited).toEqual({ exitCode: 3 })
+  })
+
   it('does not hear signals to the process group of its command', async () => {
     const { run } = await openRun()
     const first = await run(WHERE)
     expect(await run(`${WHERE}; trap "echo heard" TERM; kill 0; sleep 0`)).toBe(`${first}\nheard`)
     expect(await run(WHERE)).toBe(first)
   })
+})
+
+it('one sandbox that cannot be created does not end the reuse of others', async () => {
+  const { cwd, run } = await openRun()
+  const { args, file, ...rest } = reusableSandbox(cwd)
+  const failOnce = `case "$*" in *${SUPERVISOR}) ! mkdir ${cwd}/failed 2>/dev/null || exit 1; esac; exec "$@"`
+  const sandbox = { ...rest, key: `fails ${cwd}`, file: '/bin/sh', args: ['-c', failOnce, 'sh', file, ...args] }
+  await run('true', { sandbox })
+  expect(existsSync(`${cwd}/failed`)).toBe(true)
+  const first = await run(WHERE, { sandbox })
+  expect(await run(WHERE, { sandbox })).toBe(first)
 })
 
 it('a hundred commands leave no descriptor and no process behind', async () => {

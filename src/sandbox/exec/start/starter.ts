@@ -47,23 +47,30 @@ export interface StarterOptions {
   readonly prepared?: number
   /** Limits all processes of a command together, on machines that support it. */
   readonly createCgroup?: CreateCgroup
+  /** How long a sandbox may take to start a command that it was given. Default: 30 s. */
+  readonly startMs?: number
+  /** How long the spawner may take to answer, in addition to what it waits for. Default: 60 s. */
+  readonly answerMs?: number
 }
 
 const WARM_SANDBOXES = { maxKinds: 4, batch: 1 }
 /** Those that have run commands and wait for more: at most this many of a kind, and kinds. */
 const USED_SANDBOXES = { maxKinds: 8, enough: 8, batch: 0 }
+/** Sandboxes are used once after this many could not be created for reuse, one after another, and the same ones for one use could. */
+const MAX_REUSE_FAILURES = 3
 /** Several together and rarely: starting one takes as long as a short command, which would have to wait for it. */
 const PREWARMED_PROCESSES = { maxKinds: 2, batch: 3, enough: 1 }
 
 /** Creates a starter. Its spawner process is started when it is first needed. */
-export function createStarter({ clock = systemClock, prepared = 2, createCgroup }: StarterOptions = {}): Starter {
+export function createStarter(options: StarterOptions = {}): Starter {
+  const { clock = systemClock, prepared = 2, createCgroup, startMs, answerMs } = options
   /** By whether its sandboxes have private mounts. */
   const links = new Map<boolean, SpawnerLink>()
   let isClosed = false
   const prewarm = (sandbox: SandboxLaunch) => {
     const isPrivate = sandbox.hasPrivateMounts === true
     const known = links.get(isPrivate)
-    const link = known?.isOpen ? known : new SpawnerLink(sandbox)
+    const link = known?.isOpen ? known : new SpawnerLink(sandbox, answerMs)
     links.set(isPrivate, link)
     return new SandboxHandle(link, sandbox, createCgroup?.(sandbox.limits))
   }
@@ -81,8 +88,8 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
     keyOf: ({ key }) => key,
   })
   const used = new WarmPool({ ...USED_SANDBOXES, clock, open: prewarm, keyOf: ({ key }) => key })
-  /** Set when a reusable sandbox could not be created: some systems let nobody open the pipes of another process. */
-  let isReuseBroken = prepared === 0
+  /** Some systems let nobody open the pipes of another process. */
+  let reuseFailures = prepared === 0 ? MAX_REUSE_FAILURES : 0
   const refill = new Refill((sandbox) => {
     if (isClosed) return
     // A helper process belongs to the call of its command.
@@ -95,7 +102,7 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
     const next = owned && handle.createNext()
     refill.during(handle.ended)
     void handle.ended.then(() => next && used.add(owned!, next))
-    return handle.start({ script, helper: helperScript(sandbox), ready, next }, signal)
+    return handle.start({ script, helper: helperScript(sandbox), ready, next, startMs }, signal)
   }
   const launchNew = (request: StartRequest, script: string, signal: AbortSignal) => {
     const running = launch(open(request.sandbox, false), request, script, signal)
@@ -107,7 +114,7 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
     async start(given, signal) {
       throwIfAborted(signal)
       if (isClosed) throw new ToolError('ABORTED', 'The hub is closing: no more commands are started.')
-      const request = isReuseBroken ? usedOnce(given) : given
+      const request = reuseFailures >= MAX_REUSE_FAILURES ? usedOnce(given) : given
       const script = launchScript(request)
       const isBroken = (tried: CommandProcess | StartFailure) =>
         'kind' in tried && tried.kind === 'broken' && !signal.aborted
@@ -118,9 +125,9 @@ export function createStarter({ clock = systemClock, prepared = 2, createCgroup 
       if (!started || isBroken(started)) started = await launchNew(request, script, signal)
       if (request.sandbox.isReusable && isBroken(started)) {
         const single = await launchNew(usedOnce(request), script, signal)
-        isReuseBroken ||= !isBroken(single)
+        if (!isBroken(single)) reuseFailures += 1
         started = single
-      }
+      } else if (request.sandbox.isReusable) reuseFailures = 0
       refill.want(request.sandbox)
       if (!('kind' in started)) return started
       throwIfAborted(signal)
