@@ -120,6 +120,7 @@ export class SandboxFactory {
       hide: [...hide, ...found.unlisted, ...secrets],
       limits,
       proxySocket,
+      isReusable: true,
       environment: {
         ...environment,
         ...(level !== 'none' && proxySocket === undefined && NO_RETRIES),
