@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import type { Readable, Writable } from 'node:stream'
 import { startProcess } from '../../start-process.ts'
 import {
@@ -54,6 +55,7 @@ export class SandboxShell {
   readonly descriptors: ShellDescriptors
   readonly #isReusable: boolean
   readonly #script: Writable
+  readonly #go = randomBytes(9).toString('base64')
   #stderr = ''
   #isClosed = false
 
@@ -95,9 +97,11 @@ export class SandboxShell {
 
   /** Turns it into a sandbox around another shell. */
   become(sandbox: OpenMessage): void {
-    const [shell, script] = this.#isReusable ? [SUPERVISOR, superviseScript] : ['/bin/sh', readyScript]
+    const [shell, script] = this.#isReusable
+      ? [SUPERVISOR, superviseScript(this.descriptors, this.#go)]
+      : ['/bin/sh', readyScript(this.descriptors)]
     this.#child.stdin!.end(becomeScript(sandbox, this.descriptors, shell))
-    this.#script.write(script(this.descriptors))
+    this.#script.write(script)
   }
 
   /** Writes to the shell inside. */
@@ -114,9 +118,9 @@ export class SandboxShell {
     else this.#script.end(script)
   }
 
-  /** Lets the shell for the next command create its pipes. */
-  #createPipes(): void {
-    this.#script.write(pipesScript(this.descriptors))
+  /** Lets the supervisor start the shell for the next command, which creates its pipes. */
+  startNext(): void {
+    this.#script.write(`${this.#go}\n${pipesScript(this.descriptors)}`)
   }
 
   #listen(listener: ShellListener): void {
@@ -131,14 +135,11 @@ export class SandboxShell {
     forEachLine(report, (line) => {
       if (line === READY) listener.onReady()
       // Only now: the supervisor would read what is meant for the shell that it starts.
-      else if (line === SUPERVISING) this.#createPipes()
+      else if (line === SUPERVISING) this.startNext()
       else if (line === PIPED) listener.onPiped()
       else if (line === STARTING) listener.onStarting()
       else if (line.startsWith(EXITED)) listener.onExited(Number(line.slice(EXITED.length)))
-      else if (line === CLEAN) {
-        this.#createPipes()
-        listener.onCleaned(true)
-      } else if (line === UNCLEAN) listener.onCleaned(false)
+      else if (line === CLEAN || line === UNCLEAN) listener.onCleaned(line === CLEAN)
       else listener.onRefused(line)
     })
     report.on('end', () => listener.onReportEnd())

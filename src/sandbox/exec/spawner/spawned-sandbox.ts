@@ -110,7 +110,7 @@ export class SpawnedSandbox {
   stop(id: number, graceMs: number = GRACE_MS): void {
     const state = this.#state
     if (id !== this.#id || state.name === 'exited' || state.name === 'ended') return
-    const hasCommand = this.#reached.name !== 'prewarmed' && this.#command !== undefined
+    const hasCommand = this.#reached.name === 'running'
     const waitMs = hasCommand ? graceMs : 0
     const killAt = Date.now() + waitMs
     // Another request can only make it sooner.
@@ -323,6 +323,7 @@ export class SpawnedSandbox {
     this.#command = undefined
     this.#isReported = false
     this.#state = { name: 'prewarmed' }
+    this.#shell!.startNext()
   }
 
   #onExit(exit: Exit): void {

@@ -212,12 +212,15 @@ const MAX_LOOKS = 20_000
  * kills every other process of the sandbox, and checks that none is left and no System V shared memory, semaphore or
  * queue exists. Only its own folder and that of process 1 are then in /proc. The shell has a session of its own, so that
  * a command which signals its process group does not reach the supervisor.
+ *
+ * Each shell is started after a line with the secret `go`. A shell may die while it reads its command: the next one would
+ * run the rest of the text.
  */
-export function superviseScript({ report }: ShellDescriptors): string {
+export function superviseScript({ report }: ShellDescriptors, go: string): string {
   const to = `>&${report}`
   return `exec 2>/dev/null
 echo ${SUPERVISING} ${to}
-while :; do
+while read -r line && [ "$line" = ${shellQuote(go)} ]; do
   /usr/bin/setsid /bin/sh
   echo ${EXITED}$? ${to}
   kill -9 -1
@@ -229,6 +232,7 @@ while :; do
   done
   echo ${CLEAN} ${to}
 done
+exit
 `
 }
 

@@ -96,6 +96,19 @@ describe('a sandbox', () => {
   })
 })
 
+it('the text of a command whose shell dies while it reads it is not run by the next shell', async () => {
+  const { cwd, run, start } = await openRun()
+  const { args, file, ...rest } = reusableSandbox(cwd)
+  const limited = ['--as=8000000', file, ...args]
+  const sandbox = { ...rest, key: `limited ${cwd}`, file: '/usr/bin/prlimit', args: limited }
+  expect(await run('echo works', { sandbox })).toBe('works')
+  const words = ['true', `touch ${cwd}/executed\n`.repeat(100_000)]
+  // In a sandbox of its own, the shell says that it starts the command before it reads its words.
+  const { exited } = await start('', { sandbox, words })
+  await exited
+  expect(await run('ls')).toBe('')
+})
+
 /** Opens a connection to itself and closes it; the side that closes first keeps its port for a minute. */
 const CONNECT = `
   my $listener = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") or die;
