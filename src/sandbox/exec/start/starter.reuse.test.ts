@@ -189,12 +189,15 @@ describe('the supervisor', () => {
     expect(await exited).toEqual({ exitCode: 3 })
   })
 
-  it('does not hear signals to the process group of its command', async () => {
-    const { run } = await openRun()
-    const first = await run(WHERE)
-    expect(await run(`${WHERE}; trap "echo heard" TERM; kill 0; sleep 0`)).toBe(`${first}\nheard`)
-    expect(await run(WHERE)).toBe(first)
-  })
+  it.each(['TERM', 'HUP', 'INT', 'USR2', '40'])(
+    'survives signals to the process group of its command: %s',
+    async (signal) => {
+      const { run } = await openRun()
+      const first = await run(WHERE)
+      expect(await run(`${WHERE}; trap "echo heard" ${signal}; kill -${signal} 0; sleep 0`)).toBe(`${first}\nheard`)
+      expect(await run(WHERE)).toBe(first)
+    },
+  )
 })
 
 it('one sandbox that cannot be created does not end the reuse of others', async () => {
