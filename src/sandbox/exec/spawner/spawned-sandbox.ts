@@ -3,7 +3,7 @@ import { CommandPipes, type PipeSupply, ShellPipes, type SparePipe, whenClosed }
 import { detachedMounts, fingerprint, swappedMount, watchCovers } from './mount-checks.ts'
 import { SandboxProcesses } from './sandbox-processes.ts'
 import { SandboxShell } from './sandbox-shell.ts'
-import { readSandboxState } from './sandbox-state.ts'
+import { SandboxState } from './sandbox-state.ts'
 
 const GRACE_MS = 150
 const HELPER_TIMEOUT_MS = 5_000
@@ -50,8 +50,8 @@ export class SpawnedSandbox {
   #shell: SandboxShell | undefined
   #sandbox: (OpenMessage & { readonly fingerprint?: string }) | undefined
   #command: RunMessage | undefined
-  /** What a command could have left behind in the sandbox, as it was before the first one. */
-  #untouched: string | undefined
+  /** What a command could leave behind in the sandbox, as it was before the first one. */
+  #left: SandboxState | undefined
   /** How the start went is reported once. */
   #isReported = false
   #timer: NodeJS.Timeout | undefined
@@ -207,9 +207,8 @@ export class SpawnedSandbox {
     const pid = this.#processes.command
     try {
       if (pid === undefined) throw new Error('its shell cannot be found')
-      const state = readSandboxState(this.#processes.supervisor!, pid)
-      this.#untouched ??= state
-      if (this.#untouched !== state) throw new Error('a command has changed it')
+      this.#left ??= new SandboxState(this.#processes.supervisor!, pid)
+      if (!this.#left.isUntouched(pid)) throw new Error('a command has changed it')
       const { pipes, started } = CommandPipes.fromShell(pid, shell.descriptors)
       this.#advance({ name: 'sandboxed', started })
       this.#announce(pipes)
