@@ -69,8 +69,15 @@ export function sandboxKey(
   sandbox: Pick<SandboxLaunch, 'level' | 'file' | 'args' | 'env' | 'helper' | 'hasPrivateMounts'>,
 ): string {
   const { level, file, args, env, helper } = sandbox
-  const parts = [level, file, args, Object.entries(env).toSorted(), helper]
+  const parts = [level, file, args, sortedVariables(env), helper]
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22)
+}
+
+/** Names and values in the order of the names. Sorting the entries themselves would compare texts of both: 64 us for 40. */
+export function sortedVariables(env: Readonly<Record<string, string>>): string[] {
+  return Object.keys(env)
+    .sort()
+    .flatMap((name) => [name, env[name]!])
 }
 
 /** The user that a command runs as. */

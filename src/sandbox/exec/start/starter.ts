@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Clock, systemClock, ToolError, throwIfAborted } from '../../../core/index.ts'
 import type { CreateCgroup } from '../host/cgroup.ts'
-import type { SandboxLaunch } from '../isolation/sandbox.ts'
+import { type SandboxLaunch, sortedVariables } from '../isolation/sandbox.ts'
 import { helperScript, launchScript } from './protocol.ts'
 import { type CommandProcess, SandboxHandle, type StartFailure } from './sandbox-handle.ts'
 import { SpawnerLink } from './spawner-link.ts'
@@ -155,7 +155,7 @@ function usedOnce(request: StartRequest): StartRequest {
 export function prewarmKey(sandbox: SandboxLaunch): string {
   const { level, env, seccomp, helper, hasPrivateMounts, isReusable = false, limits } = sandbox
   const filter = seccomp && [seccomp.fd, createHash('sha256').update(seccomp.program).digest('base64')]
-  const parts = [level, Object.entries(env).toSorted(), filter, helper !== undefined, hasPrivateMounts, limits]
+  const parts = [level, sortedVariables(env), filter, helper !== undefined, hasPrivateMounts, limits]
   return JSON.stringify([...parts, isReusable])
 }
 
