@@ -1,4 +1,4 @@
-import { forEachLine, parseHubMessage, type RunMessage, type SpawnerMessage } from '../start/protocol.ts'
+import { forEachLine, parseHubMessage, type RunMessage, type SpawnerMessage, writeLine } from '../start/protocol.ts'
 import { closeInherited, openFifoSupply, openPipeSupply, type PipeSupply } from './command-pipes.ts'
 import { SpawnedSandbox } from './spawned-sandbox.ts'
 
@@ -8,7 +8,7 @@ const EXIT_TIMEOUT_MS = 2_000
 const sandboxes = new Map<number, SpawnedSandbox>()
 let supply: PipeSupply | undefined
 let isExiting = false
-const send = (message: SpawnerMessage) => void process.stdout.write(`${JSON.stringify(message)}\n`)
+const send = (message: SpawnerMessage) => writeLine(process.stdout, message)
 
 closeInherited()
 process.stdin.on('end', exit)

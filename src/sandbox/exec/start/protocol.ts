@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { ToolError } from '../../../core/index.ts'
 import type { SandboxLaunch } from '../isolation/sandbox.ts'
 import type { StartRequest } from './starter.ts'
@@ -99,6 +99,13 @@ export function parseSpawnerMessage(line: string): SpawnerMessage {
   const message: unknown = JSON.parse(line)
   if (isMessage(SPAWNER_MESSAGES, message)) return message
   throw new TypeError(`not a message of the spawner: ${line.slice(0, 200)}`)
+}
+
+/** Writes a message. Those of one turn are written together: every write wakes the other process. */
+export function writeLine(stream: Writable, message: HubMessage | SpawnerMessage): void {
+  stream.cork()
+  process.nextTick(() => stream.uncork())
+  stream.write(`${JSON.stringify(message)}\n`)
 }
 
 /** Calls `onLine` for every complete line of a UTF-8 stream; text after the last newline is dropped. */

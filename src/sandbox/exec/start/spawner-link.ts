@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { ownModule } from '../../../system/index.ts'
 import { startProcess } from '../../start-process.ts'
 import { inPrivateMounts, type SandboxLaunch } from '../isolation/sandbox.ts'
-import { forEachLine, type HubMessage, parseSpawnerMessage, type SpawnerMessage } from './protocol.ts'
+import { forEachLine, type HubMessage, parseSpawnerMessage, type SpawnerMessage, writeLine } from './protocol.ts'
 
 /** A message about one sandbox. */
 export type SandboxMessage = Exclude<SpawnerMessage, { type: 'hello' }>
@@ -73,7 +73,7 @@ export class SpawnerLink {
   }
 
   send(message: HubMessage): void {
-    if (this.isOpen) this.#child.stdin!.write(`${JSON.stringify(message)}\n`)
+    if (this.isOpen) writeLine(this.#child.stdin!, message)
   }
 
   /** Keeps the hub's process alive until the returned function is called. */
