@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 /** The most source files and functions that one warm call may visit, for each journey of scripts/walk/journeys.mjs. */
 const MAX_FILES = { library: 40, http: 60, approval: 72, mcp: 91 }
-const MAX_FUNCTIONS = { library: 200, http: 330, approval: 420, mcp: 720 }
+const MAX_FUNCTIONS = { library: 206, http: 330, approval: 420, mcp: 720 }
 
 interface Journey {
   readonly name: keyof typeof MAX_FILES
