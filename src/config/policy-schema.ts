@@ -8,6 +8,19 @@ const when = z.strictObject({
   caller: key(z.enum(['direct', 'script']), 'Who calls: the agent itself, or a script that the model wrote.'),
 })
 
+const whereValue = z.union([
+  z.string().describe('A value, a glob such as *@example.org, from-user or approved-before.'),
+  z.number(),
+  z.boolean(),
+  z.null(),
+  z.strictObject({
+    min: key(z.number(), 'The smallest number that matches.'),
+    max: key(z.number(), 'The largest number that matches.'),
+  }),
+])
+
+const where = z.record(text, z.union([whereValue, z.array(whereValue).min(1)]))
+
 const limit = z.strictObject({
   timeout: key(duration, 'Time limit of such a call.'),
   maxBytes: key(size, 'Maximum number of bytes that such a call reads or writes in one operation.'),
@@ -23,6 +36,7 @@ export const ruleSchema = z
     deny: key(text, 'Denies calls, and wins over every allow and ask. Same subjects as allow.'),
     on: key(texts, 'Targets that the rule applies to: path globs, URL globs, command words. Default: all.'),
     except: key(texts, 'Targets that the rule does not apply to.'),
+    where: key(where, 'Arguments that the rule applies to, by name or JSON pointer. All must match.'),
     when: key(when, 'Condition under which the rule applies.'),
     reason: key(text, 'Reason, shown to the model and to the approver.'),
     limit: key(limit, 'Limits of the calls that the rule allows.'),

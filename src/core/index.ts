@@ -176,7 +176,17 @@ export {
   type PluginApi,
   type ResolvedTarget,
 } from './plugin.ts'
-export type { Constraints, Rule, RuleCondition, RuleSource, SkillRequest, SourcedRule } from './principal.ts'
+export type {
+  Constraints,
+  Rule,
+  RuleCondition,
+  RuleSource,
+  SkillRequest,
+  SourcedRule,
+  WhereRange,
+  WhereTest,
+  WhereValue,
+} from './principal.ts'
 export { type Principal, rootsOf } from './principal.ts'
 export {
   jsonResult,

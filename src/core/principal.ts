@@ -39,6 +39,23 @@ export interface RuleCondition {
   readonly caller?: CallerKind
 }
 
+/** A value that an argument is compared with. */
+export type WhereValue = string | number | boolean | null
+
+/** Bounds of a number; at least one of both. */
+export interface WhereRange {
+  /** The smallest number that matches. */
+  readonly min?: number
+  /** The largest number that matches. */
+  readonly max?: number
+}
+
+/**
+ * What an argument must be: a value, a glob, bounds of a number, or one of a list of these. `from-user` means a value that
+ * occurs in the user's own words, `approved-before` one that a person has approved for this tool and argument.
+ */
+export type WhereTest = WhereValue | WhereRange | readonly (WhereValue | WhereRange)[]
+
 /** Bounds that a rule puts on the calls it lets through. */
 export interface Constraints {
   /** Longest time of such a call, in milliseconds; shortens the tool's own limit, never extends it. */
@@ -56,6 +73,11 @@ interface RuleFields {
   readonly on?: string | readonly string[]
   /** Targets it is not about. */
   readonly except?: string | readonly string[]
+  /**
+   * The arguments that it is about, by name or JSON pointer. All must match: of a list, every element for an allow, any
+   * element for an ask or a deny. Default: any arguments.
+   */
+  readonly where?: Readonly<Record<string, WhereTest>>
   /** The rule holds only under these conditions. Default: always. */
   readonly when?: RuleCondition
   /** Returned to the model when the rule denies, and shown to the approver when it asks. */

@@ -156,7 +156,7 @@ function broaderSubjects(rule: Rule): string[] {
 
 /** Whether a deny of a broader subject holds wherever the rule would; false in doubt, so that no warning is wrong. */
 function covers(deny: SourcedRule, { rule, base }: SourcedRule): boolean {
-  if (deny.rule.except !== undefined || deny.about !== undefined) return false
+  if (deny.rule.except !== undefined || deny.rule.where !== undefined || deny.about !== undefined) return false
   const { tainted, caller } = deny.rule.when ?? {}
   if (tainted !== undefined && tainted !== rule.when?.tainted) return false
   if (caller !== undefined && caller !== rule.when?.caller) return false

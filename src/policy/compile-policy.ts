@@ -23,6 +23,8 @@ export interface Policy {
   readonly requests: readonly SkillRequest[]
   /** Some rule restricts some commands: what a command hides could be one of those. */
   readonly restrictsCommands: boolean
+  /** Some rule looks at the arguments of calls. */
+  readonly readsArguments: boolean
   /** An outer policy, which must allow the call as well. */
   readonly within?: Policy
   /** The same with one more rule of the owner, to try what it would do. */
@@ -47,6 +49,10 @@ export interface Bucket {
   readonly targeted: Map<TargetKind, Map<string, Filed[]>>
   /** Kinds of targets of which the owner allows some by name. */
   readonly allowsSome: Set<TargetKind>
+  /** Whether the owner allows calls with some arguments, and so not the others. */
+  allowsSomeArguments: boolean
+  /** Whether a rule looks at arguments. */
+  readsArguments: boolean
 }
 
 interface Filed {
@@ -69,7 +75,7 @@ export function compilePolicy({ always = [], owner = [], defaults = [], requests
     first,
     others.filter((level) => level !== undefined),
     requests,
-    [...strict, ...own, ...shipped].some(restrictsCommands),
+    traitsOf([...strict, ...own, ...shipped]),
     (rule) => compileRule(rule, { layer: 'owner', order: own.length, home }),
   )
 }
@@ -79,18 +85,28 @@ function fromLevels(
   first: RuleIndex | undefined,
   others: readonly RuleIndex[],
   requests: readonly SkillRequest[],
-  restricts: boolean,
+  traits: RuleTraits,
   compile: (rule: SourcedRule) => CompiledRule,
 ): Policy {
   return {
     levels: first === undefined ? others : [first, ...others],
     requests,
-    restrictsCommands: restricts,
+    ...traits,
     withRule(sourced) {
       const rule = compile(sourced)
       const added = { ...indexRules([rule]), also: first }
-      return fromLevels(added, others, requests, restricts || restrictsCommands(rule), compile)
+      return fromLevels(added, others, requests, traitsOf([rule], traits), compile)
     },
+  }
+}
+
+/** What some of the rules do. */
+type RuleTraits = Pick<Policy, 'restrictsCommands' | 'readsArguments'>
+
+function traitsOf(rules: readonly CompiledRule[], others?: RuleTraits): RuleTraits {
+  return {
+    restrictsCommands: others?.restrictsCommands || rules.some(restrictsCommands),
+    readsArguments: others?.readsArguments || rules.some(({ where }) => where !== undefined),
   }
 }
 
@@ -117,7 +133,7 @@ function indexRules(rules: readonly CompiledRule[]): RuleIndex {
   const index = { everything: emptyBucket(), capabilities: new Map(), names: new Map(), foldedNames: new Map() }
   for (const rule of rules) {
     const { kind, name, isToolToo } = rule.subject
-    if (kind === 'any') file(index.everything, rule)
+    if (kind === 'any' || kind === 'tools') file(index.everything, rule)
     if (kind === 'capability') file(bucketOf(index.capabilities, name), rule)
     if (kind === 'group' || (kind === 'tool' && rule.effect === 'allow')) file(bucketOf(index.names, name), rule)
     if (isToolToo || (kind === 'tool' && rule.effect !== 'allow')) file(bucketOf(index.foldedNames, name), rule)
@@ -126,6 +142,9 @@ function indexRules(rules: readonly CompiledRule[]): RuleIndex {
 }
 
 function file(bucket: Bucket, rule: CompiledRule): void {
+  if (rule.where) bucket.readsArguments = true
+  const isOwners = rule.effect === 'allow' && rule.layer === 'owner' && rule.subject.kind !== 'tools'
+  if (rule.where && isOwners) bucket.allowsSomeArguments = true
   if (rule.on === undefined) {
     bucket.general.push(rule)
     return
@@ -139,7 +158,7 @@ function file(bucket: Bucket, rule: CompiledRule): void {
       else sameKey.push({ rule, pattern })
     }
     if (filed.size > 0) bucket.targeted.set(kind, filed)
-    if (patterns.length > 0 && rule.effect === 'allow' && rule.layer === 'owner') bucket.allowsSome.add(kind)
+    if (patterns.length > 0 && isOwners) bucket.allowsSome.add(kind)
   }
 }
 
@@ -150,5 +169,11 @@ function bucketOf(buckets: Map<string, Bucket>, name: string): Bucket {
 }
 
 function emptyBucket(): Bucket {
-  return { general: [], targeted: new Map(), allowsSome: new Set() }
+  return {
+    general: [],
+    targeted: new Map(),
+    allowsSome: new Set(),
+    allowsSomeArguments: false,
+    readsArguments: false,
+  }
 }

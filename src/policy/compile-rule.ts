@@ -4,6 +4,7 @@ import {
   type Constraints,
   didYouMean,
   type Effect,
+  type Rule,
   type RuleCondition,
   type SourcedRule,
   ToolError,
@@ -13,15 +14,18 @@ import { COMMAND_GROUPS } from './match-command.ts'
 import { compilePattern } from './match-target.ts'
 import { type Pattern, TARGET_KINDS, type TargetKind } from './target.ts'
 import { normaliseName } from './visibility.ts'
+import { type CompiledWhere, compileWhere } from './where.ts'
 
 /** Who may write a rule, strongest first. */
 export type Layer = 'always' | 'owner' | 'defaults'
 
 /** What the verb of a rule is about. */
 export interface Subject {
-  readonly kind: 'any' | 'group' | 'capability' | 'tool'
+  readonly kind: 'any' | 'group' | 'capability' | 'tools' | 'tool'
   /** In lower case for a group, and for all that a deny or an ask is about. */
   readonly name: string
+  /** Whether a name of a tool is meant; only for a subject that ends in `*`. */
+  readonly matches?: (name: string) => boolean
   /** The word is a capability, and a tool that is called so is meant too. */
   readonly isToolToo?: boolean
 }
@@ -37,10 +41,11 @@ export interface CompiledRule {
   /** Its position in its layer. */
   readonly order: number
   readonly isFallback: boolean
-  /** `on` counts most, then a tool, then a group or a capability, then `*`. */
+  /** `where` counts most, then `on`, then a tool, then a group or a capability, then `*`. */
   readonly specificity: number
   readonly on?: PatternSet
   readonly except?: PatternSet
+  readonly where?: CompiledWhere
   readonly about?: ReadonlySet<Capability>
   readonly when?: RuleCondition
   readonly limit?: Constraints
@@ -57,11 +62,11 @@ interface RulePlace {
 }
 
 const ALL_KINDS: readonly TargetKind[] = [...new Set(Object.values(TARGET_KINDS))]
-const SUBJECT_RANK = { any: 0, group: 1, capability: 1, tool: 2 } as const
+const SUBJECT_RANK = { any: 0, group: 1, capability: 1, tools: 2, tool: 3 } as const
 const OUTCOMES = { allow: 'Allowed', ask: 'Needs an approval', deny: 'Denied' } as const
 
 const VERBS = ['allow', 'ask', 'deny'] as const
-const RULE_KEYS = [...VERBS, 'on', 'except', 'when', 'reason', 'limit']
+const RULE_KEYS = [...VERBS, 'on', 'except', 'where', 'when', 'reason', 'limit']
 const WHEN_KEYS = ['tainted', 'caller']
 const LIMIT_KEYS = ['timeoutMs', 'maxBytes', 'maxResults', 'retries']
 
@@ -84,9 +89,10 @@ export function compileRule(sourced: SourcedRule, { layer, order, home }: RulePl
     layer,
     order,
     isFallback: sourced.fallback === true,
-    specificity: specificityOf(subject, rule.on !== undefined),
+    specificity: specificityOf(subject, rule),
     on: rule.on === undefined ? undefined : compilePatterns(rule.on, kinds, sourced, home),
     except: rule.except === undefined ? undefined : compilePatterns(rule.except, kinds, sourced, home),
+    where: rule.where === undefined ? undefined : compileArguments(sourced, effect),
     about: sourced.about && new Set(sourced.about),
     when: rule.when,
     limit: rule.limit,
@@ -97,9 +103,17 @@ export function compileRule(sourced: SourcedRule, { layer, order, home }: RulePl
   }
 }
 
-/** How specific a rule is: whether it has `on` counts before what its subject is. */
-export function specificityOf(subject: Subject, hasTargets: boolean): number {
-  return (hasTargets ? 10 : 0) + SUBJECT_RANK[subject.kind]
+/** How specific a rule is: whether it has `where` counts before `on`, and both before what its subject is. */
+export function specificityOf(subject: Subject, { on, where }: Pick<Rule, 'on' | 'where'>): number {
+  return (where === undefined ? 0 : 20) + (on === undefined ? 0 : 10) + SUBJECT_RANK[subject.kind]
+}
+
+function compileArguments(sourced: SourcedRule, effect: Effect): CompiledWhere {
+  const compiled = compileWhere(sourced.rule.where!, effect)
+  if (!('broken' in compiled)) return compiled
+  throw new ToolError('CONFIG_INVALID', `${describeRule(sourced)}: ${compiled.broken}.`, {
+    hint: 'Write where: { recipient: "*@example.org", amount: { max: 100 } }; from-user and approved-before ask for evidence.',
+  })
 }
 
 /**
@@ -112,9 +126,17 @@ export function readSubject(written: string, effect: Effect): Subject {
   const folded = normaliseName(written)
   if (folded.startsWith('group:')) return { kind: 'group', name: folded }
   const name = effect === 'allow' ? written : folded
+  if (name.endsWith('*')) return readToolGlob(name, effect)
   if (!isCapability(name)) return { kind: 'tool', name }
   // A tool that is called exec must not slip past `deny: exec`, and `ask: Memory` may mean either.
   return { kind: 'capability', name, isToolToo: effect === 'deny' || name !== written }
+}
+
+/** All tools whose name begins so: `mcp/shop.*`. */
+function readToolGlob(name: string, effect: Effect): Subject {
+  const start = name.slice(0, -1)
+  const matches = (tool: string) => (effect === 'allow' ? tool : normaliseName(tool)).startsWith(start)
+  return { kind: 'tools', name, matches }
 }
 
 function isCapability(name: string): name is Capability {
@@ -186,6 +208,8 @@ function checkRuleShape({ rule, source, base, about }: SourcedRule): void {
   if (about !== undefined && !(about.length > 0 && about.every((name) => CAPABILITIES.includes(name)))) {
     refuse(where, 'is about capabilities that do not exist', `Capabilities: ${CAPABILITIES.join(', ')}.`)
   }
+  if (rule.where !== undefined && !isObject(rule.where))
+    refuse(where, 'has a where that is not an object', 'Write where: { recipient: "*@example.org" }.')
   checkWhen(rule.when, where)
   checkLimit(rule.limit, where)
 }

@@ -7,6 +7,7 @@ import {
   judgeDemand,
   mergeConstraints,
   NO_CONSTRAINTS,
+  readsArguments,
   rulesByFolder,
 } from './judge.ts'
 import { readPath, readTarget } from './match-target.ts'
@@ -63,12 +64,13 @@ function stricter(own: Decision, outer: Decision): Decision {
   return { ...decision, constraints: mergeConstraints(own.constraints, outer.constraints) }
 }
 
-/** Answers a repeated question from memory; one with grants, several targets or a command is always decided. */
+/** Answers a repeated question from memory; one with grants, several targets, a command or rules about arguments is always decided. */
 function decideAlone(policy: Policy, question: PolicyQuestion): Decision {
   const { tool, targets, grants, caller, tainted } = question
   const isRepeatable =
     grants === undefined && (targets.length === 0 || (targets.length === 1 && targets[0]!.capability !== 'exec'))
-  if (!isRepeatable) return decideDemands(policy, question)
+  if (!isRepeatable || (policy.readsArguments && readsArguments(policy, question)))
+    return decideDemands(policy, question)
   const answers = memoryOf(policy)[(caller === 'script' ? 1 : 0) + (tainted ? 2 : 0)]!
   const known = answers.get(tool)
   if (known !== undefined && isSameQuestion(known.question, question)) return known.decision

@@ -1,6 +1,16 @@
-import type { Constraints, Effect, Rule, RuleCondition, RuleSource, SourcedRule } from '../core/index.ts'
+import type {
+  Constraints,
+  Effect,
+  Rule,
+  RuleCondition,
+  RuleSource,
+  SourcedRule,
+  WhereRange,
+  WhereTest,
+} from '../core/index.ts'
 import { escapeLine } from '../lib/index.ts'
 import type { Decision, DemandDecision, PolicyQuestion } from './question.ts'
+import { EVIDENCE } from './where.ts'
 
 const MAX_PATTERNS = 3
 
@@ -9,6 +19,7 @@ export function describeRule({ rule, source, fallback }: SourcedRule): string {
   const parts = [effectOf(rule), quoteSubject(subjectOf(rule))]
   if (rule.on !== undefined) parts.push('on', listPatterns(rule.on))
   if (rule.except !== undefined) parts.push('except', listPatterns(rule.except))
+  if (rule.where !== undefined) parts.push('where', describeWhere(rule.where))
   if (rule.when !== undefined) parts.push(...describeWhen(rule.when))
   if (fallback) parts.push('by default')
   return `${parts.join(' ')} (${describeSource(source)})`
@@ -38,6 +49,22 @@ function listPatterns(patterns: string | readonly string[]): string {
   if (typeof patterns === 'string') return patterns
   const more = patterns.length - MAX_PATTERNS
   return patterns.slice(0, MAX_PATTERNS).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+/** The arguments that a rule names, and what it wants of them. */
+function describeWhere(where: NonNullable<Rule['where']>): string {
+  return Object.entries(where)
+    .map(([name, test]) => `${name} ${describeTest(test)}`)
+    .join(' and ')
+}
+
+function describeTest(test: WhereTest): string {
+  if (Array.isArray(test)) return listPatterns(test.map((item) => describeTest(item)))
+  if (typeof test !== 'object' || test === null)
+    return EVIDENCE.some((each) => each === test) ? `${test}` : `is ${JSON.stringify(test)}`
+  const { min, max } = test as WhereRange
+  if (min === undefined) return `at most ${max}`
+  return max === undefined ? `at least ${min}` : `${min} to ${max}`
 }
 
 function describeWhen({ tainted, caller }: RuleCondition): string[] {

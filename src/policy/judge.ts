@@ -19,7 +19,16 @@ export interface Judgement {
   readonly rule?: CompiledRule
   /** The rule is a default, and the owner names other targets. */
   readonly isNarrowed?: boolean
+  /** An allow that would apply if it were not for one argument of the call. */
+  readonly missed?: MissedRule
   readonly constraints: Constraints
+}
+
+/** A rule that an argument keeps from applying. */
+interface MissedRule {
+  readonly rule: CompiledRule
+  /** The argument, as the rule names it. */
+  readonly argument: string
 }
 
 /** What a decision is about, as shown to people. */
@@ -32,6 +41,8 @@ export interface Need {
   readonly others?: readonly CompiledRule[]
 }
 
+const NARROWED = 'default: where your rules allow some targets, others are asked'
+
 /** No bounds. */
 export const NO_CONSTRAINTS: Constraints = Object.freeze({})
 
@@ -39,7 +50,13 @@ export const NO_CONSTRAINTS: Constraints = Object.freeze({})
 const folded = new WeakMap<readonly string[], readonly string[]>()
 
 /** The first level with a rule about the demand decides it. */
-export function judgeDemand({ levels }: Policy, question: PolicyQuestion, demand: Demand): Judgement {
+export function judgeDemand(policy: Policy, question: PolicyQuestion, demand: Demand): Judgement {
+  const judgement = judgeByRules(policy, question, demand)
+  if (!policy.readsArguments || judgement.effect === 'allow') return judgement
+  return { ...judgement, missed: findMissed(policy, question, demand) }
+}
+
+function judgeByRules({ levels }: Policy, question: PolicyQuestion, demand: Demand): Judgement {
   for (const level of levels) {
     const choice = pickRule(level, question, demand)
     if (choice === undefined) continue
@@ -51,23 +68,27 @@ export function judgeDemand({ levels }: Policy, question: PolicyQuestion, demand
       ? { effect: 'ask', rule, isNarrowed, constraints: NO_CONSTRAINTS }
       : { effect: rule.effect, rule, constraints }
   }
-  return { effect: demand.capability === undefined ? 'allow' : 'ask', constraints: NO_CONSTRAINTS }
+  const isOpen = demand.capability === undefined && !levels.some((each) => allowsSome(each, question, demand))
+  return { effect: isOpen ? 'allow' : 'ask', constraints: NO_CONSTRAINTS }
 }
 
 /** A judgement as a decision, with its rule, reason and fix. */
 export function describeJudgement(question: PolicyQuestion, need: Need, judgement: Judgement): DemandDecision {
-  const { rule, constraints, isNarrowed } = judgement
+  const { rule, constraints, isNarrowed, missed } = judgement
   const { capability, target } = need
-  if (rule === undefined) return describeDefault(question, need)
+  const because = missed ? ` The argument ${missed.argument} does not match ${missed.rule.text}.` : ''
+  if (rule === undefined) return describeDefault(question, need, judgement, because)
   if (isNarrowed) {
     return {
       capability,
       target,
       effect: 'ask',
-      rule: 'default: where your rules allow some targets, others are asked',
+      rule: NARROWED,
       source: 'built in',
       layer: 'fallback',
-      reason: `Your rules allow ${capability} on other targets, not on this one.`,
+      reason: missed
+        ? `Your rules allow ${question.tool} with other arguments, not with these.${because}`
+        : `Your rules allow ${capability} on other targets, not on this one.`,
       fix: suggestFix(question, need, undefined),
       constraints,
     }
@@ -80,15 +101,20 @@ export function describeJudgement(question: PolicyQuestion, need: Need, judgemen
     rule: text,
     source,
     layer,
-    reason,
+    reason: effect === 'allow' ? reason : reason + because,
     fix: effect === 'allow' ? NOTHING_TO_FIX : suggestFix(question, need, rule),
     constraints,
   }
 }
 
-function describeDefault(question: PolicyQuestion, need: Need): DemandDecision {
+function describeDefault(question: PolicyQuestion, need: Need, { effect }: Judgement, because: string): DemandDecision {
   const { capability, target } = need
   const isPure = capability === undefined
+  if (isPure && effect === 'ask') {
+    const reason = `Your rules allow ${question.tool} with other arguments, not with these.${because}`
+    const fix = suggestFix(question, need, undefined)
+    return { effect, rule: NARROWED, source: 'built in', layer: 'fallback', reason, fix, constraints: NO_CONSTRAINTS }
+  }
   return {
     capability,
     target,
@@ -98,7 +124,7 @@ function describeDefault(question: PolicyQuestion, need: Need): DemandDecision {
     layer: 'fallback',
     reason: isPure
       ? 'It declares no capabilities, so it gets no handle to anything outside.'
-      : `No rule is about ${capability}${target === undefined ? '' : ' on this target'}.`,
+      : `No rule is about ${capability}${target === undefined ? '' : ' on this target'}.${because}`,
     fix: isPure ? NOTHING_TO_FIX : suggestFix(question, need, undefined),
     constraints: NO_CONSTRAINTS,
   }
@@ -211,10 +237,38 @@ export function rulesByFolder(
   }
 }
 
-/** Whether the owner allows this subject some targets of the demand's kind by name, and so not the others. */
+/** Finds an allow about arguments that applies to this call but for one of them. */
+function findMissed({ levels }: Policy, question: PolicyQuestion, demand: Demand): MissedRule | undefined {
+  const { arguments: given } = question
+  if (given === undefined) return undefined
+  for (const level of levels) {
+    for (const { general, readsArguments } of bucketsOf(level, question, demand.capability)) {
+      for (const rule of readsArguments ? general : []) {
+        if (rule.effect !== 'allow' || !rule.where || !applies({ ...rule, where: undefined }, question, demand))
+          continue
+        const argument = rule.where.mismatch(given)
+        if (argument !== undefined) return { rule, argument }
+      }
+    }
+  }
+  return undefined
+}
+
+/** Whether a rule about this call looks at its arguments: then a decision holds for these arguments alone. */
+export function readsArguments({ levels }: Policy, question: PolicyQuestion): boolean {
+  const reads = (bucket: Bucket) => bucket.readsArguments
+  return levels.some(
+    (level) =>
+      bucketsOf(level, question, undefined).some(reads) ||
+      question.capabilities.some((capability) => level.capabilities.get(capability)?.readsArguments),
+  )
+}
+
+/** Whether the owner allows this subject some targets by name, or some arguments, and so not the others. */
 function allowsSome(index: RuleIndex, question: PolicyQuestion, { capability, target }: Demand): boolean {
-  if (target === undefined || capability === undefined) return false
-  return bucketsOf(index, question, capability).some((bucket) => bucket.allowsSome.has(target.kind))
+  return bucketsOf(index, question, capability).some(
+    (bucket) => bucket.allowsSomeArguments || (target !== undefined && bucket.allowsSome.has(target.kind)),
+  )
 }
 
 /** The rules whose subject the call has. */
@@ -246,15 +300,19 @@ function foldNames({ tool, names }: PolicyQuestion): readonly string[] {
   return known
 }
 
-/** Whether the conditions of a rule hold, apart from its subject and `on`. */
+/** Whether the conditions of a rule hold, apart from `on` and a subject that the index has found. */
 function applies(
-  { when, about, except, effect }: CompiledRule,
+  { subject, when, where, about, except, effect }: CompiledRule,
   question: PolicyQuestion,
   { capability, target }: Demand,
 ): boolean {
   if (when?.tainted !== undefined && when.tainted !== question.tainted) return false
   if (when?.caller !== undefined && when.caller !== question.caller) return false
+  if (subject.matches !== undefined && ![question.tool, ...question.names].some(subject.matches)) return false
   if (about !== undefined && (capability === undefined || !about.has(capability))) return false
+  // Arguments that are not known here cannot be read: what permits does not apply, what restricts does.
+  if (where !== undefined && question.arguments === undefined && effect === 'allow') return false
+  if (where !== undefined && question.arguments && where.mismatch(question.arguments) !== undefined) return false
   if (except === undefined) return true
   // Whether an unnamed target is an exception is unknown: what permits does not apply, what restricts does.
   if (target === undefined) return effect !== 'allow'

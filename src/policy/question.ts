@@ -1,6 +1,7 @@
 import type { CallerKind, Capability, Constraints, Effect, Fix, ResolvedTarget } from '../core/index.ts'
 import type { CommandReading } from '../shell/index.ts'
 import type { Layer } from './compile-rule.ts'
+import type { CallArguments } from './where.ts'
 
 /** A call to decide on. */
 export interface PolicyQuestion {
@@ -22,6 +23,8 @@ export interface PolicyQuestion {
   readonly grants?: readonly Capability[]
   /** What the commands among the targets are, by target; one that is missing is read roughly, and needs an approval. */
   readonly readings?: ReadonlyMap<string, CommandReading>
+  /** What the call passes to the tool; absent where only its targets are known. */
+  readonly arguments?: CallArguments
   /** Commands of this call would run without a sandbox. */
   readonly isUnsandboxed?: boolean
 }

@@ -45,7 +45,7 @@ export function suggestFix(
   const isVague = target === undefined && (capability === 'exec' || capability === 'remote')
   const subjects = (isVague ? [name, capability] : [capability, name]).filter((known) => known !== undefined)
   const beats = (subject: string) => {
-    const own = specificityOf(readSubject(subject, 'allow'), on.length > 0)
+    const own = specificityOf(readSubject(subject, 'allow'), on.length > 0 ? { on } : {})
     // Of two that allow the same, both count.
     return owners.every((each) => own > each!.specificity - (each!.effect === 'allow' ? 1 : 0))
   }
