@@ -1,0 +1,64 @@
+import { isPlainObject, toPointer } from '../lib/index.ts'
+
+/** A value of a call that says what the call does, and where it stands among the arguments. */
+export interface ControlValue {
+  /** The name of the argument, or a JSON pointer to a value inside it. */
+  readonly argument: string
+  readonly value: unknown
+}
+
+/** The values of a call, by what they are for. */
+export interface CallValues {
+  readonly control: readonly ControlValue[]
+  /** Texts that people read: they decide nothing, apart from the addresses in them. */
+  readonly texts: readonly ControlValue[]
+}
+
+/** Names of arguments that are texts for people. */
+const TEXT_NAMES =
+  /^(?:body|subject|content|contents|text|message|description|title|summary|notes?|comments?|caption|details?|reason|markdown|html|prompt|memo)$/i
+/** Names of arguments that identify something: a short number there is an id, and occurs in any text by chance. */
+const ID_NAMES = /(?:^|[_-])(?:ids?|key|token|code|number|no)$|I[dD]s?$/
+const MIN_ID = 100
+const MAX_VALUES = 1_000
+const MAX_TEXT_CHARS = 262_144
+
+/** Addresses that a text may lead to: URLs, hosts, mail addresses, account and card numbers. */
+const ADDRESS =
+  /[a-z][a-z0-9+.-]*:\/\/[^\s<>"']+|[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+|(?<![\p{L}\p{N}.@-])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?:\/[^\s<>"']*)?|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b|(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.])/giu
+
+/** Reads the values of a call. `isText` names arguments that are texts for people, beside those that are called so. */
+export function readValues(
+  input: unknown,
+  isText: (argument: string) => boolean = () => false,
+): CallValues | undefined {
+  const control: ControlValue[] = []
+  const texts: ControlValue[] = []
+  let left = MAX_VALUES
+  const visit = (value: unknown, path: readonly string[], isFreeText: boolean): boolean => {
+    if (left-- <= 0) return false
+    if (Array.isArray(value)) return value.every((item) => visit(item, path, isFreeText))
+    if (isPlainObject(value))
+      return Object.entries(value).every(([key, field]) =>
+        visit(field, [...path, key], isFreeText || TEXT_NAMES.test(key) || isText(key)),
+      )
+    // Without a value nothing is chosen.
+    if (value === null || value === undefined || value === '') return true
+    const argument = path.length === 1 ? path[0]! : toPointer(path)
+    if (typeof value === 'string' && isFreeText) {
+      if (value.length > MAX_TEXT_CHARS) return false
+      texts.push({ argument, value })
+      for (const [address] of value.normalize('NFKC').matchAll(ADDRESS))
+        control.push({ argument, value: address.replace(/[.,:;!?)\]]+$/, '') })
+      return true
+    }
+    control.push({ argument, value })
+    return true
+  }
+  return visit(input, [], false) ? { control, texts } : undefined
+}
+
+/** Whether a number is an id rather than an amount; one that is short proves nothing. */
+export function isShortId({ argument, value }: ControlValue): boolean {
+  return typeof value === 'number' && Math.abs(value) < MIN_ID && ID_NAMES.test(argument)
+}
