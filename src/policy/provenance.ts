@@ -1,4 +1,6 @@
 import { isPlainObject, toPointer } from '../lib/index.ts'
+import { dayOf } from './user-words.ts'
+import type { ValueEvidence } from './where.ts'
 
 /** A value of a call that says what the call does, and where it stands among the arguments. */
 export interface ControlValue {
@@ -58,7 +60,18 @@ export function readValues(
   return visit(input, [], false) ? { control, texts } : undefined
 }
 
+/**
+ * Returns the control values that neither the user's words nor an earlier approval account for. A time on a day that
+ * another value of the call accounts for is one of them: "at ten, for one hour".
+ */
+export function unproven(tool: string, { control }: CallValues, evidence: ValueEvidence): readonly ControlValue[] {
+  const isProven = (given: ControlValue) =>
+    (evidence.isFromUser(given.value) && !isShortId(given)) || evidence.isApproved(tool, given.argument, given.value)
+  const days = new Set(control.filter(isProven).map(({ value }) => dayOf(value)))
+  return control.filter((given) => !isProven(given) && !(dayOf(given.value) && days.has(dayOf(given.value))))
+}
+
 /** Whether a number is an id rather than an amount; one that is short proves nothing. */
-export function isShortId({ argument, value }: ControlValue): boolean {
+function isShortId({ argument, value }: ControlValue): boolean {
   return typeof value === 'number' && Math.abs(value) < MIN_ID && ID_NAMES.test(argument)
 }

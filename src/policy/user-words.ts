@@ -7,7 +7,7 @@ const BREAK = String.raw`[\s"'\u0060“”‘’«»„()[\]{}<>,;!?=|*…]`
 /** Signs that may stand before a name or an amount. */
 const SIGN = '[#@$€£¥~+]'
 const BEFORE = new RegExp(String.raw`(?:^|${BREAK}|:(?!\d)|(?<!\d):)${SIGN}?$`, 'u')
-const AFTER = new RegExp(String.raw`^(?:$|${BREAK}|[.:](?:$|${BREAK})|[%€$£¥](?:$|[.:]?${BREAK})|[.:%]$)`, 'u')
+const AFTER = new RegExp(`^(?:$|${BREAK}|[.:](?:$|${BREAK})|[%€$£¥](?:$|[.:]?${BREAK})|[.:%]$)`, 'u')
 const NUMBER = /[-−]?\d[\d.,]*\d|\d/gu
 const PLAIN_NUMBER = /^[-−]?\d+(?:\.\d+)?$/
 const GROUPED_NUMBER = /^[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/
@@ -20,7 +20,7 @@ const MONTH_DAY = new RegExp(String.raw`\b${MONTH}\.? ${ORDINAL}(?!\d)`, 'g')
 const DAY_MONTH = new RegExp(String.raw`(?<!\d)${ORDINAL} (?:of )?${MONTH}\b`, 'g')
 const ISO_DAY = /(?<![\d-])((?:19|20)\d\d-\d\d-\d\d)(?![\d-])/g
 /** A day, with or without a time. */
-const MOMENT = /^(\d{4}-\d\d-\d\d)(?:[t ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?z?)?$/
+const MOMENT = /^(\d{4}-\d\d-\d\d)(?:[t ](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?z?)?$/i
 /** Most places of one value that are looked at. */
 const MAX_PLACES = 1_000
 
@@ -59,9 +59,14 @@ export class UserWords {
     if (value.length > MAX_CHARS) return false
     const wanted = foldWords(value).replace(/\/+$/, '')
     if (wanted.length < MIN_CHARS) return false
-    // A day may be spelt in another way. The time is often worked out: "at ten, for one hour".
-    const day = MOMENT.exec(wanted)?.[1]
-    return (day !== undefined && this.#days.has(day)) || this.#occurs(wanted)
+    const moment = MOMENT.exec(wanted)
+    if (moment && this.#hasMoment(moment[1]!, moment[2])) return true
+    return this.#occurs(wanted)
+  }
+
+  /** A day may be spelt in another way, and the time need not stand beside it. */
+  #hasMoment(day: string, time: string | undefined): boolean {
+    return this.#days.has(day) && (time === undefined || this.#occurs(time))
   }
 
   #occurs(wanted: string): boolean {
@@ -76,6 +81,11 @@ export class UserWords {
     }
     return false
   }
+}
+
+/** The day of a date or a time as ISO 8601; `undefined` for anything else. */
+export function dayOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? MOMENT.exec(value)?.[1] : undefined
 }
 
 /** The days in a text, as ISO 8601. Where the year stands elsewhere, every year of the text counts. */
