@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import type { HubOptions, Rule, Sandbox, SourcedRule, ToolError } from '../core/index.ts'
+import { isPlainObject } from '../lib/index.ts'
 import {
   checkPolicy,
   compilePolicy,
@@ -12,6 +13,7 @@ import {
   unknownVisibilityEntries,
 } from '../policy/index.ts'
 import { type HostPatterns, matchHost, parseHosts } from '../sandbox/network/index.ts'
+import type { RegisteredTool } from './pipeline/registered-tool.ts'
 import type { HubRuntime } from './runtime.ts'
 
 /** The current policy of a hub, alone and combined with the rules of a principal. */
@@ -106,6 +108,7 @@ export function checkHub(runtime: HubRuntime, layers: PolicyLayers): PolicyWarni
     names: tools.flatMap(({ names }) => names),
     groups: [...new Set([...tools.flatMap(({ groups }) => groups), ...groupsOfArriving(arriving)])],
     arriving,
+    argumentsOf: (name: string) => argumentNames(registry.find(name)?.entry),
   }
   const lists = unknownVisibilityEntries(visibility, known)
   const narrow = doubtNarrowGroup(visibility.deny ?? [])
@@ -122,6 +125,12 @@ export function checkHub(runtime: HubRuntime, layers: PolicyLayers): PolicyWarni
 
 function failureWarning(source: string, { message, fix }: ToolError): PolicyWarning {
   return { level: 'error', message, source, hint: fix.hint }
+}
+
+/** The names of a tool's arguments; `undefined` if its schema does not list them all. */
+function argumentNames(entry: RegisteredTool | undefined): readonly string[] | undefined {
+  const { properties } = entry?.input.jsonSchema() ?? {}
+  return isPlainObject(properties) ? Object.keys(properties) : undefined
 }
 
 /** The groups of MCP servers that have not connected yet. */

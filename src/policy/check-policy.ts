@@ -1,4 +1,13 @@
-import { CAPABILITIES, groupOf, nameFinder, type Rule, type SourcedRule, suggestNames } from '../core/index.ts'
+import {
+  CAPABILITIES,
+  didYouMean,
+  groupOf,
+  nameFinder,
+  type Rule,
+  type SourcedRule,
+  suggestNames,
+} from '../core/index.ts'
+import { pointerKeys } from '../lib/index.ts'
 import { SHELLS } from '../shell/index.ts'
 import type { PolicyLayers } from './compile-policy.ts'
 import { readSubject } from './compile-rule.ts'
@@ -24,6 +33,8 @@ interface KnownSubjects {
   readonly groups: Iterable<string>
   /** How names begin that may still come, such as those of an MCP server that is not connected. */
   readonly arriving?: readonly string[]
+  /** The arguments of a tool by any of its names; `undefined` if it takes others, too, or there is no such tool. */
+  readonly argumentsOf?: (name: string) => readonly string[] | undefined
 }
 
 /** Looks for rules of the owner that cannot mean what was meant: unknown subjects, and rules that a broader deny shadows. */
@@ -39,6 +50,7 @@ export function checkPolicy({ always = [], owner = [] }: PolicyLayers, known: Kn
   return owner.flatMap((sourced) => [
     ...(doubt === undefined ? [] : checkNarrowGroup(sourced, doubt)),
     ...checkSubject(sourced, { subjects, folded, nearest, arriving: known.arriving ?? [] }),
+    ...checkArguments(sourced, known.argumentsOf),
     ...checkShadow(sourced, denies),
     ...checkCommands(sourced),
   ])
@@ -55,7 +67,8 @@ function checkSubject(
 ): PolicyWarning[] {
   const subject = subjectOf(rule)
   const effect = effectOf(rule)
-  const { kind, name } = readSubject(subject, effect)
+  const { kind, name, matches } = readSubject(subject, effect)
+  if (matches !== undefined && [...subjects].some(matches)) return []
   if ((effect === 'allow' && kind !== 'group' ? subjects : folded).has(name)) return []
   const prefix = arriving.find((each) => name.startsWith(each))
   if (prefix !== undefined) return [unchecked(`${effect} ${subject}`, prefix, describeSource(source))]
@@ -69,6 +82,24 @@ function checkSubject(
       hint: suggestNames(nearest(subject)) || 'List the names with tool-hub list.',
     },
   ]
+}
+
+/** An argument that the tool does not have: an allow never matches then, and what restricts never holds. */
+function checkArguments({ rule, source }: SourcedRule, argumentsOf: KnownSubjects['argumentsOf']): PolicyWarning[] {
+  const subject = subjectOf(rule)
+  const known = rule.where && argumentsOf?.(subject)
+  if (known === undefined) return []
+  return Object.keys(rule.where ?? {}).flatMap((name) => {
+    const [argument = ''] = name.startsWith('/') ? pointerKeys(name) : [name]
+    if (known.includes(argument)) return []
+    const effect = effectOf(rule)
+    return {
+      level: effect === 'allow' ? 'error' : 'warning',
+      message: `${effect} ${subject} where ${name}: ${subject} has no argument ${argument}, so this rule can never match.`,
+      source: describeSource(source),
+      hint: didYouMean(argument, known) || `Its arguments: ${known.join(', ') || 'none'}.`,
+    }
+  })
 }
 
 interface KnownNames {

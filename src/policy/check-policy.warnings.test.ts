@@ -119,3 +119,27 @@ describe('checks of a policy', () => {
     expect(check(...list).filter(({ message }) => !message.includes('never decides'))).toEqual([])
   })
 })
+
+it('reports an argument that the tool does not have, with the nearest name', () => {
+  const owner = [
+    { allow: 'mail.send', where: { recipent: 'a@b.org' } },
+    { deny: 'mail.send', where: { '/too/deep': 1, '/recipients/0': 2 } },
+    { allow: 'mail.*', where: { anything: 1 } },
+    { allow: 'post.*' },
+  ].map((rule) => ({ rule: rule as Rule, source: { file: 'x.yaml' }, base: '/' }))
+  const argumentsOf = (name: string) => (name === 'mail.send' ? ['recipients', 'subject'] : undefined)
+  const found = checkPolicy({ owner }, { names: ['mail.send'], groups: [], argumentsOf })
+  expect(found.map(({ level, message, hint }) => [level, message, hint])).toEqual([
+    [
+      'error',
+      'allow mail.send where recipent: mail.send has no argument recipent, so this rule can never match.',
+      'Did you mean recipients?',
+    ],
+    [
+      'warning',
+      'deny mail.send where /too/deep: mail.send has no argument too, so this rule can never match.',
+      'Its arguments: recipients, subject.',
+    ],
+    ['error', 'allow post.*: there is no tool of this name, so it grants nothing.', expect.any(String)],
+  ])
+})

@@ -76,7 +76,8 @@ function decideAlone(policy: Policy, question: PolicyQuestion): Decision {
   if (known !== undefined && isSameQuestion(known.question, question)) return known.decision
   const decision = decideDemands(policy, question)
   if (known === undefined && answers.size >= MAX_REMEMBERED) answers.delete(answers.keys().next().value ?? '')
-  answers.set(tool, { question, decision })
+  // Without the arguments, which may be large: no rule has looked at them.
+  answers.set(tool, { question: { ...question, arguments: undefined }, decision })
   return decision
 }
 

@@ -50,7 +50,7 @@ export function judgeTools(options: HubOptions): (tool: RegisteredTool) => ToolV
       demands: decide(policy, { ...asked, capabilities: needed }).demands,
     })
     const all = decideFor(policy)
-    const exceptions = hasUnknown ? decideFor(forExceptions) : all
+    const exceptions = hasUnknown || policy.readsArguments ? decideFor(forExceptions) : all
     const { effect, rule, source, reason } = milder(all.call, exceptions.call)
     const capabilities = all.demands.map((demand, index) => {
       const shown = milder(demand, exceptions.demands[index]!)
@@ -86,9 +86,9 @@ function fixedDemands({ tool, capabilityList }: RegisteredTool): Demands {
   }
 }
 
-/** A rule that restricts all but some targets says nothing about those. */
+/** A rule that restricts all but some targets, or some arguments, says nothing about the others. */
 function isWithoutExceptions({ rule }: SourcedRule): boolean {
-  return rule.except === undefined || effectOf(rule) === 'allow'
+  return (rule.except === undefined && rule.where === undefined) || effectOf(rule) === 'allow'
 }
 
 /** Whether a target is an exception of a rule is not known yet: the decision for exceptions is shown if it is milder. */

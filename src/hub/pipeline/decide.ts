@@ -60,7 +60,19 @@ export function question({ settings }: Runtime, run: Taint, call: FoundCall): Po
   const { capabilities, targets, readings } = call
   const tainted = run.tainted || untrusted === true
   const isUnsandboxed = call.sandbox === 'none' && settings.isSandboxRequired
-  return { tool: tool.name, names, groups, capabilities, targets, readings, isUnsandboxed, caller, tainted, grants }
+  return {
+    tool: tool.name,
+    names,
+    groups,
+    capabilities,
+    targets,
+    readings,
+    isUnsandboxed,
+    caller,
+    tainted,
+    grants,
+    arguments: { tool: tool.name, input: call.input },
+  }
 }
 
 /** Throws POLICY_DENIED if the call is denied, with the rule and the fix. */
