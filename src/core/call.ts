@@ -39,6 +39,11 @@ export interface CallOptions {
   readonly grants?: readonly Capability[]
   /** The caller passes on content from outside: the run counts as tainted before this call is judged. */
   readonly untrusted?: boolean
+  /**
+   * What the user said, beside `hub.addUserText`: values of calls that occur in it come from the user, which rules with
+   * `from-user` and calls after content from outside need. Never text that a model or a tool wrote.
+   */
+  readonly userText?: string | readonly string[]
   /** Steps 1 to 5 only: says what would happen, does nothing. */
   readonly dryRun?: boolean
   /**

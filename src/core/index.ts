@@ -247,6 +247,7 @@ export type {
   StoredToken,
   TokenStore,
   Usage,
+  UserTextStore,
 } from './store.ts'
 export {
   type AnyTool,

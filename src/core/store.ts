@@ -46,6 +46,8 @@ export interface Store extends FeatureStores {
   readonly calls: CallIndex
   /** The heads of run records, by which a truncated record is detected. */
   readonly heads: HeadStore
+  /** The user's own words, by run. */
+  readonly userTexts: UserTextStore
   /** Events between the processes that share the store. */
   readonly events: EventStore
   /** Writes something and removes it again; rejects if that fails, or if damage was found now or before. */
@@ -275,6 +277,16 @@ export interface HeadStore {
   list(filter?: { readonly run?: string }): Awaitable<readonly StoredHead[]>
   /** Records that the owner removes a run; its heads are kept, and its id may be used again. */
   remove(run: string, removal: { readonly by: string; readonly at: number }): Awaitable<void>
+}
+
+/** The user's own words, by run: values of calls that occur in them come from the user. */
+export interface UserTextStore {
+  /** Adds a text, and drops the oldest so that the run keeps at most `maxChars`. */
+  add(run: string, text: string, options: { readonly maxChars: number; readonly at: number }): Awaitable<void>
+  /** The texts of a run, oldest first. */
+  list(run: string): Awaitable<readonly string[]>
+  /** Removes all texts of a run. */
+  remove(run: string): Awaitable<void>
 }
 
 /** The end of a record at the time its head was kept. */

@@ -32,6 +32,7 @@ import { newRunId, Runs } from './runs.ts'
 import type { HubRuntime, Limiters } from './runtime.ts'
 import { ledgerFolderOf, loadSecondParser, recoverCommands } from './second-parser.ts'
 import { Sources } from './sources.ts'
+import { UserTexts } from './user-texts.ts'
 
 /** The most bytes that one call may request if the owner sets no limit. */
 const MAX_ASKED_BYTES = 10_485_760
@@ -113,6 +114,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     questions: new ToolQuestions(waiting),
     onQuestion: options.onQuestion ?? options.onClarificationRequest,
     grants: new Grants({ store: store.grants, clock }),
+    userTexts: new UserTexts({ store: store.userTexts, redactor, clock }),
     limits: createLimiters(limits, store, clock),
     settings: {
       timeoutMs: limits.timeoutMs ?? DEFAULT_LIMITS.timeoutMs,

@@ -59,6 +59,7 @@ export async function explainCall(
   const run = runtime.runs.rehearsal(begun.run, runtime.runOwner)
   let call: DecidedCall
   try {
+    await runtime.userTexts.prepare(run, undefined)
     call = await judge(runtime, run, begun, asked)
   } catch (thrown) {
     return runtime.redactor.value(refused(begun, asToolError(begun, thrown)))

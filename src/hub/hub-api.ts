@@ -21,7 +21,10 @@ export interface ExplainOptions extends CallOptions {
 
 /** A hub as one principal uses it. */
 export interface PrincipalHub
-  extends Pick<Hub, 'run' | 'callDynamic' | 'list' | 'cards' | 'artifact' | 'endRun' | 'onToolsChanged'>,
+  extends Pick<
+      Hub,
+      'run' | 'addUserText' | 'callDynamic' | 'list' | 'cards' | 'artifact' | 'endRun' | 'onToolsChanged'
+    >,
     Pick<Hub, 'openArtifact' | 'ready' | 'connect' | 'registry'> {
   /** The name of the principal, recorded with every call. */
   readonly name: string

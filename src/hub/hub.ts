@@ -35,6 +35,7 @@ import { callTool, streamTool } from './pipeline.ts'
 import { PrincipalHubs } from './principal-hub.ts'
 import { endRun, type HubRuntime, recordChange } from './runtime.ts'
 import type { UndoOptions, UndoReport } from './undo/undo.ts'
+import { addUserText } from './user-texts.ts'
 
 const loadUndo = lazyModule(() => import('./undo/undo.ts'))
 const loadRecovery = lazyModule(() => import('./recovery.ts'))
@@ -135,6 +136,14 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   /** Returns what policy would decide for a call, by which rule, and what would change it. Executes nothing. */
   explain(tool: string | AnyTool, input: unknown, options?: ExplainOptions): Promise<Explanation> {
     return explainCall(this.#runtime, tool, input, options)
+  }
+
+  /**
+   * Adds what the user said to a run. Rules with `from-user`, and calls after content from outside, look for their values
+   * there. Pass the user's own words only, never text that a model or a tool wrote.
+   */
+  async addUserText(text: string | readonly string[], options: { readonly run?: string } = {}): Promise<void> {
+    await addUserText(this.#runtime, text, options)
   }
 
   /** Returns the hub with the rights of a principal, which can only be narrower. */

@@ -96,6 +96,8 @@ async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): P
     run = opening instanceof Promise ? await opening : opening
     run.inFlight++
     if (call.options.untrusted) run.taint(FROM_CALLER)
+    const hearing = runtime.userTexts.prepare(run, call.options.userText)
+    if (hearing) await hearing
     settled = await runSteps(runtime, run, call, asked)
   } catch (error) {
     settled = await settleFailure(runtime, run, call, error)

@@ -9,6 +9,7 @@ import { callTool, streamTool } from './pipeline.ts'
 import type { RunOwner } from './run-state.ts'
 import { newRunId } from './runs.ts'
 import { endRun, type HubRuntime, type Runtime } from './runtime.ts'
+import { addUserText } from './user-texts.ts'
 
 interface Known {
   /** The serialised principal, to detect changes. */
@@ -61,6 +62,7 @@ function createPrincipalHub(hub: HubRuntime, principal: Principal, run: string):
   return {
     name,
     run,
+    addUserText: (text, options = {}) => addUserText(runtime, text, options),
     callDynamic: (tool, input, options) => callTool(runtime, tool, input, options),
     stream: (tool, input, options) => streamTool(runtime, tool, input, options),
     // A principal must not choose its own rules.

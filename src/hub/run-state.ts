@@ -11,6 +11,7 @@ import {
   ToolError,
 } from '../core/index.ts'
 import { isWithin } from '../lib/index.ts'
+import type { ValueEvidence } from '../policy/index.ts'
 import { diskError, type RecordedLine, RunRecords } from '../records/log/index.ts'
 import type { ProcessGuard } from '../sandbox/exec/index.ts'
 import type { FilesGuard } from '../sandbox/files/index.ts'
@@ -60,6 +61,7 @@ export class OpenRun implements RunState {
   readonly seen: SeenFiles = createSeenFiles()
   readonly recent: RecentCall[] = []
   readonly responses: ResponseCache
+  evidence: ValueEvidence | undefined
   inFlight = 0
   isActive = true
   isReleased = false
@@ -183,6 +185,7 @@ export class Rehearsal implements RunState {
   readonly responses: ResponseCache
   readonly tainted: boolean
   readonly marks = undefined
+  evidence: ValueEvidence | undefined
   inFlight = 0
 
   constructor(id: string, { folder, clock, sandbox }: RunsOptions) {

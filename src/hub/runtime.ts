@@ -18,7 +18,7 @@ import type {
   Visibility,
 } from '../core/index.ts'
 import type { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../limits/index.ts'
-import type { Policy } from '../policy/index.ts'
+import type { Policy, ValueEvidence } from '../policy/index.ts'
 import type { CallEnded, HubChanged, RunRecords } from '../records/log/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
 import type { Metrics } from '../records/telemetry/index.ts'
@@ -40,6 +40,7 @@ import type { RunSandbox } from './run-sandbox.ts'
 import type { RunOwner } from './run-state.ts'
 import type { Runs } from './runs.ts'
 import type { Sources } from './sources.ts'
+import type { UserTexts } from './user-texts.ts'
 
 /** The state of an open run. */
 export interface RunState {
@@ -61,6 +62,8 @@ export interface RunState {
   readonly marks: Pick<RunMarks, 'isDurable' | 'synced'> | undefined
   /** Returns whether a call other than this one has tainted the run. */
   taintedBeside(callId: string): boolean
+  /** What is known about where values come from; `undefined` until the first call of this process. */
+  evidence?: ValueEvidence
   /** The last calls, oldest first, for approvers. Kept in memory only. */
   readonly recent: RecentCall[]
   /** The number of calls in progress. A run without any may be closed. */
@@ -133,6 +136,7 @@ export interface Runtime {
   readonly questions: ToolQuestions
   readonly onQuestion: HubOptions['onQuestion']
   readonly grants: Grants
+  readonly userTexts: UserTexts
   readonly limits: Limiters
   readonly settings: Settings
 
@@ -196,7 +200,7 @@ export interface Settings {
 
 /** Ends a run when its calls have ended: flushes and unlocks its records and discards its counters. */
 export async function endRun(
-  { underWay, features, runs, limits, sources, grants }: HubRuntime,
+  { underWay, features, runs, limits, sources, grants, store }: HubRuntime,
   run: string,
 ): Promise<void> {
   const calls = () => [...underWay].filter((call) => call.run === run)
@@ -207,6 +211,7 @@ export async function endRun(
   limits.loops.forget(run)
   sources.endRun(run)
   grants.endSession(`run:${run}`)
+  await store.userTexts.remove(run)
 }
 
 /** Records a configuration change in the hub's own run. Resolves when the record is on disk. */

@@ -69,7 +69,8 @@ function decideAlone(policy: Policy, question: PolicyQuestion): Decision {
   const { tool, targets, grants, caller, tainted } = question
   const isRepeatable =
     grants === undefined && (targets.length === 0 || (targets.length === 1 && targets[0]!.capability !== 'exec'))
-  if (!isRepeatable || (policy.readsArguments && readsArguments(policy, question)))
+  const { hasUserText = false } = question.arguments?.evidence ?? {}
+  if (!isRepeatable || (tainted && hasUserText) || (policy.readsArguments && readsArguments(policy, question)))
     return decideDemands(policy, question)
   const answers = memoryOf(policy)[(caller === 'script' ? 1 : 0) + (tainted ? 2 : 0)]!
   const known = answers.get(tool)
@@ -98,9 +99,9 @@ function decideDemands(policy: Policy, question: PolicyQuestion): Decision {
     if (STRICTNESS[demand.effect] > STRICTNESS[strictest.effect]) strictest = demand
     constraints = mergeConstraints(constraints, demand.constraints)
   }
-  const { effect, rule, source, layer, reason, fix, part } = strictest
+  const { effect, rule, source, layer, reason, fix, part, unproven } = strictest
   const requests = requestsFor(policy.requests, question)
-  return { effect, rule, source, layer, reason, fix, part, constraints, demands, requests }
+  return { effect, rule, source, layer, reason, fix, part, unproven, constraints, demands, requests }
 }
 
 interface Need {

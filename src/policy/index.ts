@@ -10,6 +10,7 @@ export { describeDoubt, type JudgedPart, judgePart, offerCommandPatterns, patter
 export { escapeGlob } from './match-target.ts'
 export type { Decision, DemandDecision, PolicyQuestion } from './question.ts'
 export { STRICTNESS } from './question.ts'
+export { UserWords } from './user-words.ts'
 export {
   compileVisibility,
   dialectOf,
@@ -23,3 +24,4 @@ export {
   type ToolVisibility,
   unknownVisibilityEntries,
 } from './visibility.ts'
+export type { CallArguments, ValueEvidence } from './where.ts'

@@ -1,6 +1,7 @@
 import type { Capability, Constraints, Effect } from '../core/index.ts'
 import type { Bucket, Policy, RuleIndex } from './compile-policy.ts'
 import type { CompiledRule, PatternSet } from './compile-rule.ts'
+import { unprovenOf } from './provenance.ts'
 import type { DemandDecision, PolicyQuestion } from './question.ts'
 import { NOTHING_TO_FIX, suggestFix } from './suggest-fix.ts'
 import type { PolicyTarget } from './target.ts'
@@ -19,6 +20,8 @@ export interface Judgement {
   readonly rule?: CompiledRule
   /** The rule is a default, and the owner names other targets. */
   readonly isNarrowed?: boolean
+  /** The rule asks because of content from outside: the arguments that nothing shows to come from the user. */
+  readonly unproven?: readonly string[]
   /** An allow that would apply if it were not for one argument of the call. */
   readonly missed?: MissedRule
   readonly constraints: Constraints
@@ -52,8 +55,18 @@ const folded = new WeakMap<readonly string[], readonly string[]>()
 /** The first level with a rule about the demand decides it. */
 export function judgeDemand(policy: Policy, question: PolicyQuestion, demand: Demand): Judgement {
   const judgement = judgeByRules(policy, question, demand)
+  if (judgement.effect === 'ask' && judgement.rule?.when?.tainted && mayBeProven(demand)) {
+    const unproven = unprovenOf(question)
+    if (unproven?.length === 0) return { ...judgement, effect: 'allow', unproven }
+    if (unproven) return { ...judgement, unproven }
+  }
   if (!policy.readsArguments || judgement.effect === 'allow') return judgement
   return { ...judgement, missed: findMissed(policy, question, demand) }
+}
+
+/** Deleting and running commands always ask, whoever has named what. */
+function mayBeProven({ capability }: Demand): boolean {
+  return capability !== 'danger:destructive' && capability !== 'exec'
 }
 
 function judgeByRules({ levels }: Policy, question: PolicyQuestion, demand: Demand): Judgement {
@@ -74,7 +87,7 @@ function judgeByRules({ levels }: Policy, question: PolicyQuestion, demand: Dema
 
 /** A judgement as a decision, with its rule, reason and fix. */
 export function describeJudgement(question: PolicyQuestion, need: Need, judgement: Judgement): DemandDecision {
-  const { rule, constraints, isNarrowed, missed } = judgement
+  const { rule, constraints, isNarrowed, missed, unproven } = judgement
   const { capability, target } = need
   const because = missed ? ` The argument ${missed.argument} does not match ${missed.rule.text}.` : ''
   if (rule === undefined) return describeDefault(question, need, judgement, because)
@@ -93,7 +106,22 @@ export function describeJudgement(question: PolicyQuestion, need: Need, judgemen
       constraints,
     }
   }
-  const { effect, text, source, layer, reason } = rule
+  const { text, source, layer, reason } = rule
+  const { effect } = judgement
+  if (unproven?.length === 0) {
+    return {
+      capability,
+      target,
+      effect,
+      rule: 'default: all its values come from the user',
+      source: 'built in',
+      layer: 'fallback',
+      reason: `${text} asks, but everything that this call chooses occurs in the user's own words or was approved before.`,
+      fix: NOTHING_TO_FIX,
+      constraints,
+    }
+  }
+  const notShown = unproven ? ` Nothing shows that the user chose ${unproven.join(', ')}.` : ''
   return {
     capability,
     target,
@@ -101,7 +129,8 @@ export function describeJudgement(question: PolicyQuestion, need: Need, judgemen
     rule: text,
     source,
     layer,
-    reason: effect === 'allow' ? reason : reason + because,
+    reason: effect === 'allow' ? reason : reason + because + notShown,
+    ...(unproven && { unproven }),
     fix: effect === 'allow' ? NOTHING_TO_FIX : suggestFix(question, need, rule),
     constraints,
   }

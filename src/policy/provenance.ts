@@ -1,16 +1,17 @@
 import { isPlainObject, toPointer } from '../lib/index.ts'
+import type { PolicyQuestion } from './question.ts'
 import { dayOf } from './user-words.ts'
 import type { ValueEvidence } from './where.ts'
 
 /** A value of a call that says what the call does, and where it stands among the arguments. */
-export interface ControlValue {
+interface ControlValue {
   /** The name of the argument, or a JSON pointer to a value inside it. */
   readonly argument: string
   readonly value: unknown
 }
 
 /** The values of a call, by what they are for. */
-export interface CallValues {
+interface CallValues {
   readonly control: readonly ControlValue[]
   /** Texts that people read: they decide nothing, apart from the addresses in them. */
   readonly texts: readonly ControlValue[]
@@ -30,10 +31,7 @@ const ADDRESS =
   /[a-z][a-z0-9+.-]*:\/\/[^\s<>"']+|[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+|(?<![\p{L}\p{N}.@-])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?:\/[^\s<>"']*)?|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b|(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.])/giu
 
 /** Reads the values of a call. `isText` names arguments that are texts for people, beside those that are called so. */
-export function readValues(
-  input: unknown,
-  isText: (argument: string) => boolean = () => false,
-): CallValues | undefined {
+function readValues(input: unknown, isText: (argument: string) => boolean = () => false): CallValues | undefined {
   const control: ControlValue[] = []
   const texts: ControlValue[] = []
   let left = MAX_VALUES
@@ -60,11 +58,28 @@ export function readValues(
   return visit(input, [], false) ? { control, texts } : undefined
 }
 
+/** A call that chooses nothing but texts needs one of them to be the user's. */
+const ITS_TEXT = 'its text'
+
+/**
+ * Returns the arguments of a call that nothing shows to come from the user; `undefined` if nobody knows what the user
+ * said, or the arguments cannot be read.
+ */
+export function unprovenOf({ arguments: given }: Pick<PolicyQuestion, 'arguments'>): readonly string[] | undefined {
+  const { tool, input, evidence } = given ?? {}
+  if (tool === undefined || !evidence?.hasUserText) return undefined
+  const values = readValues(input)
+  if (values === undefined) return undefined
+  const missing = [...new Set(unproven(tool, values, evidence).map(({ argument }) => argument))]
+  if (values.control.length > 0 || values.texts.some(({ value }) => evidence.isFromUser(value))) return missing
+  return [ITS_TEXT]
+}
+
 /**
  * Returns the control values that neither the user's words nor an earlier approval account for. A time on a day that
  * another value of the call accounts for is one of them: "at ten, for one hour".
  */
-export function unproven(tool: string, { control }: CallValues, evidence: ValueEvidence): readonly ControlValue[] {
+function unproven(tool: string, { control }: CallValues, evidence: ValueEvidence): readonly ControlValue[] {
   const isProven = (given: ControlValue) =>
     (evidence.isFromUser(given.value) && !isShortId(given)) || evidence.isApproved(tool, given.argument, given.value)
   const days = new Set(control.filter(isProven).map(({ value }) => dayOf(value)))

@@ -48,6 +48,8 @@ export interface PolicyVerdict {
   readonly fix: Fix
   /** The part of a command line that decided, when it is not all of it: "`rm -rf /` inside `$(…)` of the second argument". */
   readonly part?: string
+  /** The call asks because of content from outside: the arguments that nothing shows to come from the user. */
+  readonly unproven?: readonly string[]
   /** Bounds that the rule puts on the call. */
   readonly constraints: Constraints
 }

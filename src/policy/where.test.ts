@@ -18,6 +18,7 @@ function decided(rules: readonly Rule[], input: unknown, evidence: { user?: unkn
       tool: 'mcp/mail.send',
       input,
       evidence: {
+        hasUserText: true,
         isFromUser: (value) => value === evidence.user,
         isApproved: (_tool, argument, value) => argument === 'to' && value === evidence.approved,
       },

@@ -4,6 +4,8 @@ import type { BrokenPattern } from './target.ts'
 
 /** What is known about where the values of a call come from. */
 export interface ValueEvidence {
+  /** Whether the user's words are known at all. */
+  readonly hasUserText: boolean
   /** Whether the value occurs in the user's own words. */
   readonly isFromUser: (value: unknown) => boolean
   /** Whether a person has approved this value for this tool and argument. */

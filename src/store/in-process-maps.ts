@@ -13,6 +13,7 @@ import type {
   StoredEvent,
   StoredHead,
   Usage,
+  UserTextStore,
 } from '../core/index.ts'
 import { compareIds, type Work } from '../core/sql/index.ts'
 import { type EventLog, EventWatchers } from './sql/events.ts'
@@ -31,6 +32,7 @@ export interface LocalStores {
   readonly budgets: BudgetStore
   readonly rates: RateStore
   readonly heads: HeadStore
+  readonly userTexts: UserTextStore
   readonly events: LocalEvents
   sweep(now: number): void
 }
@@ -50,6 +52,7 @@ export function createLocalStores({ maxKeys, maxResultChars, maxEntries }: Local
     budgets,
     rates: new LocalRates(maxEntries),
     heads: new LocalHeads(maxEntries),
+    userTexts: new LocalUserTexts(maxEntries),
     events: new LocalEvents(),
     sweep(now) {
       keys.sweep(now)
@@ -210,6 +213,29 @@ class LocalRates implements RateStore {
 }
 
 /** Heads of run records; those written longest ago are evicted. */
+class LocalUserTexts implements UserTextStore {
+  readonly #texts: LRUCache<string, readonly string[]>
+
+  constructor(max: number) {
+    this.#texts = new LRUCache({ max })
+  }
+
+  add(run: string, text: string, { maxChars }: { readonly maxChars: number }): void {
+    const texts = [...(this.#texts.get(run) ?? []), text.slice(0, maxChars)]
+    let chars = texts.reduce((sum, { length }) => sum + length, 0)
+    while (chars > maxChars) chars -= texts.shift()!.length
+    this.#texts.set(run, texts)
+  }
+
+  list(run: string): readonly string[] {
+    return this.#texts.get(run) ?? []
+  }
+
+  remove(run: string): void {
+    this.#texts.delete(run)
+  }
+}
+
 class LocalHeads implements HeadStore {
   /** In the order in which they were written. */
   readonly #heads = new Map<string, StoredHead>()

@@ -26,7 +26,7 @@ export interface MemoryStoreOptions {
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const { maxKeys = 10_000, maxResultChars = 64 * 1024 * 1024, maxEntries = 10_000, now = Date.now } = options
   const local = createLocalStores({ maxKeys, maxResultChars, maxEntries })
-  const { keys, budgets, rates, heads, events } = local
+  const { keys, budgets, rates, heads, userTexts, events } = local
   const driver = new SqliteDriver({ open: openMemoryDatabase, close: (database) => database.close() })
   const repositories = createRepositories({ events, search: sqliteCallSearch, now })
   return {
@@ -35,6 +35,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     budgets,
     rates,
     heads,
+    userTexts,
     events,
     check: async () => {},
     backup: async () => {

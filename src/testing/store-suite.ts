@@ -2,7 +2,7 @@ import type { Awaitable, Store, StoredEvent, StoreTests, SuiteRunner } from '../
 import { featureSuites } from '../features/generated/suites/index.ts'
 import { newOwner } from '../system/index.ts'
 import { approvalsSuite, SUITE_NOW } from './store/approvals.ts'
-import { callsSuite, headsSuite } from './store/calls.ts'
+import { callsSuite, headsSuite, userTextsSuite } from './store/calls.ts'
 import { budgetsSuite, ratesSuite } from './store/limits.ts'
 import { tokensSuite } from './store/tokens.ts'
 
@@ -197,6 +197,7 @@ const PARTS = [
   jobsSuite,
   callsSuite,
   headsSuite,
+  userTextsSuite,
   eventsSuite,
   ...featureSuites,
 ]

@@ -71,7 +71,7 @@ export function question({ settings }: Runtime, run: Taint, call: FoundCall): Po
     caller,
     tainted,
     grants,
-    arguments: { tool: tool.name, input: call.input },
+    arguments: { tool: tool.name, input: call.input, evidence: run.evidence },
   }
 }
 
@@ -101,7 +101,7 @@ function unreadThatDenies({ unread, decision }: DecidedCall): string | undefined
 }
 
 /** The state of a run that decisions depend on. */
-type Taint = Pick<RunState, 'tainted'>
+type Taint = Pick<RunState, 'tainted' | 'evidence'>
 
 /** Checks a target at the moment of use. Throws POLICY_DENIED unless it was decided before or is allowed without asking. */
 export function holdToDecision(

@@ -265,6 +265,15 @@ export interface HubChanged {
   readonly head?: { readonly seq: number; readonly hash: string }
 }
 
+/** The user's own words were added to the run. */
+export interface UserTextAdded {
+  readonly type: 'user-text-added'
+  /** Its length. */
+  readonly chars: number
+  /** How it begins, without secrets. */
+  readonly text: string
+}
+
 /** A process has begun to write this run; a second one of a run continues it. */
 export interface RunOpened {
   readonly type: 'run-opened'
@@ -334,6 +343,7 @@ export type EventBody =
   | ProcessEnded
   | ProcessLost
   | HubChanged
+  | UserTextAdded
   | RunOpened
   | RunClosed
   | LineTorn

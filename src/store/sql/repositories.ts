@@ -11,6 +11,7 @@ import {
   type StoredToken,
   type TokenStore,
   ToolError,
+  type UserTextStore,
 } from '../../core/index.ts'
 import {
   all,
@@ -57,6 +58,7 @@ export function createRepositories(options: {
     slots,
     calls: createCallIndex(options.search),
     heads,
+    userTexts,
   }
   return Object.assign(own, ...featureStores.map(({ repositories }) => repositories))
 }
@@ -85,6 +87,7 @@ export function sweep(now: number): Work<void> {
     const longAgo = now - APPROVAL_AGE_MS
     yield* run(`DELETE FROM asks WHERE expires_at < ? OR (asked_at < ? AND state <> 'waiting')`, longAgo, longAgo)
     yield* run('DELETE FROM events WHERE created_at < ?', now - EVENT_AGE_MS)
+    yield* run('DELETE FROM user_texts WHERE added_at < ?', now - USER_TEXT_AGE_MS)
     for (const { sweep: sweepFeature } of featureStores) if (sweepFeature) yield* sweepFeature(now)
   })
 }
@@ -194,6 +197,32 @@ const signIns: Repository<SignInStore> = {
   },
   *removeOf(token) {
     yield* run('DELETE FROM sessions WHERE token = ?', token)
+  },
+}
+
+/** As long as a run that nobody uses keeps its budget. */
+const USER_TEXT_AGE_MS = 30 * 86_400_000
+const ADD_TEXT = `INSERT INTO user_texts (run, seq, body, added_at)
+ SELECT ?, COALESCE(MAX(seq), 0) + 1, ?, ? FROM user_texts WHERE run = ?`
+const DROP_OLDEST_TEXTS = `DELETE FROM user_texts WHERE run = ? AND seq < (
+   SELECT MIN(seq) FROM (
+     SELECT seq, SUM(LENGTH(body)) OVER (ORDER BY seq DESC) AS kept FROM user_texts WHERE run = ?
+   ) AS sizes WHERE kept <= ?
+ )`
+
+/** What users said. */
+const userTexts: Repository<UserTextStore> = {
+  add: (id, text, { maxChars, at }) =>
+    transaction(function* () {
+      yield* run(ADD_TEXT, id, text.slice(0, maxChars), at, id)
+      yield* run(DROP_OLDEST_TEXTS, id, id, maxChars)
+    }),
+  *list(id) {
+    const rows = yield* all('SELECT body FROM user_texts WHERE run = ? ORDER BY seq', id)
+    return rows.map((row) => String((row as { readonly body: unknown }).body))
+  },
+  *remove(id) {
+    yield* run('DELETE FROM user_texts WHERE run = ?', id)
   },
 }
 

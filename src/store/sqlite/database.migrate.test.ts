@@ -30,6 +30,7 @@ const ROWS: readonly string[] = [
   `INSERT INTO run_heads (run, opening, seq, hash, kept_at) VALUES ('r', 'o', 1, 'h', 1)`,
   `INSERT INTO calls (call_id, run, seq, tool, caller, status, started_at, failed, searched) VALUES ('c', 'r', 1, 't', 'c', 'ok', 1, 0, '')`,
   `INSERT INTO calls (call_id, run, seq, tool, caller, status, started_at, failed, searched, purpose, request) VALUES ('d', 'r', 2, 't', 'c', 'ok', 2, 0, 'old text', 'p', 'q')`,
+  `INSERT INTO calls (call_id, run, seq, tool, caller, status, started_at, failed, searched) VALUES ('e', 'r', 3, 't', 'c', 'ok', 3, 0, 'new text')`,
 ]
 
 function openFile(name: string): SqliteDatabase {

@@ -197,6 +197,18 @@ CREATE INDEX runs_principal ON runs (principal, started_at);
 /** The request of a call, as lists show it. */
 const CALL_REQUESTS = 'ALTER TABLE calls ADD COLUMN request TEXT;'
 
+/** What users said, by run. */
+const USER_TEXTS = `
+CREATE TABLE user_texts (
+  run TEXT NOT NULL,
+  seq BIGINT NOT NULL,
+  body TEXT NOT NULL,
+  added_at BIGINT NOT NULL,
+  PRIMARY KEY (run, seq)
+);
+CREATE INDEX user_texts_age ON user_texts (added_at);
+`
+
 /** Our own steps by version; features have theirs. */
 const OWN: Readonly<Record<number, string>> = {
   1: KEYS_BUDGETS_RATES,
@@ -210,6 +222,7 @@ const OWN: Readonly<Record<number, string>> = {
   14: RUN_PRINCIPALS,
   15: CALL_REQUESTS,
   16: CALL_SEARCH,
+  17: USER_TEXTS,
 }
 
 /** The steps from an empty file to the current version, in order; a released step is never changed. */

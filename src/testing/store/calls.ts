@@ -285,3 +285,30 @@ export function headsSuite({ name, store, describe, it, expect }: StoreTests): v
     })
   })
 }
+
+/** What users said. */
+export function userTextsSuite({ name, store, describe, it, expect }: StoreTests): void {
+  describe(`the user texts of ${name}`, () => {
+    const add = (run: string, text: string) => store().userTexts.add(run, text, { maxChars: 10, at: 1 })
+
+    it('are kept by run, in order, until they are removed', async () => {
+      await add('r', 'one')
+      await add('q', 'other')
+      await add('r', 'two')
+      expect(await store().userTexts.list('r')).toEqual(['one', 'two'])
+      await store().userTexts.remove('r')
+      expect(await store().userTexts.list('r')).toEqual([])
+      expect(await store().userTexts.list('q')).toEqual(['other'])
+    })
+
+    it('are bounded: a longer one is cut, and the oldest go first', async () => {
+      await add('r', '123456')
+      await add('r', 'abcd')
+      expect(await store().userTexts.list('r')).toEqual(['123456', 'abcd'])
+      await add('r', 'x')
+      expect(await store().userTexts.list('r')).toEqual(['abcd', 'x'])
+      await add('r', 'a'.repeat(50))
+      expect(await store().userTexts.list('r')).toEqual(['a'.repeat(10)])
+    })
+  })
+}
