@@ -33,8 +33,14 @@ export const FOREIGN_KEYS = [
 const common = {
   disabled: key(z.boolean(), 'true keeps the entry but does not connect.', false),
   trust: key(
-    z.boolean(),
-    'Trusts what it says about its tools: read-only ones need no approval, and their results count as trusted.',
+    z.union([
+      z.boolean(),
+      z.strictObject({
+        annotations: key(z.array(text), 'Tools whose annotations are believed: those that only read need no approval.'),
+        results: key(z.array(text), 'Tools whose results are yours, and not content from outside.'),
+      }),
+    ]),
+    'Trusts what it says about its tools: read-only ones need no approval, and their results count as trusted. Or both by tool.',
     false,
   ),
   timeout: key(duration, 'Time limit of one call. Default: limits.timeout.'),

@@ -154,6 +154,7 @@ export {
   type Limits,
   type McpOAuth,
   type McpServer,
+  type McpTrust,
   type QuestionReply,
   type Rate,
   type Sandbox,

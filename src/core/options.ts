@@ -275,13 +275,22 @@ export interface McpOAuth {
   readonly callbackPort?: number
 }
 
+/** What is believed of an MCP server, tool by tool. Names may end in `*`. */
+export interface McpTrust {
+  /** Tools whose annotations are believed: those that only read run without approval. */
+  readonly annotations?: readonly string[]
+  /** Tools whose results are yours, and not content from outside. */
+  readonly results?: readonly string[]
+}
+
 interface McpServerCommon {
   /** Keeps the entry but does not connect; its tools do not exist. Default: `false`. */
   readonly disabled?: boolean
   /**
-   * Trusts what it declares about its tools: read-only ones run without approval, and their results count as trusted.
+   * Trusts what it declares about its tools: read-only ones run without approval, and their results count as trusted. Or
+   * both by tool: see `McpTrust`. Default: neither.
    */
-  readonly trust?: boolean
+  readonly trust?: boolean | McpTrust
   /** Time for one call. Default: as any tool's. */
   readonly timeoutMs?: number
   /** Time to connect and list its tools. Default: 30 s. */

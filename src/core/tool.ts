@@ -188,6 +188,8 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly override?: boolean
   /** Why its definition is not trusted now; every call then needs approval. */
   readonly doubt?: string
+  /** Whether its results count as content from outside. Default: those of calls that use the network or another system. */
+  readonly results?: 'own' | 'outside'
   /** The function of the tool. Call it through the hub only: by itself it checks and records nothing. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly execute: (input: any, ctx: any) => unknown
@@ -289,6 +291,11 @@ export interface ToolSpec<
    * shows it.
    */
   doubt?: string
+  /**
+   * Whether its results count as content from outside, after which calls with side effects ask. Default: those of calls
+   * that use the network or another system (`outside`), and no others (`own`).
+   */
+  results?: 'own' | 'outside'
   /**
    * Does the work and returns the data, or throws a `ToolError`. `ctx` has a handle only for a declared capability: if
    * TypeScript says that `fs` does not exist on `BaseContext`, add `capabilities: ['read:fs']`.

@@ -43,7 +43,8 @@ function shown(server: McpServer): { kind: string; where: string; notes: string 
   const isProgram = 'command' in server
   const notes = [
     server.disabled && 'disabled',
-    server.trust && 'trusted',
+    server.trust === true && 'trusted',
+    typeof server.trust === 'object' && 'partly trusted',
     isProgram && server.sandbox && 'fenced',
     !isProgram && server.headers && 'headers set',
   ]

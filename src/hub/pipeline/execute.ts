@@ -8,13 +8,13 @@ import { recordLate, recordPending } from './record.ts'
 
 /** Step 8: runs the tool with its context. Returns a promise only if the tool does. */
 export function execute(runtime: Runtime, run: RunState, call: DecidedCall, callNested: CallNested): unknown {
-  const { name: tool, description, retry } = call.tool.tool
+  const { name: tool, description, retry, results } = call.tool.tool
   emitEvent(runtime, call, { type: 'call-started', callId: call.id, tool })
   call.span = startSpan({ tool, callId: call.id, description })
   const execution = new Execution(runtime, run, call, buildContext(runtime, run, call, callNested))
   call.execution = execution
-  const isFromOutside = call.capabilities.includes('network') || call.capabilities.includes('remote')
-  if (isFromOutside) return runAndLabel(run, call, execution)
+  const usesOutside = call.capabilities.includes('network') || call.capabilities.includes('remote')
+  if (results === undefined ? usesOutside : results === 'outside') return runAndLabel(run, call, execution)
   return retry ? execution.attemptAgain(retry) : execution.attempt()
 }
 

@@ -62,7 +62,7 @@ export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
     description: description.trim() === '' ? `The tool ${tool} of the MCP server ${serverName}.` : description,
     input,
     ...(output && { output }),
-    ...rightsOf([shown.annotations, definition.annotations], target, server.trust === true),
+    ...rightsOf([shown.annotations, definition.annotations], target, trustIn(server, tool)),
     // Not `group:<server>`: a server named `fs` has nothing to do with the files of the sandbox.
     group: 'mcp',
     category: 'mcp',
@@ -83,19 +83,50 @@ export function isIgnoredTool(made: AnyTool | LeftOut): made is LeftOut {
   return 'why' in made
 }
 
+/** What the owner believes about a tool. */
+interface ToolTrust {
+  /** What it declares about itself. */
+  readonly annotations: boolean
+  /** That its results are not content from outside; absent: those of its reads are not. */
+  readonly results?: boolean
+}
+
+function trustIn({ trust }: McpServer, tool: string): ToolTrust {
+  if (typeof trust !== 'object') return { annotations: trust === true }
+  const isNamed = (names: readonly string[] = []) =>
+    names.some((name) => (name.endsWith('*') ? tool.startsWith(name.slice(0, -1)) : tool === name))
+  return { annotations: isNamed(trust.annotations), results: isNamed(trust.results) }
+}
+
 /**
- * Assumes the worst unless the owner trusts the server; then takes the stricter of the current and the pinned
- * annotations.
+ * Assumes the worst unless the owner trusts the annotations; then takes the stricter of the current and the pinned ones.
+ * Trusted tool by tool, a read of an address that the arguments name is no mere read: it can carry data there.
  */
-function rightsOf(annotations: readonly McpJsonObject[], target: string, isTrusted: boolean) {
-  const isDestructive = isTrusted && annotations.some(({ destructiveHint }) => destructiveHint === true)
+function rightsOf(annotations: readonly McpJsonObject[], target: string, trust: ToolTrust) {
+  const isDestructive = trust.annotations && annotations.some(({ destructiveHint }) => destructiveHint === true)
   const isReadOnly = annotations.every(({ readOnlyHint }) => readOnlyHint === true)
-  if (isTrusted && isReadOnly && !isDestructive) {
-    return { capabilities: ['remote'] as const, targets: () => ({ remote: [] }) }
+  const results =
+    trust.results === undefined ? {} : { results: trust.results ? ('own' as const) : ('outside' as const) }
+  if (trust.annotations && isReadOnly && !isDestructive) {
+    const isByTool = trust.results !== undefined
+    const targets = (input: unknown) => ({ remote: isByTool && namesAddress(input) ? target : [] })
+    return { capabilities: ['remote'] as const, targets, ...results }
   }
   const capabilities: readonly Capability[] = isDestructive ? ['remote', 'danger:destructive'] : ['remote']
   const targets = Object.fromEntries(capabilities.map((capability) => [capability, target]))
-  return { capabilities, targets: () => targets }
+  return { capabilities, targets: () => targets, ...results }
+}
+
+const ADDRESS_NAME =
+  /(?:^|[_-])(?:urls?|uris?|links?|hrefs?|hosts?|domains?|endpoints?|(?:web)?sites?|webhooks?)$|(?:Url|URL|Uri|Link|Host)s?$/
+const ADDRESS_VALUE = /^[a-z][a-z0-9+.-]*:\/\/|^www\./i
+
+/** Whether an argument is an address, by its name or its value. */
+function namesAddress(value: unknown, name = '', depth = 0): boolean {
+  if (depth > MAX_ANSWER_DEPTH) return true
+  if (typeof value === 'string') return value !== '' && (ADDRESS_NAME.test(name) || ADDRESS_VALUE.test(value.trim()))
+  if (Array.isArray(value)) return value.some((item) => namesAddress(item, name, depth + 1))
+  return isPlainObject(value) && Object.entries(value).some(([key, field]) => namesAddress(field, key, depth + 1))
 }
 
 /** How the message begins if the check of a schema did not end. */
