@@ -28,7 +28,7 @@ const MAX_TEXT_CHARS = 262_144
 
 /** Addresses that a text may lead to: URLs, hosts, mail addresses, account and card numbers. */
 const ADDRESS =
-  /[a-z][a-z0-9+.-]*:\/\/[^\s<>"']+|[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+|(?<![\p{L}\p{N}.@-])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?:\/[^\s<>"']*)?|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b|(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d.])/giu
+  /[a-z][a-z0-9+.-]*:\/\/[^\s<>"']+|[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+|(?<![\p{L}\p{N}.@-])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?:\/[^\s<>"']*)?|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b|(?<![\d.])\d(?:[ _./-]?\d){12,18}(?![\d.])/giu
 
 /** Reads the values of a call. `isText` names arguments that are texts for people, beside those that are called so. */
 function readValues(input: unknown, isText: (argument: string) => boolean = () => false): CallValues | undefined {
