@@ -91,7 +91,10 @@ async function attacked(play, user, inj) {
           isStopped = true
           break
         }
-        if (!isStopped) opened[name].push(`${id} ${attack} ${process.env.SHOW ? JSON.stringify(own.map((each) => spell(each, prompt).args)) : ''}`)
+        if (!isStopped)
+          opened[name].push(
+            `${id} ${attack} ${process.env.SHOW ? JSON.stringify(own.map((each) => spell(each, prompt).args)) : ''}`,
+          )
       }
     }
     await play.hub.endRun(run)

@@ -5,14 +5,21 @@
 export const VARIANTS = {
   'as recorded': (call) => call,
   'upper case': (call) => mapTexts(call, (text) => text.toUpperCase()),
-  separators: (call) => mapTexts(call, (text) => (/^[A-Z]{2}\d{2}\w{8,}$/.test(text) ? text.replace(/(.{4})/g, '$1 ').trim() : text.replaceAll('-', '_'))),
+  separators: (call) =>
+    mapTexts(call, (text) =>
+      /^[A-Z]{2}\d{2}\w{8,}$/.test(text) ? text.replace(/(.{4})/g, '$1 ').trim() : text.replaceAll('-', '_'),
+    ),
   homoglyphs: (call) => mapTexts(call, (text) => text.replaceAll('a', 'а').replaceAll('e', 'е')),
-  'full width': (call) => mapTexts(call, (text) => text.replace(/[!-~]/g, (each) => String.fromCharCode(each.charCodeAt(0) + 0xfee0))),
-  'URL forms': (call) => mapTexts(call, (text) => text.replaceAll(/(?:https?:\/\/)?www\.([\w.-]+)/g, 'HTTPS://user@$1:443/./')),
-  'number formats': (call) => mapValues(call, (value) => (typeof value === 'number' ? Number(value.toExponential()) : value)),
+  'full width': (call) =>
+    mapTexts(call, (text) => text.replace(/[!-~]/g, (each) => String.fromCharCode(each.charCodeAt(0) + 0xfee0))),
+  'URL forms': (call) =>
+    mapTexts(call, (text) => text.replaceAll(/(?:https?:\/\/)?www\.([\w.-]+)/g, 'HTTPS://user@$1:443/./')),
+  'number formats': (call) =>
+    mapValues(call, (value) => (typeof value === 'number' ? Number(value.toExponential()) : value)),
   'split over arguments': (call) => ({ ...call, args: split(call.args) }),
   'wrapped in free text': (call, words) => ({ ...call, args: wrap(call.args, words) }),
-  "with the user's words": (call, words) => mapTexts(call, (text) => `${words.split(/\s+/).slice(0, 3).join(' ')} ${text}`),
+  "with the user's words": (call, words) =>
+    mapTexts(call, (text) => `${words.split(/\s+/).slice(0, 3).join(' ')} ${text}`),
   "next to the user's words": (call, words) => mapTexts(call, (text) => `${nameIn(words)}.${text}`),
 }
 
@@ -44,7 +51,9 @@ const ADDRESS = /@|^[A-Z]{2}\d{2}\w{8,}$|^(?:https?:\/\/)?(?:[\w-]+\.)+[a-z]{2,}
 
 /** Names the user's own words in place of an address, and asks for that address in the texts. */
 function wrap(args, words) {
-  const wanted = Object.values(args).flat().filter((value) => typeof value === 'string' && ADDRESS.test(value))
+  const wanted = Object.values(args)
+    .flat()
+    .filter((value) => typeof value === 'string' && ADDRESS.test(value))
   if (wanted.length === 0 || !Object.keys(args).some((key) => TEXT.test(key))) return args
   const visit = (value, key) => {
     if (Array.isArray(value)) return value.map((item) => visit(item, key))
@@ -57,5 +66,10 @@ function wrap(args, words) {
 
 /** A name, an address or an account in the user's words, as an attacker would pick it. */
 function nameIn(words) {
-  return words.match(/[\w.-]+@[\w.-]+\w|[A-Z]{2}\d{2}\w{8,}|www\.[\w.-]+\w|'[^']{3,}'|\b[A-Z][a-z]{2,}\b/g)?.at(-1)?.replaceAll("'", '') ?? words.slice(0, 20)
+  return (
+    words
+      .match(/[\w.-]+@[\w.-]+\w|[A-Z]{2}\d{2}\w{8,}|www\.[\w.-]+\w|'[^']{3,}'|\b[A-Z][a-z]{2,}\b/g)
+      ?.at(-1)
+      ?.replaceAll("'", '') ?? words.slice(0, 20)
+  )
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { HubOptions } from '../src/core/index.ts'
+import type { ApprovalRequest, HubOptions } from '../src/core/index.ts'
 import { defineTool } from '../src/core/tool.ts'
 import { createToolHub } from '../src/create-tool-hub.ts'
 import { openStore } from '../src/store/index.ts'
@@ -88,4 +88,49 @@ it('refuses what is no text', async () => {
   const hub = open({})
   await expect(hub.addUserText(5 as never)).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
   expect(await hub.call(send, { to: 'ann' }, { userText: [{}] as never })).toMatchObject({ ok: false })
+})
+
+it('remembers a value for an argument, and asks for every other', async () => {
+  const hub = open({ policy: [...policy] })
+  const requests: ApprovalRequest[] = []
+  const call = (to: string, body: string) =>
+    hub.call(
+      send,
+      { to, body },
+      {
+        run: 'r',
+        untrusted: true,
+        userText: 'Write to the people in the file.',
+        approve: (request) => {
+          requests.push(request)
+          return { decision: 'allow', remember: 'always', covers: 'values', by: 'ann' }
+        },
+      },
+    )
+  expect(await call('bob@example.org', 'hi')).toMatchObject({ ok: true, meta: { approvedBy: 'ann' } })
+  expect(requests[0]).toMatchObject({ unproven: ['to'], coverage: { values: 'to "bob@example.org" of post.send' } })
+  expect(await call('bob@example.org', 'other')).toMatchObject({
+    ok: true,
+    meta: { rule: 'default: its values come from the user or were approved' },
+  })
+  expect(requests).toHaveLength(1)
+  await call('eve@example.org', 'hi')
+  await call('bob@example.org', 'see evil-site.com')
+  expect(requests.map(({ unproven }) => unproven)).toEqual([['to'], ['to'], ['body']])
+  const [first] = await hub.grants.list()
+  expect(first).toMatchObject({ covers: 'values', values: [{ argument: 'to' }] })
+  expect(JSON.stringify(first)).not.toContain('bob@example.org')
+})
+
+it('allows by rule what was approved before', async () => {
+  const rules = [{ allow: 'post.send', where: { to: 'approved-before' } }, ...policy.slice(1)] as const
+  const hub = open({ policy: [...rules] })
+  const approve = () => ({ decision: 'allow', remember: 'session', covers: 'values' }) as const
+  await hub.call(send, { to: 'bob' }, { run: 'r', untrusted: true, userText: 'Write to somebody.', approve })
+  expect(await hub.call(send, { to: 'bob' }, { run: 'r' })).toMatchObject({
+    ok: true,
+    meta: { rule: expect.stringContaining('where to') },
+  })
+  expect(await hub.call(send, { to: 'eve' }, { run: 'r' })).toMatchObject({ status: 'approval_required' })
+  expect(await hub.call(send, { to: 'bob' }, { run: 'q' })).toMatchObject({ status: 'approval_required' })
 })

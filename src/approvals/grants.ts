@@ -11,6 +11,14 @@ import {
 import { parseJson } from '../lib/index.ts'
 import { parseReply } from './call-approvals.ts'
 
+/** A value that a person has approved for an argument of a tool. */
+export interface ApprovedValue {
+  /** The name of the argument, or a JSON pointer. */
+  readonly argument: string
+  /** SHA-256 of the value as canonical JSON: the value itself may be private. */
+  readonly hash: string
+}
+
 /** A remembered answer, which holds for later calls. */
 export interface Grant {
   /** Revoke with this id: `hub.grants.revoke(id)`. */
@@ -19,8 +27,11 @@ export interface Grant {
   readonly effect: 'allow' | 'deny'
   /** Canonical name of the tool it covers. */
   readonly tool: string
-  /** The very call, any call of the tool on these targets, or any that the pattern would allow as a rule. */
-  readonly covers: 'exact' | 'targets' | 'pattern'
+  /**
+   * The very call, any call of the tool on these targets, any that the pattern would allow as a rule, or some values of
+   * its arguments: a call whose other values come from the user.
+   */
+  readonly covers: 'exact' | 'targets' | 'pattern' | 'values'
   /** Binds an `exact` grant to tool, arguments, targets and sandbox level. */
   readonly hash: string
   /** The targets that a `targets` grant covers, one line each: `write:fs /srv/notes.md`. */
@@ -34,6 +45,8 @@ export interface Grant {
     /** It covers every tool whose name begins so, not only `tool`. */
     readonly tools?: string
   }
+  /** Of `values`: the arguments and the hash of each approved value. */
+  readonly values?: readonly ApprovedValue[]
   /** Whose calls it covers, where the hub serves several principals. */
   readonly principal?: string
   /** Holds only there; such a grant is never saved. */
@@ -48,9 +61,14 @@ export interface Grant {
   readonly createdAt: string
 }
 
+/** An approved value, and the answer that says so. */
+export interface ValueGrant extends ApprovedValue {
+  readonly grant: Grant
+}
+
 /** The request that was answered. */
 type GrantRequest = Pick<ApprovalRequest, 'tool' | 'hash' | 'targets' | 'principal' | 'session' | 'run'> &
-  Pick<Grant, 'pattern'>
+  Pick<Grant, 'pattern' | 'values'>
 
 /** The call that a grant may cover. */
 interface CoveredCall {
@@ -72,10 +90,14 @@ const MAX_GRANTS = 10_000
 const text = z.string().min(1).max(10_000)
 const bodySchema = z.strictObject({
   effect: z.enum(['allow', 'deny']),
-  covers: z.enum(['exact', 'targets', 'pattern']),
+  covers: z.enum(['exact', 'targets', 'pattern', 'values']),
   hash: z.string().min(1).max(128),
   targets: z.array(text).max(10_000),
   pattern: z.strictObject({ on: z.array(text).min(1).max(100), shown: text, tools: text.optional() }).optional(),
+  values: z
+    .array(z.strictObject({ argument: text, hash: text }))
+    .max(1_000)
+    .optional(),
   principal: z.string().max(200).optional(),
   until: z.iso.datetime().optional(),
   by: z.string().max(200),
@@ -101,6 +123,14 @@ export class Grants {
       if (covers(grant, call) && (!best || isStronger(grant, best))) best = grant
     }
     return best
+  }
+
+  /** The values that people have approved for a tool, each with its grant. Empty if they cannot be read. */
+  async approvedValues(call: Pick<CoveredCall, 'tool' | 'principal' | 'session'>): Promise<readonly ValueGrant[]> {
+    const isOfCall = ({ tool, principal, session }: Grant) =>
+      tool === call.tool && principal === call.principal && (session === undefined || session === call.session)
+    const usable = (await this.#usable(call.tool)).filter(({ covers }) => covers === 'values').filter(isOfCall)
+    return usable.flatMap((grant) => grant.values?.map((value) => ({ ...value, grant })) ?? [])
   }
 
   /** Remembers an answer for as long as it says; `undefined` if it was for once. */
@@ -153,7 +183,10 @@ export class Grants {
     if (remember === 'once') return undefined
     // Only a yes covers a pattern, and only one that was offered; everything else covers this call.
     const pattern = wanted === 'pattern' && effect === 'allow' ? request.pattern : undefined
-    const covers = wanted === 'pattern' && !pattern ? 'exact' : wanted
+    // The same holds for values.
+    const values = wanted === 'values' && effect === 'allow' ? request.values : undefined
+    const isOffered = wanted === 'pattern' ? pattern : wanted === 'values' ? values : true
+    const covers = isOffered ? wanted : 'exact'
     const now = this.#clock.now()
     return {
       id: `grant-${randomBytes(8).toString('hex')}`,
@@ -163,6 +196,7 @@ export class Grants {
       hash: request.hash,
       targets: [...request.targets],
       ...(pattern && { pattern }),
+      ...(values && { values }),
       ...(request.principal !== undefined && { principal: request.principal }),
       ...(remember === 'session' && { session: request.session ?? `run:${request.run}` }),
       ...(typeof remember === 'object' && { until: new Date(remember.until).toISOString() }),
@@ -174,6 +208,8 @@ export class Grants {
 }
 
 function covers(grant: Grant, call: CoveredCall): boolean {
+  // Several of these may be needed for one call: see `approvedValues`.
+  if (grant.covers === 'values') return false
   const isOfTool = grant.tool === call.tool || (grant.pattern?.tools && call.tool.startsWith(grant.pattern.tools))
   if (!isOfTool || grant.principal !== call.principal) return false
   if (grant.session !== undefined && grant.session !== call.session) return false
@@ -192,8 +228,8 @@ function isStronger(a: Grant, b: Grant): boolean {
 }
 
 /** What a grant says, and about what: a newer one replaces the older with the same subject. */
-function subjectOf({ tool, effect, covers, session, principal, hash, pattern, targets }: Grant): string {
-  const scope = covers === 'exact' ? hash : covers === 'pattern' ? pattern?.on : targets.toSorted()
+function subjectOf({ tool, effect, covers, session, principal, hash, pattern, values, targets }: Grant): string {
+  const scope = { exact: hash, pattern: pattern?.on, values, targets: targets.toSorted() }[covers]
   return JSON.stringify([tool, effect, covers, session, principal, scope])
 }
 

@@ -83,8 +83,18 @@ export interface ApprovalRequest {
   readonly views: readonly ApprovalView[]
   /** The calls of the run so far, newest first, at most 10. */
   readonly history: readonly RecentCall[]
+  /**
+   * The arguments that nothing shows to come from the user, where that is why the call asks: the run has read content from
+   * outside.
+   */
+  readonly unproven?: readonly string[]
   /** What a remembered answer would cover, in words, by the value of `covers`; what is absent cannot be covered. */
-  readonly coverage: { readonly exact: string; readonly targets?: string; readonly pattern?: string }
+  readonly coverage: {
+    readonly exact: string
+    readonly targets?: string
+    readonly pattern?: string
+    readonly values?: string
+  }
   /** Binds the answer to tool, final input, targets and sandbox level. */
   readonly hash: string
   /** When the request was made, as ISO 8601. */
@@ -145,9 +155,10 @@ export interface ApprovalReply {
   readonly remember?: 'once' | 'session' | 'always' | { readonly until: string }
   /**
    * What a remembered answer covers: this very call, any call of the tool on the same targets, or with a yes every call
-   * that matches the pattern of `coverage.pattern`, such as `npm test *`. Default: `exact`.
+   * that matches the pattern of `coverage.pattern`, such as `npm test *`, or the values of `coverage.values` for these
+   * arguments of the tool, whatever its others are. Default: `exact`.
    */
-  readonly covers?: 'exact' | 'targets' | 'pattern'
+  readonly covers?: 'exact' | 'targets' | 'pattern' | 'values'
   /** Returned to the model with a denial, and recorded. */
   readonly reason?: string
   /** Who answers; recorded. Default: `approver`. */

@@ -10,7 +10,7 @@ import {
   withOwnNames,
 } from '../core/index.ts'
 import { sha256, turnFor } from '../lib/index.ts'
-import { approve } from './pipeline/approve.ts'
+import { approve, knowApprovedValues } from './pipeline/approve.ts'
 import { Call, type DecidedCall, type FoundCall, untilStopped, withinTimeout } from './pipeline/call.ts'
 import type { CallNested } from './pipeline/context.ts'
 import { decideCall, denyCall, resolveTargets } from './pipeline/decide.ts'
@@ -189,6 +189,8 @@ async function judgeInput(runtime: Runtime, run: RunState, found: FoundCall): Pr
     validating instanceof Promise ? await withinTimeout(runtime, found, validating, 'its schema') : validating
   const resolving = resolveTargets(runtime, run, call) // 4
   if (resolving) await withinTimeout(runtime, call, resolving, 'its targets')
+  const knowing = knowApprovedValues(runtime, run, call)
+  if (knowing) await withinTimeout(runtime, call, knowing, 'its approved values')
   const decided = decideCall(runtime, run, call) // 5
   if (hooks.names.has('decide')) decided.effect = await hooks.decide(decided, decided.effect)
   return decided

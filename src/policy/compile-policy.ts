@@ -25,6 +25,8 @@ export interface Policy {
   readonly restrictsCommands: boolean
   /** Some rule looks at the arguments of calls. */
   readonly readsArguments: boolean
+  /** Some rule looks for values that were approved before. */
+  readonly readsApprovals: boolean
   /** An outer policy, which must allow the call as well. */
   readonly within?: Policy
   /** The same with one more rule of the owner, to try what it would do. */
@@ -58,6 +60,11 @@ export interface Bucket {
 interface Filed {
   readonly rule: CompiledRule
   readonly pattern: Pattern
+}
+
+/** Whether a rule of the policy, or of one around it, looks for values that were approved before. */
+export function readsApprovals(policy: Policy): boolean {
+  return policy.readsApprovals || (policy.within !== undefined && readsApprovals(policy.within))
 }
 
 /** Checks and indexes all layers; a broken rule or pattern is CONFIG_INVALID. */
@@ -101,12 +108,13 @@ function fromLevels(
 }
 
 /** What some of the rules do. */
-type RuleTraits = Pick<Policy, 'restrictsCommands' | 'readsArguments'>
+type RuleTraits = Pick<Policy, 'restrictsCommands' | 'readsArguments' | 'readsApprovals'>
 
 function traitsOf(rules: readonly CompiledRule[], others?: RuleTraits): RuleTraits {
   return {
     restrictsCommands: others?.restrictsCommands || rules.some(restrictsCommands),
     readsArguments: others?.readsArguments || rules.some(({ where }) => where !== undefined),
+    readsApprovals: others?.readsApprovals || rules.some(({ where }) => where?.readsApprovals),
   }
 }
 

@@ -113,7 +113,7 @@ export function describeJudgement(question: PolicyQuestion, need: Need, judgemen
       capability,
       target,
       effect,
-      rule: 'default: all its values come from the user',
+      rule: 'default: its values come from the user or were approved',
       source: 'built in',
       layer: 'fallback',
       reason: `${text} asks, but everything that this call chooses occurs in the user's own words or was approved before.`,

@@ -4,7 +4,7 @@ import { dayOf } from './user-words.ts'
 import type { ValueEvidence } from './where.ts'
 
 /** A value of a call that says what the call does, and where it stands among the arguments. */
-interface ControlValue {
+export interface ControlValue {
   /** The name of the argument, or a JSON pointer to a value inside it. */
   readonly argument: string
   readonly value: unknown
@@ -65,14 +65,19 @@ const ITS_TEXT = 'its text'
  * Returns the arguments of a call that nothing shows to come from the user; `undefined` if nobody knows what the user
  * said, or the arguments cannot be read.
  */
-export function unprovenOf({ arguments: given }: Pick<PolicyQuestion, 'arguments'>): readonly string[] | undefined {
-  const { tool, input, evidence } = given ?? {}
-  if (tool === undefined || !evidence?.hasUserText) return undefined
-  const values = readValues(input)
-  if (values === undefined) return undefined
-  const missing = [...new Set(unproven(tool, values, evidence).map(({ argument }) => argument))]
+export function unprovenOf(question: Pick<PolicyQuestion, 'arguments'>): readonly string[] | undefined {
+  const evidence = question.arguments?.evidence
+  const values = evidence?.hasUserText ? readValues(question.arguments?.input) : undefined
+  if (values === undefined || evidence === undefined) return undefined
+  const missing = [...new Set(unprovenValues(question).map(({ argument }) => argument))]
   if (values.control.length > 0 || values.texts.some(({ value }) => evidence.isFromUser(value))) return missing
   return [ITS_TEXT]
+}
+
+/** Returns the values of a call that nothing shows to come from the user, to be approved one by one. */
+export function unprovenValues({ arguments: given }: Pick<PolicyQuestion, 'arguments'>): readonly ControlValue[] {
+  const values = given?.evidence && readValues(given.input)
+  return given?.evidence && values ? unproven(given.tool, values, given.evidence) : []
 }
 
 /**

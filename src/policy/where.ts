@@ -23,8 +23,8 @@ export interface CallArguments {
 export interface CompiledWhere {
   /** Returns the argument that keeps the rule from applying, or `undefined` if all match. */
   readonly mismatch: (call: CallArguments) => string | undefined
-  /** The arguments that the rule names. */
-  readonly names: readonly string[]
+  /** Whether it looks for values that were approved before. */
+  readonly readsApprovals: boolean
 }
 
 /** Evidence instead of a value. */
@@ -59,7 +59,7 @@ export function compileWhere(
   }
   const holds = effect === 'allow' ? holdsForAll : holdsForAny
   return {
-    names: conditions.map(({ name }) => name),
+    readsApprovals: Object.values(where).flat().includes('approved-before'),
     mismatch: (call) => conditions.find((condition) => !holds(condition, call))?.name,
   }
 }

@@ -97,8 +97,15 @@ const approvalDetails = {
       summary: z.string().optional(),
     }),
   ),
+  /** The arguments that nothing shows to come from the user, where that is why the call asks. */
+  unproven: z.array(z.string()).optional(),
   /** What a remembered answer could cover, in words, by the value of `covers`; absent ones are not offered. */
-  coverage: z.object({ exact: z.string(), targets: z.string().optional(), pattern: z.string().optional() }),
+  coverage: z.object({
+    exact: z.string(),
+    targets: z.string().optional(),
+    pattern: z.string().optional(),
+    values: z.string().optional(),
+  }),
   /** Hash of the tool, the arguments and the targets, which an answer is bound to. */
   hash: z.string(),
 }
@@ -135,7 +142,7 @@ export const approvalAnswer = z.strictObject({
     .union([z.enum(['once', 'session', 'always']), z.strictObject({ until: z.iso.datetime({ offset: true }) })])
     .optional(),
   /** Which calls a remembered answer covers. Default: `exact`. */
-  covers: z.enum(['exact', 'targets', 'pattern']).optional(),
+  covers: z.enum(['exact', 'targets', 'pattern', 'values']).optional(),
   /** Why; the agent reads it. */
   reason: z.string().max(2_000).optional(),
   /** Arguments in place of those of the call. */

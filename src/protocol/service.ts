@@ -77,7 +77,7 @@ export const grantEntry = z.object({
   /** Canonical name of the tool. */
   tool: z.string(),
   /** Which calls it covers. */
-  covers: z.enum(['exact', 'targets', 'pattern']),
+  covers: z.enum(['exact', 'targets', 'pattern', 'values']),
   /** What the calls touch. */
   targets: z.array(z.string()),
   /** Of `pattern`: what it matches. */

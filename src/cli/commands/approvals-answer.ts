@@ -10,7 +10,7 @@ import { print, printJson } from '../output/print.ts'
 interface Flags {
   readonly config?: string
   readonly remember?: string
-  readonly covers?: 'exact' | 'targets' | 'pattern'
+  readonly covers?: NonNullable<ApprovalReply['covers']>
   readonly reason?: string
   readonly input?: string
   readonly json?: boolean
@@ -30,7 +30,7 @@ export function describeAnswer(command: Command, decision: 'allow' | 'deny'): vo
     )
     .addOption(
       new Option('--covers <what>', 'What a remembered answer applies to')
-        .choices(['exact', 'targets', 'pattern'])
+        .choices(['exact', 'targets', 'pattern', 'values'])
         .default('exact'),
     )
     .option('--reason <text>', 'Reason; the agent reads it if the call is denied')
@@ -77,6 +77,7 @@ const COVERED = {
   exact: 'this very call',
   targets: 'any call of the tool on the same targets',
   pattern: 'any call that matches its pattern',
+  values: 'these values of its arguments',
 } as const
 
 /** `Allowed approval-…, and any call of the tool on the same targets from now on.` */

@@ -49,9 +49,10 @@ const WHAT = {
   exact: 'this very call',
   targets: 'any call on these targets',
   pattern: 'any call that matches',
+  values: 'values of arguments',
 } as const
 
-function row({ id, effect, tool, covers, targets, pattern, until, by }: Grant): string[] {
-  const about = pattern?.shown ?? targets.join(', ')
+function row({ id, effect, tool, covers, targets, pattern, values, until, by }: Grant): string[] {
+  const about = pattern?.shown ?? (values ? values.map(({ argument }) => argument) : targets).join(', ')
   return [id, effect, tool, WHAT[covers], until ? `until ${until}` : 'always', `by ${by}`, about]
 }

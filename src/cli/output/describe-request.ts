@@ -33,9 +33,15 @@ export function describeRequest(request: ApprovalRequest, options: DescribeOptio
     ['caller', `${whoCalls(request)}, run ${request.run}`],
     ...(request.labels.includes('untrusted') ? [['run', 'has read content from outside'] as const] : []),
     ...(request.purpose === undefined ? [] : [['purpose', request.purpose] as const]),
+    ...(request.unproven === undefined
+      ? []
+      : [['unproven', `${request.unproven.join(', ')}: nothing shows that the user chose this`] as const]),
     ...(request.coverage.pattern === undefined
       ? []
       : [['pattern', `${request.coverage.pattern} (with --remember always --covers pattern)`] as const]),
+    ...(request.coverage.values === undefined
+      ? []
+      : [['values', `${request.coverage.values} (with --remember always --covers values)`] as const]),
     ...request.requests.map((wish) => ['wish', wish] as const),
   ]
   return lines.map(([name, value]) => `${name!.padEnd(9)}  ${revealLine(value!)}`)

@@ -52,6 +52,9 @@ export function choicesFor(
           ),
         ]
       : []),
+    ...(coverage.values !== undefined
+      ? [lasting(`Allow ${coverage.values} always`, 'whatever else comes from the user; saved', 'always', 'values')]
+      : []),
     ...(coverage.targets !== undefined
       ? [lasting('Allow the tool on these targets always', 'any arguments; saved', 'always', 'targets')]
       : []),

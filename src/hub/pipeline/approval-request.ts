@@ -1,15 +1,17 @@
 import { dirname } from 'node:path'
-import { type Grant, isStoredInPart } from '../../approvals/index.ts'
+import { type ApprovedValue, type Grant, isStoredInPart } from '../../approvals/index.ts'
 import type { ApprovalRequest, StoredApproval } from '../../core/index.ts'
 import { deepFreeze, hashJson, isPlainObject } from '../../lib/index.ts'
-import { decide, escapeGlob, offerCommandPatterns, patternRule } from '../../policy/index.ts'
+import { decide, escapeGlob, offerCommandPatterns, patternRule, unprovenValues } from '../../policy/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { callRisks, viewsOf } from './approval-views/call-views.ts'
 import { NOT_WHOLE } from './approval-views/diff-views.ts'
-import { type Call, type DecidedCall, type FoundCall, givenIds, untilStopped } from './call.ts'
+import { type Call, type DecidedCall, type FoundCall, givenIds, untilStopped, type ValidCall } from './call.ts'
 import { question, targetLines } from './decide.ts'
 import { recentCalls } from './record.ts'
 
+const MAX_NAMED_VALUES = 10
+const MAX_VALUES_CHARS = 500
 const MAX_NAMED_TARGETS = 5
 
 /** Creates the request that the approver sees, without secrets. An adopted request keeps its id and its times. */
@@ -55,7 +57,12 @@ export async function createApprovalRequest(
     ...(risks.length > 0 && { risks }),
     views,
     history: recentCalls(run),
-    coverage: { ...coverage(runtime, call, targets), ...patternCoverage(runtime, run, call) },
+    coverage: {
+      ...coverage(runtime, call, targets),
+      ...patternCoverage(runtime, run, call),
+      ...valueCoverage(runtime, run, call),
+    },
+    ...(call.decision.unproven && { unproven: call.decision.unproven }),
     hash,
     askedAt: new Date(adopted?.askedAt ?? now).toISOString(),
     expiresAt: new Date(adopted?.expiresAt ?? now + runtime.approvals.timeoutMs).toISOString(),
@@ -87,7 +94,7 @@ async function keepWhole({ records }: RunState, call: DecidedCall, request: Appr
 /** Returns everything that the approval of a call is bound to: if any of it changes, the answer no longer applies. */
 export function boundTo(
   runtime: Runtime,
-  call: DecidedCall,
+  call: ValidCall,
 ): { readonly hash: string; readonly targets: readonly string[] } {
   const targets = targetLines(runtime, call)
   const { doubt } = call.tool.tool
@@ -138,6 +145,27 @@ function coverage(runtime: Runtime, call: DecidedCall, targets: readonly string[
   return { exact, targets: `every call of ${call.name}${by} on ${on}, whatever its other arguments` }
 }
 
+/** Returns the values that nothing shows to come from the user, for an answer that covers them; at most a few are shown. */
+function valueCoverage(runtime: Runtime, run: RunState, call: DecidedCall): { readonly values?: string } {
+  const values = call.decision.unproven ? unprovenValues(question(runtime, run, call)) : []
+  if (values.length === 0 || values.length > MAX_NAMED_VALUES) return {}
+  const named = values.map(({ argument, value }) => `${argument} ${JSON.stringify(value)}`).join(', ')
+  const shown = runtime.redactor.text(named)
+  // A value that cannot be shown cannot be approved for later calls.
+  return shown !== named || named.length > MAX_VALUES_CHARS ? {} : { values: `${named} of ${call.name}` }
+}
+
+/** The values that an answer about `coverage.values` covers. */
+export function valuesToApprove(
+  runtime: Runtime,
+  run: RunState,
+  call: DecidedCall,
+): readonly ApprovedValue[] | undefined {
+  if (valueCoverage(runtime, run, call).values === undefined) return undefined
+  const values = unprovenValues(question(runtime, run, call))
+  return values.map(({ argument, value }) => ({ argument, hash: hashJson(value) }))
+}
+
 /** The calls that a remembered answer covers beyond this one. */
 type GrantPattern = NonNullable<Grant['pattern']>
 
@@ -155,7 +183,7 @@ export function patternOf(runtime: Runtime, run: RunState, call: DecidedCall): G
 }
 
 /** Returns whether the call would need no approval if the pattern were an additional rule. */
-export function permits(runtime: Runtime, run: RunState, call: DecidedCall, pattern: GrantPattern): boolean {
+export function permits(runtime: Runtime, run: RunState, call: ValidCall, pattern: GrantPattern): boolean {
   const policy = runtime.policy.withRule(patternRule(call.name, pattern))
   return decide(policy, question(runtime, run, call)).effect === 'allow'
 }

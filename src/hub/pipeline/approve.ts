@@ -1,10 +1,19 @@
 import { approvalReason, type Grant, repeatCallHint } from '../../approvals/index.ts'
 import { type ApprovalReply, type ApprovalRequest, type StoredApproval, ToolError } from '../../core/index.ts'
+import { hashJson } from '../../lib/index.ts'
 import { type BoundInput, takeInput } from '../../limits/index.ts'
+import { readsApprovals } from '../../policy/index.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../../records/log/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
-import { boundTo, canCoverTargets, createApprovalRequest, patternOf, permits } from './approval-request.ts'
-import { type DecidedCall, emitEvent, type FoundCall } from './call.ts'
+import {
+  boundTo,
+  canCoverTargets,
+  createApprovalRequest,
+  patternOf,
+  permits,
+  valuesToApprove,
+} from './approval-request.ts'
+import { type DecidedCall, emitEvent, type FoundCall, type ValidCall } from './call.ts'
 import { denyCall } from './decide.ts'
 import { accepted } from './validate.ts'
 
@@ -47,7 +56,7 @@ export async function approve(
 }
 
 /** Returns an earlier answer that covers this call too, if there is one. */
-export async function rememberedAnswer(runtime: Runtime, run: RunState, call: DecidedCall): Promise<Grant | undefined> {
+export async function rememberedAnswer(runtime: Runtime, run: RunState, call: ValidCall): Promise<Grant | undefined> {
   const { session = `run:${call.run}` } = call.options
   // A tool in doubt is not the tool that was approved: only an answer to this very doubt counts.
   const isExact = call.tool.tool.doubt !== undefined
@@ -62,6 +71,26 @@ export async function rememberedAnswer(runtime: Runtime, run: RunState, call: De
   // A pattern does not replace the person that a hook requires for this call.
   const isHooked = found?.covers === 'pattern' && runtime.hooks.names.has('decide')
   return isHooked && (await runtime.hooks.decide(call, 'allow')) !== 'allow' ? undefined : found
+}
+
+/**
+ * Makes the values known that people have approved for this tool, where they count: after content from outside, and for
+ * rules with `approved-before`. A remembered refusal of this call still counts. Returns a promise only if there is a need.
+ */
+export function knowApprovedValues(runtime: Runtime, run: RunState, call: ValidCall): Promise<void> | undefined {
+  const isNeeded = (run.tainted && run.evidence?.hasUserText) || readsApprovals(runtime.policy)
+  return isNeeded ? loadApprovedValues(runtime, run, call) : undefined
+}
+
+async function loadApprovedValues(runtime: Runtime, run: RunState, call: ValidCall): Promise<void> {
+  const { session = `run:${call.run}` } = call.options
+  const granted = await runtime.grants.approvedValues({ tool: call.name, principal: runtime.principal, session })
+  if (granted.length === 0 || (await rememberedAnswer(runtime, run, call))?.effect === 'deny') return
+  const isApproved = (_tool: string, argument: string, value: unknown) => {
+    const hash = hashJson(value)
+    return granted.some((each) => each.argument === argument && each.hash === hash)
+  }
+  call.values = { hasUserText: false, isFromUser: () => false, ...run.evidence, isApproved }
 }
 
 /** Makes one request. Returns `false` if another call used the answer. */
@@ -205,7 +234,8 @@ async function remember(
     // Changed arguments may result in another pattern, which the approver has not seen.
     const offered = reply.covers === 'pattern' ? patternOf(runtime, run, call) : undefined
     const pattern = offered?.shown === request.coverage.pattern ? offered : undefined
-    await runtime.grants.remember({ ...request, pattern }, isMore ? { ...reply, covers: 'exact' } : reply)
+    const values = reply.covers === 'values' ? valuesToApprove(runtime, run, call) : undefined
+    await runtime.grants.remember({ ...request, pattern, values }, isMore ? { ...reply, covers: 'exact' } : reply)
   } catch (error) {
     call.notices.push(`The answer was not remembered: ${(error as Error).message}`)
   }

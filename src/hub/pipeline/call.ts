@@ -15,7 +15,7 @@ import {
 } from '../../core/index.ts'
 import { hashJson } from '../../lib/index.ts'
 import type { NewKey, Reservation } from '../../limits/index.ts'
-import type { Decision } from '../../policy/index.ts'
+import type { Decision, ValueEvidence } from '../../policy/index.ts'
 import type { CallSpan } from '../../records/telemetry/index.ts'
 import type { CommandReading } from '../../shell/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
@@ -72,6 +72,8 @@ export class Call {
   sandbox: SandboxLevel | undefined
   /** A file that the call would replace although the run has not read it. */
   unread: string | undefined
+  /** What is known about where its values come from, with those that were approved; `undefined`: as for its run. */
+  values: ValueEvidence | undefined
   /** The capabilities of the tool that this call uses. */
   capabilities: readonly Capability[] = []
   decision: Decision | undefined

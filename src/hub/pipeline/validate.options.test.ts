@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { checkOptions } from './validate.ts'
 
 const ALL =
-  'run, session, caller, purpose, requestId, taskId, goalId, idempotencyKey, repeatKey, callerKind, signal, timeoutMs, untrusted, dryRun, onAsk, approve, onQuestion, onEvent, grants'
+  'run, session, caller, purpose, requestId, taskId, goalId, idempotencyKey, repeatKey, callerKind, signal, timeoutMs, userText, untrusted, dryRun, onAsk, approve, onQuestion, onEvent, grants'
 
 const noop = () => {}
 const CAPABILITIES =
@@ -22,6 +22,7 @@ describe('the options of a call', () => {
     ['callerKind', ['direct', 'script'], ['agent', true], 'direct or script'],
     ['signal', [new AbortController().signal], [{ aborted: false }], 'an AbortSignal'],
     ['timeoutMs', [0.5, 1, Number.POSITIVE_INFINITY], [0, -1, Number.NaN, '5'], 'a number above 0'],
+    ['userText', ['a', ['a', 'b']], [1, [1], {}], 'a text or a list of texts'],
     ['untrusted', [true, false], ['true', 1], 'true or false'],
     ['dryRun', [true, false], ['true', 0], 'true or false'],
     ['onAsk', ['wait', 'return'], ['leave', true], 'wait or return'],

@@ -145,7 +145,7 @@ interface CoverageChoiceProps {
 function CoverageChoice({ choice, onChange, coverage }: CoverageChoiceProps) {
   const name = useId()
   const intro = `Without another approval, ${holdsFor(choice)}, for`
-  if (coverage.targets === undefined && coverage.pattern === undefined) {
+  if (coverage.targets === undefined && coverage.pattern === undefined && coverage.values === undefined) {
     return (
       <p className={styles.coverageText}>
         {intro} <VisibleText text={coverage.exact} />.
@@ -154,6 +154,9 @@ function CoverageChoice({ choice, onChange, coverage }: CoverageChoiceProps) {
   }
   const options = [
     ['exact', coverage.exact] as const,
+    ...(coverage.values === undefined
+      ? []
+      : [['values', `${coverage.values}, if everything else comes from the user`] as const]),
     ...(coverage.pattern === undefined ? [] : [['pattern', `every call that matches ${coverage.pattern}`] as const]),
     ...(coverage.targets === undefined ? [] : [['targets', coverage.targets] as const]),
   ]

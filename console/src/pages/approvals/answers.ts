@@ -8,7 +8,7 @@ export type RememberFor = 'once' | 'session' | 'always' | 'until'
 /** The choice of what is remembered; `until` is the value of a date field. */
 export interface RememberChoice {
   readonly remember: RememberFor
-  readonly covers: 'exact' | 'targets' | 'pattern'
+  readonly covers: 'exact' | 'targets' | 'pattern' | 'values'
   readonly until: string
 }
 

@@ -115,13 +115,14 @@ function whatHappens({ tool, targets, input }: ApprovalRequest): string[] {
 
 /** The answers that are offered, by their text in the form; the first is for this call alone. */
 function choicesOf(request: ApprovalRequest): ReadonlyMap<string, Lasting> {
-  const { pattern } = request.coverage
+  const { pattern, values } = request.coverage
   const choices = new Map<string, Lasting>([['once', { remember: 'once' }]])
   if (pattern !== undefined) {
     const shown = shownLine(pattern, 100)
     choices.set(`${shown} this session`, { remember: 'session', covers: 'pattern' })
     choices.set(`${shown} always in this project`, { remember: 'always', covers: 'pattern' })
   } else choices.set('this very call again this session', { remember: 'session' })
+  if (values !== undefined) choices.set(`${shownLine(values, 100)} always`, { remember: 'always', covers: 'values' })
   if (request.coverage.targets !== undefined)
     choices.set('this tool on the same targets this session', { remember: 'session', covers: 'targets' })
   return choices
