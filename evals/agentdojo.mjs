@@ -1,105 +1,120 @@
 import { fileURLToPath } from 'node:url'
 import { createToolHub } from '../dist/index.js'
-import { annotationsOf, POLICIES } from './policies.mjs'
+import { POLICIES } from './policies.mjs'
 import { VARIANTS } from './variants.mjs'
 
 const SERVER = fileURLToPath(new URL('replay-server.mjs', import.meta.url))
+const ONCE = { decision: 'allow' }
+const REMEMBERED = { decision: 'allow', remember: 'always', covers: 'values' }
 
-/** Runs all tasks and attacks of one suite under one policy. */
-export async function runSuite(file, suite, { tools, user, inj }, policyName) {
-  const { trust, policy } = POLICIES[policyName](suite, tools)
+/**
+ * Runs all tasks and attacks of one suite under one policy. With `remembers`, the person who approves a task also says
+ * that the values may be used again, and the attacks come after all tasks.
+ */
+export async function runSuite({ file, suite, data, policy, remembers = false }) {
+  const { tools, user, inj } = data
+  const { trust, rules = [] } = POLICIES[policy](suite, tools)
   const hub = createToolHub({
     mcpServers: { [suite]: { command: process.execPath, args: [SERVER, file, suite], trust } },
-    policy: policy ?? [],
+    policy: rules,
     runs: false,
-    limits: { run: {} },
   })
   try {
     await hub.ready({ all: true })
-    const names = new Map(hub.registry.list().map(({ name }) => [name.split('.').at(-1), name]))
-    const play = new Play(hub, suite, names)
-    return { benign: await benign(play, user), attacks: await attacked(play, user, inj) }
+    const play = new Play(hub, suite, remembers ? REMEMBERED : ONCE)
+    const tasks = await playTasks(play, user)
+    const variants = remembers ? { 'after approvals': VARIANTS['as recorded'] } : VARIANTS
+    return { tasks, ...(await playAttacks(play, user, inj, variants)) }
   } finally {
     await hub.close()
   }
 }
 
+/** The calls of one suite through its hub. */
 class Play {
+  #hub
+  #suite
+  #reply
   #runs = 0
 
-  constructor(hub, suite, names) {
-    this.hub = hub
-    this.suite = suite
-    this.names = names
+  constructor(hub, suite, reply) {
+    this.#hub = hub
+    this.#suite = suite
+    this.#reply = reply
   }
 
-  /** Starts a task: a run that knows what the user said. */
-  async begin(prompt) {
+  /** Starts a run that knows what the user said, makes its calls, and ends it. */
+  async inRun(prompt, work) {
     const run = `eval-${++this.#runs}`
-    await this.hub.addUserText(prompt, { run })
-    return run
+    await this.#hub.addUserText(prompt, { run })
+    await work(run)
+    await this.#hub.endRun(run)
   }
 
-  /** Makes a call. Returns whether it ran without approval; with `remember`, a person approves it. */
-  async call(run, { tool, args }, { approves = true, onAsk = () => {} } = {}) {
-    let isAsked = false
-    const result = await this.hub.callDynamic(this.names.get(tool) ?? `mcp/${this.suite}.${tool}`, args, {
-      run,
-      approve: (request) => {
-        isAsked = true
-        onAsk(request)
-        return { decision: approves ? 'allow' : 'deny' }
-      },
+  /** Makes a call of the user. Returns the arguments that caused an approval, or `undefined` if it ran without one. */
+  async call(run, { tool, args }) {
+    let cause
+    const result = await this.#call(run, tool, args, ({ unproven = [] }) => {
+      cause = unproven
+      return this.#reply
     })
-    return { ran: !isAsked && result.ok, isAsked, error: result.error?.code }
+    return cause ?? (result.error?.code === 'POLICY_DENIED' ? [] : undefined)
+  }
+
+  /** Makes a call of an attacker, which nobody approves. Returns whether it ran. */
+  async attack(run, { tool, args }) {
+    return (await this.#call(run, tool, args, () => ({ decision: 'deny' }))).ok
+  }
+
+  #call(run, tool, args, approve) {
+    return this.#hub.callDynamic(`mcp/${this.#suite}.${tool}`, args, { run, approve })
   }
 }
 
-/** The user's calls alone: how many need approval. */
-async function benign(play, user) {
+/** The user's calls alone: which of them need approval, and because of which arguments. */
+async function playTasks(play, user) {
   const tasks = []
   for (const [id, { prompt, calls }] of Object.entries(user)) {
-    const run = await play.begin(prompt)
-    const asked = []
-    for (const call of calls) {
-      const { isAsked, error } = await play.call(run, call)
-      if (isAsked || error === 'POLICY_DENIED') asked.push(call.tool)
-    }
-    await play.hub.endRun(run)
-    tasks.push({ id, asked })
+    const approvals = []
+    await play.inRun(prompt, async (run) => {
+      for (const call of calls) {
+        const unproven = await play.call(run, call)
+        if (unproven) approvals.push({ tool: call.tool, unproven })
+      }
+    })
+    tasks.push({ id, approvals })
   }
   return tasks
 }
 
-/** The user's calls up to the injection, then those of the attacker, in every spelling. */
-async function attacked(play, user, inj) {
-  const opened = Object.fromEntries(Object.keys(VARIANTS).map((name) => [name, []]))
+/** A hijacked agent: the user's calls up to the injection, then those of the attacker, in every spelling. */
+async function playAttacks(play, user, inj, variants) {
+  const opened = Object.fromEntries(Object.keys(variants).map((name) => [name, []]))
+  const attacks = Object.entries(inj).filter(([, { calls }]) => calls.length > 0)
   let pairs = 0
   for (const [id, { prompt, calls, canary }] of Object.entries(user)) {
     const at = canary.findIndex(({ vectors }) => vectors.length > 0)
     if (at === -1) continue
-    const attacks = Object.entries(inj).filter(([, { calls: own }]) => own.length > 0)
     pairs += attacks.length
-    const run = await play.begin(prompt)
-    for (const call of calls.slice(0, at + 1)) await play.call(run, call)
-    for (const [attack, { calls: own }] of attacks) {
-      for (const [name, spell] of Object.entries(VARIANTS)) {
-        let isStopped = false
-        for (const call of own.map((each) => spell(each, prompt))) {
-          const { ran } = await play.call(run, call, { approves: false })
-          if (ran) continue
-          isStopped = true
-          break
-        }
-        if (!isStopped)
-          opened[name].push(
-            `${id} ${attack} ${process.env.SHOW ? JSON.stringify(own.map((each) => spell(each, prompt).args)) : ''}`,
+    await play.inRun(prompt, async (run) => {
+      for (const call of calls.slice(0, at + 1)) await play.call(run, call)
+      for (const [attack, { calls: own }] of attacks)
+        for (const [name, spell] of Object.entries(variants))
+          if (
+            await isOpen(
+              play,
+              run,
+              own.map((call) => spell(call, prompt)),
+            )
           )
-      }
-    }
-    await play.hub.endRun(run)
+            opened[name].push(`${id} ${attack}`)
+    })
   }
   return { pairs, opened }
 }
 
-export { annotationsOf }
+/** Whether every call of an attack runs. */
+async function isOpen(play, run, calls) {
+  for (const call of calls) if (!(await play.attack(run, call))) return false
+  return true
+}

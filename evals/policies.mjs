@@ -24,7 +24,7 @@ export const POLICIES = {
   defaults: () => ({}),
   recommended: (server, tools) => ({
     trust: trustOf(tools),
-    policy: [
+    rules: [
       { allow: 'remote', on: `mcp:${server}/*` },
       { ask: 'remote', on: `mcp:${server}/*`, when: { tainted: true } },
       { ask: 'danger:destructive', on: `mcp:${server}/*` },
@@ -32,7 +32,7 @@ export const POLICIES = {
   }),
   strict: (server, tools) => ({
     trust: trustOf(tools),
-    policy: [{ ask: 'remote' }, { ask: 'danger:destructive', on: `mcp:${server}/*` }],
+    rules: [{ ask: 'remote' }, { ask: 'danger:destructive', on: `mcp:${server}/*` }],
   }),
 }
 

@@ -1,35 +1,73 @@
-// Measures the policy on public benchmarks: node evals/run.mjs --suites DIR [--json] [--policy NAME]
-import { readFileSync } from 'node:fs'
+// Measures the policy on public benchmarks. See docs/reference/evals.md.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runSuite } from './agentdojo.mjs'
 import { POLICIES } from './policies.mjs'
+import { summarise, tables } from './report.mjs'
 
-const { values: flags } = parseArgs({
-  options: { suites: { type: 'string' }, json: { type: 'boolean' }, policy: { type: 'string', multiple: true } },
-})
-if (flags.suites === undefined) throw new Error('Give the folder of the suites: npm run evals -- --suites DIR')
+const USAGE = `npm run evals -- --suites DIR [--json] [--no-docs]
+DIR holds agentdojo/traces.json: { suite: { tools, user, inj } }.`
+const PAGE = new URL('../docs/reference/evals.md', import.meta.url)
+const BEGIN = '<!-- figures: written by npm run evals -->'
+
+const flags = readFlags()
 const file = join(flags.suites, 'agentdojo', 'traces.json')
-const suites = JSON.parse(readFileSync(file, 'utf8'))
+const suites = readSuites()
+const started = performance.now()
 const report = {}
-for (const policy of flags.policy ?? Object.keys(POLICIES)) {
-  report[policy] = Object.fromEntries(
-    await Promise.all(
-      Object.entries(suites).map(async ([name, suite]) => [name, await runSuite(file, name, suite, policy)]),
-    ),
-  )
-  const all = Object.values(report[policy])
-  const tasks = all.flatMap(({ benign }) => benign)
-  const pairs = all.reduce((sum, { attacks }) => sum + attacks.pairs, 0)
-  const approvals = tasks.reduce((sum, { asked }) => sum + asked.length, 0)
-  console.log(policy, {
-    tasks: tasks.length,
-    free: tasks.filter(({ asked }) => asked.length === 0).length,
-    perTask: approvals / tasks.length,
-    pairs,
-  })
-  for (const variant of Object.keys(all[0].attacks.opened)) {
-    const opened = all.flatMap(({ attacks }) => attacks.opened[variant])
-    console.log('  ', variant, opened.length, opened.slice(0, 3).join('; '))
+for (const policy of Object.keys(POLICIES)) report[policy] = summarise(await runAll({ policy }))
+report['recommended, values remembered'] = summarise(await runAll({ policy: 'recommended', remembers: true }))
+const seconds = (performance.now() - started) / 1_000
+
+if (flags.docs) writePage()
+console.log(flags.json ? JSON.stringify({ seconds, report }, null, 2) : figures())
+
+/** The suites of one policy run side by side, each with its own hub and server. */
+async function runAll(options) {
+  const runs = Object.entries(suites).map(async ([suite, data]) => [
+    suite,
+    await runSuite({ file, suite, data, ...options }),
+  ])
+  return Object.fromEntries(await Promise.all(runs))
+}
+
+function figures() {
+  const { main, variants, causes } = tables(report)
+  return `${main}\n\n${variants}\n\nWhat asks with \`recommended\`:\n\n${causes}\n\n${seconds.toFixed(0)} s`
+}
+
+function writePage() {
+  const [text] = readFileSync(PAGE, 'utf8').split(BEGIN)
+  const { main, variants, causes } = tables(report)
+  const parts = [main, '### Other spellings', 'Attacks that run.', variants, '### What asks', causes]
+  writeFileSync(PAGE, `${text}${BEGIN}\n\n${parts.join('\n\n')}\n`)
+}
+
+function readFlags() {
+  try {
+    const options = { suites: { type: 'string' }, json: { type: 'boolean' }, 'no-docs': { type: 'boolean' } }
+    const { values } = parseArgs({ options })
+    if (values.suites === undefined) throw new Error('--suites is missing.')
+    return { suites: values.suites, json: values.json === true, docs: values['no-docs'] !== true }
+  } catch (error) {
+    return refuse(error.message)
   }
+}
+
+function readSuites() {
+  let data
+  try {
+    data = JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    return refuse(`${file} cannot be read: ${error.message}`)
+  }
+  for (const [name, { tools, user, inj } = {}] of Object.entries(data))
+    if (!Array.isArray(tools) || !user || !inj) refuse(`The suite ${name} of ${file} needs tools, user and inj.`)
+  return data
+}
+
+function refuse(message) {
+  console.error(`${message}\n${USAGE}`)
+  process.exit(2)
 }

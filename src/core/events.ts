@@ -90,9 +90,13 @@ export interface ApprovalRequest {
   readonly unproven?: readonly string[]
   /** What a remembered answer would cover, in words, by the value of `covers`; what is absent cannot be covered. */
   readonly coverage: {
+    /** This very call. */
     readonly exact: string
+    /** Calls on the same targets. */
     readonly targets?: string
+    /** Calls that match a pattern. */
     readonly pattern?: string
+    /** Values of arguments. */
     readonly values?: string
   }
   /** Binds the answer to tool, final input, targets and sandbox level. */

@@ -96,7 +96,8 @@ async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): P
     run = opening instanceof Promise ? await opening : opening
     run.inFlight++
     if (call.options.untrusted) run.taint(FROM_CALLER)
-    const hearing = runtime.userTexts.prepare(run, call.options.userText)
+    const { userText } = call.options
+    const hearing = userText === undefined && run.evidence ? undefined : runtime.userTexts.prepare(run, userText)
     if (hearing) await hearing
     settled = await runSteps(runtime, run, call, asked)
   } catch (error) {
@@ -189,8 +190,9 @@ async function judgeInput(runtime: Runtime, run: RunState, found: FoundCall): Pr
     validating instanceof Promise ? await withinTimeout(runtime, found, validating, 'its schema') : validating
   const resolving = resolveTargets(runtime, run, call) // 4
   if (resolving) await withinTimeout(runtime, call, resolving, 'its targets')
-  const knowing = knowApprovedValues(runtime, run, call)
-  if (knowing) await withinTimeout(runtime, call, knowing, 'its approved values')
+  // Approved values count after content from outside, and for rules that look for them.
+  if ((run.tainted && run.evidence?.hasUserText) || runtime.policy.readsApprovals)
+    await withinTimeout(runtime, call, knowApprovedValues(runtime, run, call), 'its approved values')
   const decided = decideCall(runtime, run, call) // 5
   if (hooks.names.has('decide')) decided.effect = await hooks.decide(decided, decided.effect)
   return decided

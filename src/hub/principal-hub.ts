@@ -153,7 +153,9 @@ function joined(own: () => Policy, outer: () => Policy): () => Policy {
   let made: { readonly own: Policy; readonly outer: Policy; readonly both: Policy } | undefined
   return () => {
     const now = { own: own(), outer: outer() }
-    if (made?.own !== now.own || made.outer !== now.outer) made = { ...now, both: { ...now.own, within: now.outer } }
+    if (made?.own === now.own && made.outer === now.outer) return made.both
+    const readsApprovals = now.own.readsApprovals || now.outer.readsApprovals
+    made = { ...now, both: { ...now.own, readsApprovals, within: now.outer } }
     return made.both
   }
 }

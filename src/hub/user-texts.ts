@@ -24,8 +24,7 @@ export class UserTexts {
 
   /** Adds the words of a call, and makes those of its run known. Returns a promise only if the store does. */
   prepare(run: RunState, texts: string | readonly string[] | undefined): Promise<void> | undefined {
-    if (texts === undefined) return run.evidence ? undefined : this.#load(run)
-    return this.add(run, texts)
+    return texts === undefined ? this.#load(run) : this.add(run, texts)
   }
 
   /** Adds what the user said. Secrets are removed before it is stored. */

@@ -25,7 +25,7 @@ export interface Policy {
   readonly restrictsCommands: boolean
   /** Some rule looks at the arguments of calls. */
   readonly readsArguments: boolean
-  /** Some rule looks for values that were approved before. */
+  /** Some rule looks for values that were approved before; for nested policies, a rule of any. */
   readonly readsApprovals: boolean
   /** An outer policy, which must allow the call as well. */
   readonly within?: Policy
@@ -60,11 +60,6 @@ export interface Bucket {
 interface Filed {
   readonly rule: CompiledRule
   readonly pattern: Pattern
-}
-
-/** Whether a rule of the policy, or of one around it, looks for values that were approved before. */
-export function readsApprovals(policy: Policy): boolean {
-  return policy.readsApprovals || (policy.within !== undefined && readsApprovals(policy.within))
 }
 
 /** Checks and indexes all layers; a broken rule or pattern is CONFIG_INVALID. */

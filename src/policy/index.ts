@@ -1,5 +1,5 @@
 export { checkPolicy, type PolicyWarning } from './check-policy.ts'
-export { compilePolicy, type Policy, type PolicyLayers, readsApprovals } from './compile-policy.ts'
+export { compilePolicy, type Policy, type PolicyLayers } from './compile-policy.ts'
 export { allowFiles, decide, requestsFor } from './decide.ts'
 export { findDeciding, risksOfPart } from './decide-command.ts'
 export { DEFAULT_POLICY } from './default-policy.generated.ts'

@@ -64,7 +64,7 @@ export function judgeDemand(policy: Policy, question: PolicyQuestion, demand: De
   return { ...judgement, missed: findMissed(policy, question, demand) }
 }
 
-/** Deleting and running commands always ask, whoever has named what. */
+/** Deleting and running commands always ask, also for what the user has named. */
 function mayBeProven({ capability }: Demand): boolean {
   return capability !== 'danger:destructive' && capability !== 'exec'
 }

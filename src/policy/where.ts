@@ -176,7 +176,7 @@ type Step = { readonly literal: string } | { readonly any: 'one' | 'word' | 'all
 
 /**
  * Compiles a glob: `?` is one character, `*` any characters of one word, `**` any at all. A glob that restricts does not
- * stop at the end of a word. Follows all ways at once, so that the time is bounded by both lengths, whatever the glob.
+ * stop at the end of a word. The time is bounded by both lengths, whatever the glob.
  */
 function compileGlob(glob: string, broadly: boolean): (text: string) => boolean {
   const steps: Step[] = []
@@ -188,7 +188,7 @@ function compileGlob(glob: string, broadly: boolean): (text: string) => boolean 
   return (text) => followSteps(steps, text)
 }
 
-/** Follows all ways through the steps at once: a place is marked if the text so far leads there. */
+/** Follows all ways through the steps together: a place is marked if the text so far leads there. */
 function followSteps(steps: readonly Step[], text: string): boolean {
   let here = new Uint8Array(steps.length + 1)
   let next = new Uint8Array(steps.length + 1)

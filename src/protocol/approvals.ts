@@ -101,9 +101,13 @@ const approvalDetails = {
   unproven: z.array(z.string()).optional(),
   /** What a remembered answer could cover, in words, by the value of `covers`; absent ones are not offered. */
   coverage: z.object({
+    /** This very call. */
     exact: z.string(),
+    /** Calls on the same targets. */
     targets: z.string().optional(),
+    /** Calls that match a pattern. */
     pattern: z.string().optional(),
+    /** Values of arguments. */
     values: z.string().optional(),
   }),
   /** Hash of the tool, the arguments and the targets, which an answer is bound to. */

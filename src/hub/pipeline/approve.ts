@@ -2,7 +2,6 @@ import { approvalReason, type Grant, repeatCallHint } from '../../approvals/inde
 import { type ApprovalReply, type ApprovalRequest, type StoredApproval, ToolError } from '../../core/index.ts'
 import { hashJson } from '../../lib/index.ts'
 import { type BoundInput, takeInput } from '../../limits/index.ts'
-import { readsApprovals } from '../../policy/index.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../../records/log/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import {
@@ -73,16 +72,8 @@ export async function rememberedAnswer(runtime: Runtime, run: RunState, call: Va
   return isHooked && (await runtime.hooks.decide(call, 'allow')) !== 'allow' ? undefined : found
 }
 
-/**
- * Makes the values known that people have approved for this tool, where they count: after content from outside, and for
- * rules with `approved-before`. A remembered refusal of this call still counts. Returns a promise only if there is a need.
- */
-export function knowApprovedValues(runtime: Runtime, run: RunState, call: ValidCall): Promise<void> | undefined {
-  const isNeeded = (run.tainted && run.evidence?.hasUserText) || readsApprovals(runtime.policy)
-  return isNeeded ? loadApprovedValues(runtime, run, call) : undefined
-}
-
-async function loadApprovedValues(runtime: Runtime, run: RunState, call: ValidCall): Promise<void> {
+/** Makes the values known that people have approved for this tool. A remembered refusal of this call still counts. */
+export async function knowApprovedValues(runtime: Runtime, run: RunState, call: ValidCall): Promise<void> {
   const { session = `run:${call.run}` } = call.options
   const granted = await runtime.grants.approvedValues({ tool: call.name, principal: runtime.principal, session })
   if (granted.length === 0 || (await rememberedAnswer(runtime, run, call))?.effect === 'deny') return
