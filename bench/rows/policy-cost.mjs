@@ -37,8 +37,32 @@ export default async function policyCost({ rounds }) {
     ...(await compare('decide by text, rules alike', alikeRules, decideTarget('memory', nextNote), { rounds })),
     ...(await compare('call of a pure tool', subjectRules, callPure, { rounds })),
     ...(await compare('call on a target', targetRules, callOnTarget, { rounds })),
+    ...(await measureWhere({ rounds })),
     ...(await measureMany({ rounds })),
   ]
+}
+
+/** What rules about arguments add to a call: one that its arguments match, and one that they do not. */
+async function measureWhere({ rounds }) {
+  const plain = subjectRules(100)
+  const hubs = {
+    without: governedHub({ runs: false, policy: plain }),
+    where: governedHub({
+      runs: false,
+      policy: [...plain, { ask: add.name, where: { a: { min: 1e9 } } }, { allow: add.name, where: { b: [1, 2, 3] } }],
+    }),
+  }
+  let a = 0
+  const samples = await measureInRounds(
+    {
+      without: () => microsecondsEach(CALLS, () => dataOf(hubs.without.call(add, { a: ++a, b: 1 }))),
+      where: () => microsecondsEach(CALLS, () => dataOf(hubs.where.call(add, { a: ++a, b: 1 }))),
+    },
+    { rounds },
+  )
+  await Promise.all([hubs.without.close(), hubs.where.close()])
+  const added = samples.where.map((cost, round) => cost - samples.without[round])
+  return [figure('call with rules about its arguments, over one without', added, { unit: 'us', goal: 2 })]
 }
 
 /** A command that no rule names is the worst: a rule that would allow it is tried. Unknown names are compared with all known ones. */
