@@ -55,6 +55,11 @@ export function RequestNotices({ request, isOver }: { request: HumanRequest; isO
             It has read content from outside, which may influence the agent. Read the arguments as if a stranger had
             written them.
           </p>
+          {request.unproven && (
+            <p>
+              Nothing shows that the user chose: <VisibleText text={request.unproven.join(', ')} />.
+            </p>
+          )}
         </Note>
       )}
     </>

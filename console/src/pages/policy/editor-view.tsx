@@ -1,7 +1,8 @@
 import { FlaskConical, Save, Undo2 } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { api, readHint, useMe } from '../../api/session.ts'
-import type { PolicyState } from '../../api/types.ts'
+import type { PolicyState, ToolEntry } from '../../api/types.ts'
+import { useResource } from '../../api/use-resource.ts'
 import { Button } from '../../components/button.tsx'
 import { FilterSelect } from '../../components/filters.tsx'
 import { Note } from '../../components/note.tsx'
@@ -11,6 +12,7 @@ import { useShortcut } from '../../lib/shortcuts.ts'
 import { useValue } from '../../lib/watched-value.ts'
 import styles from './policy.module.css'
 import { editDraft, type PolicyDraft, policyDraft, rebaseDraft } from './policy-draft.ts'
+import type { KnownTool } from './rule-completions.ts'
 import { SaveDialog } from './save-dialog.tsx'
 import { TestReport } from './test-report.tsx'
 import { findLine } from './text-edits.ts'
@@ -25,6 +27,7 @@ const COUNTS = [
 /** The rules of the owner as text: edited, tested on past calls, then saved. */
 export function EditorView({ state }: { state: PolicyState }) {
   const mayChange = useMe().may('admin')
+  const tools = useResource(['tools'], () => api.tools({ hidden: true }), { refreshOn: ['tools-changed'] })
   const draft: PolicyDraft = useValue(policyDraft) ?? { yaml: state.yaml, base: state }
   const [count, setCount] = useState('1000')
   const [isTesting, setTesting] = useState(false)
@@ -69,6 +72,7 @@ export function EditorView({ state }: { state: PolicyState }) {
         onSubmit={test}
         goTo={line}
         onGone={() => setLine(undefined)}
+        tools={(tools.data ?? []).map(knownTool)}
       />
       <div className={styles.row}>
         <Button icon={FlaskConical} isBusy={isTesting} disabled={!isChanged} shortcut="t" onClick={test}>
@@ -94,6 +98,11 @@ export function EditorView({ state }: { state: PolicyState }) {
       <SaveDialog isOpen={isSaving} onClose={() => setSaving(false)} draft={draft} />
     </div>
   )
+}
+
+function knownTool({ tool, parameters }: ToolEntry): KnownTool {
+  const { properties } = parameters as { readonly properties?: object }
+  return { name: tool, arguments: Object.keys(properties ?? {}) }
 }
 
 function nextStep({ isChanged, isTesting, isTested }: Record<'isChanged' | 'isTesting' | 'isTested', boolean>): string {

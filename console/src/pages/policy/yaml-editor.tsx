@@ -1,5 +1,7 @@
-import { type KeyboardEvent, useEffect, useId, useRef } from 'react'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { Button } from '../../components/button.tsx'
 import styles from './policy.module.css'
+import { completionsAt, type KnownTool } from './rule-completions.ts'
 import { indentLines, newLineIndent, rangeOfLine, type TextEdit } from './text-edits.ts'
 
 interface YamlEditorProps {
@@ -11,15 +13,19 @@ interface YamlEditorProps {
   /** A line to select; `onGone` is called afterwards. */
   readonly goTo: number | undefined
   readonly onGone: () => void
+  /** The tools that are offered as completions. */
+  readonly tools: readonly KnownTool[]
 }
 
 const MIN_ROWS = 12
 
 /** A text editor with line numbers. Tab indents only while the user is typing; after Escape it moves the focus. */
-export function YamlEditor({ label, value, onChange, onSubmit, goTo, onGone }: YamlEditorProps) {
+export function YamlEditor({ label, value, onChange, onSubmit, goTo, onGone, tools }: YamlEditorProps) {
   const area = useRef<HTMLTextAreaElement>(null)
   const takesTab = useRef(false)
   const id = useId()
+  const [caret, setCaret] = useState<number>()
+  const completions = caret === undefined ? [] : completionsAt(value, caret, tools)
   const rows = Math.max(MIN_ROWS, value.split('\n').length + 1)
 
   useEffect(() => {
@@ -36,6 +42,10 @@ export function YamlEditor({ label, value, onChange, onSubmit, goTo, onGone }: Y
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
       event.preventDefault()
       return onSubmit()
+    }
+    if (event.key === ' ' && event.ctrlKey && completions[0]) {
+      event.preventDefault()
+      return insert(event.currentTarget, completions[0].edit)
     }
     if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
       event.preventDefault()
@@ -70,16 +80,33 @@ export function YamlEditor({ label, value, onChange, onSubmit, goTo, onGone }: Y
             onChange(target.value)
           }}
           onKeyDown={press}
+          onSelect={({ currentTarget: { selectionStart, selectionEnd } }) =>
+            setCaret(selectionStart === selectionEnd ? selectionStart : undefined)
+          }
           onBlur={() => {
             takesTab.current = false
           }}
         />
       </div>
       <p id={id} className={styles.hint}>
-        Tab indents while you type; Escape, then Tab leaves the text. Ctrl+Enter tests it.
+        Tab indents while you type; Escape, then Tab leaves the text. Ctrl+Space completes a name, Ctrl+Enter tests it.
       </p>
+      {completions.length > 0 && (
+        <fieldset className={styles.row} aria-label="Completions">
+          {completions.map(({ label: name, edit }) => (
+            <Button key={name} variant="quiet" onClick={() => area.current && complete(area.current, edit)}>
+              {name}
+            </Button>
+          ))}
+        </fieldset>
+      )}
     </div>
   )
+}
+
+function complete(area: HTMLTextAreaElement, edit: TextEdit): void {
+  area.focus()
+  insert(area, edit)
 }
 
 // The only way of editing that keeps the undo history of the browser.
