@@ -1,4 +1,5 @@
 import type { Capability, Constraints, Effect } from '../core/index.ts'
+import { withStop } from '../lib/index.ts'
 import type { Bucket, Policy, RuleIndex } from './compile-policy.ts'
 import type { CompiledRule, PatternSet } from './compile-rule.ts'
 import { unprovenOf } from './provenance.ts'
@@ -122,6 +123,7 @@ export function describeJudgement(question: PolicyQuestion, need: Need, judgemen
     }
   }
   const notShown = unproven ? ` Nothing shows that the user chose ${unproven.join(', ')}.` : ''
+  const more = effect === 'ask' ? because + notShown : ''
   return {
     capability,
     target,
@@ -129,7 +131,7 @@ export function describeJudgement(question: PolicyQuestion, need: Need, judgemen
     rule: text,
     source,
     layer,
-    reason: effect === 'allow' ? reason : reason + because + notShown,
+    reason: more === '' ? reason : withStop(reason) + more,
     ...(unproven && { unproven }),
     fix: effect === 'allow' ? NOTHING_TO_FIX : suggestFix(question, need, rule),
     constraints,
