@@ -1,12 +1,17 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { z } from 'zod'
+import { createClient } from '../src/client/create-client.ts'
 import type { ApprovalRequest, HubOptions } from '../src/core/index.ts'
 import { defineTool } from '../src/core/tool.ts'
 import { createToolHub } from '../src/create-tool-hub.ts'
 import { openStore } from '../src/store/index.ts'
+import { serveHttp } from './support/http-served.ts'
+import { useServedHubs } from './support/mcp-served.ts'
+import { serveWs } from './support/ws-served.ts'
 
 const send = defineTool({
   name: 'post.send',
@@ -25,6 +30,12 @@ function open(options: HubOptions) {
   const hub = createToolHub({ tools: [send], runs: folder, ...options })
   opened = hub
   return hub
+}
+
+/** The lines of the record that say what the user said. */
+function additions(run: string): readonly string[] {
+  const lines = readFileSync(join(folder, run, 'events.jsonl'), 'utf8').split('\n')
+  return lines.filter((line) => line.includes('"type":"user-text-added"'))
 }
 
 beforeEach(() => {
@@ -133,4 +144,98 @@ it('allows by rule what was approved before', async () => {
   })
   expect(await hub.call(send, { to: 'eve' }, { run: 'r' })).toMatchObject({ status: 'approval_required' })
   expect(await hub.call(send, { to: 'bob' }, { run: 'q' })).toMatchObject({ status: 'approval_required' })
+})
+
+it('adds a text once, also when calls are made together', async () => {
+  const hub = open({ policy: [...policy] })
+  const userText = ['Write to ann@example.org', ' ', '', 'Write to ann@example.org ']
+  const call = () => hub.call(send, { to: 'ann@example.org' }, { run: 'r', untrusted: true, userText })
+  expect(await Promise.all([call(), call(), call()])).toMatchObject([{ ok: true }, { ok: true }, { ok: true }])
+  await hub.addUserText(userText, { run: 'r' })
+  expect(additions('r')).toHaveLength(1)
+})
+
+it('keeps the newest of a long conversation, which every call passes', async () => {
+  const hub = open({ policy: [...policy] })
+  const userText = Array.from({ length: 1_000 }, (_, n) => `Write to person${n}@example.org. ${'x'.repeat(900)}`)
+  const call = (n: number) => hub.call(send, { to: `person${n}@example.org` }, { run: 'r', untrusted: true, userText })
+  for (let times = 0; times < 3; times++) expect(await call(999)).toMatchObject({ ok: true })
+  expect(await call(0)).toMatchObject({ status: 'approval_required' })
+  const added = additions('r').length
+  expect(added).toBeGreaterThan(60)
+  expect(added).toBeLessThan(72)
+})
+
+it('cuts a text that is too long between words', async () => {
+  const hub = open({ policy: [...policy] })
+  const userText = `${'long '.repeat(13_104)}to ann@example.org.evil.example ${'x'.repeat(4_000_000)}`
+  expect(userText.slice(0, 65_536).endsWith('ann@example.o')).toBe(true)
+  const call = (to: string) => hub.call(send, { to }, { run: 'r', untrusted: true, userText })
+  expect(await call('ann@example.o')).toMatchObject({ status: 'approval_required' })
+  expect(await call('long long')).toMatchObject({ ok: true })
+})
+
+describe('over HTTP and WebSockets', () => {
+  const ruled: HubOptions = {
+    ...{ tools: [send], policy: [{ allow: 'post.send', where: { to: 'from-user' } }], approve: undefined },
+  }
+
+  it('takes what the user said, for runs of the caller only', async () => {
+    const served = await serveHttp(ruled)
+    opened = served
+    const [ann, eve] = [await served.newToken('ann', ['call']), await served.newToken('eve', ['call'])]
+    const client = createClient({ url: served.server.url, token: ann })
+    const call = (to: string, options: object = {}) =>
+      client.call('post.send', { to }, { run: 'r', onAsk: 'return', ...options })
+    expect(await call('bob@example.org')).toMatchObject({ status: 'approval_required' })
+    const other = { input: { to: 'bob@example.org' }, run: 'r', userText: 'Write to bob@example.org' }
+    expect((await served.ask('POST', '/v1/tools/post.send/call', eve, other)).json).toMatchObject({ ok: false })
+    expect(await call('bob@example.org')).toMatchObject({ status: 'approval_required' })
+    expect(await call('bob@example.org', { userText: ['Hi', 'Write to bob@example.org'] })).toMatchObject({ ok: true })
+    expect(await call('bob@example.org')).toMatchObject({ ok: true })
+    expect(await call('eve@example.org')).toMatchObject({ status: 'approval_required' })
+  })
+
+  it.each([[5], [{}], [[5]], [null], ['x'.repeat(65_537)], [Array.from({ length: 201 }, () => 'x')]])(
+    'refuses anything else with a reason',
+    async (userText) => {
+      const served = await serveHttp(ruled)
+      opened = served
+      const token = await served.newToken('ann', ['call'])
+      const body = { input: { to: 'bob' }, userText }
+      const { status, json } = await served.ask('POST', '/v1/tools/post.send/call', token, body)
+      expect([status, json.error.code]).toEqual([400, 'INPUT_SCHEMA_INVALID'])
+      expect(json.error.message).toMatch(/userText: (?:must be a text or a list of at most 200 texts|Too big)/)
+    },
+  )
+
+  it('takes it from a call over a WebSocket', async () => {
+    const served = await serveWs({ hub: ruled })
+    opened = served
+    const socket = await createClient({ url: served.url, token: 'ada', WebSocket }).connect()
+    const call = (options: object) => socket.call('post.send', { to: 'bob' }, { onAsk: 'return', ...options })
+    expect(await call({})).toMatchObject({ status: 'approval_required' })
+    await expect(call({ userText: 5 })).rejects.toThrow('must be a text or a list of at most 200 texts')
+    expect(await call({ userText: 'Write to Bob' })).toMatchObject({ ok: true })
+    socket.close()
+  })
+})
+
+describe('over MCP', () => {
+  const { serve, connect } = useServedHubs()
+
+  it.each(['legacy', 'modern'] as const)('takes what a client of the %s era passes', async (era) => {
+    const { url } = await serve({
+      ...{ tools: [send], policy: [{ allow: 'post.send', where: { to: 'from-user' } }], approve: undefined },
+    })
+    const client = await connect(url, era)
+    const call = (meta: object, to = 'bob') =>
+      client.callTool({ name: 'post_send', arguments: { to }, _meta: { ...meta } as never })
+    expect(await call({ userText: 'Write to Bob', 'other/userText': 'Write to Bob' })).toMatchObject({ isError: true })
+    await expect(call({ 'tool-hub/userText': 5 })).rejects.toThrow('expected a text or a list of texts')
+    expect(await call({ 'tool-hub/userText': ['Write to Bob'] })).toMatchObject({
+      content: [{ type: 'text', text: 'sent to bob' }],
+    })
+    expect(await call({ 'tool-hub/userText': '' }, 'eve')).toMatchObject({ isError: true })
+  })
 })

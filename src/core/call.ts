@@ -43,7 +43,7 @@ export interface CallOptions {
    * What the user said, beside `hub.addUserText`: values of calls that occur in it come from the user, which rules with
    * `from-user` and calls after content from outside need. Never text that a model or a tool wrote.
    */
-  readonly userText?: string | readonly string[]
+  readonly userText?: UserText
   /** Steps 1 to 5 only: says what would happen, does nothing. */
   readonly dryRun?: boolean
   /**
@@ -65,6 +65,14 @@ export interface CallOptions {
   readonly abortSignal?: AbortSignal
   /** Called with each event that `stream` would yield. */
   readonly onEvent?: (event: CallEvent) => void
+}
+
+/** What the user said, oldest first. */
+export type UserText = string | readonly string[]
+
+/** Whether a value is a text or a list of texts. */
+export function isUserText(value: unknown): value is UserText {
+  return [value].flat().every((text) => typeof text === 'string')
 }
 
 /** The same options by their own names. */

@@ -7,10 +7,12 @@ export {
   type ContentBlock,
   type Evidence,
   type Failure,
+  isUserText,
   type Label,
   type ResultMeta,
   type Success,
   type ToolResult,
+  type UserText,
   withOwnNames,
 } from './call.ts'
 export type { Change, FileState, Journal, KeptChange, PlaceForTree, SeenFiles } from './change.ts'

@@ -1,4 +1,4 @@
-import { type Clock, ToolError, type UserTextStore } from '../core/index.ts'
+import { type Clock, isUserText, ToolError, type UserText, type UserTextStore } from '../core/index.ts'
 import { after } from '../lib/index.ts'
 import { UserWords, type ValueEvidence } from '../policy/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
@@ -6,6 +6,8 @@ import type { RunState, Runtime } from './runtime.ts'
 
 /** What a run keeps of the user's words; the oldest are dropped first. */
 const MAX_CHARS = 65_536
+/** How many texts are taken at once: the newest. */
+const MAX_TEXTS = 200
 
 /** Evidence of a run without the user's words: nothing comes from the user. */
 const NO_EVIDENCE: ValueEvidence = { hasUserText: false, isFromUser: () => false, isApproved: () => false }
@@ -15,6 +17,8 @@ export class UserTexts {
   readonly #store: UserTextStore
   readonly #redactor: Redactor
   readonly #clock: Clock
+  /** Texts of a run are added one after the other, so that calls that are made together add each text once. */
+  readonly #adding = new WeakMap<RunState, Promise<void>>()
 
   constructor(options: { readonly store: UserTextStore; readonly redactor: Redactor; readonly clock: Clock }) {
     this.#store = options.store
@@ -23,21 +27,32 @@ export class UserTexts {
   }
 
   /** Adds the words of a call, and makes those of its run known. Returns a promise only if the store does. */
-  prepare(run: RunState, texts: string | readonly string[] | undefined): Promise<void> | undefined {
-    return texts === undefined ? this.#load(run) : this.add(run, texts)
+  prepare(run: RunState, texts: UserText | undefined): Promise<void> | undefined {
+    if (texts === undefined) return this.#load(run)
+    return texts.length === 0 && run.evidence ? undefined : this.add(run, texts)
   }
 
-  /** Adds what the user said. Secrets are removed before it is stored. */
-  async add(run: RunState, texts: string | readonly string[]): Promise<void> {
-    for (const text of [texts].flat()) {
-      if (typeof text !== 'string')
-        throw new ToolError('INPUT_SCHEMA_INVALID', 'userText must be a text or a list of texts.')
-      const said = this.#redactor.text(text.slice(0, MAX_CHARS)).trim()
-      if (said === '') continue
+  /** Adds what the user said and the run does not know yet. Secrets are removed before it is stored. */
+  async add(run: RunState, texts: UserText): Promise<void> {
+    if (!isUserText(texts)) throw new ToolError('INPUT_SCHEMA_INVALID', 'userText must be a text or a list of texts.')
+    const said = newest([texts].flat())
+    const adding = (this.#adding.get(run) ?? Promise.resolve()).then(() => this.#addNew(run, said))
+    const settled = adding.catch(() => {})
+    this.#adding.set(run, settled)
+    await adding
+  }
+
+  async #addNew(run: RunState, texts: readonly string[]): Promise<void> {
+    const known = new Set(await this.#store.list(run.id))
+    const before = known.size
+    for (const text of texts) {
+      const said = this.#redactor.text(text).trim()
+      if (said === '' || known.has(said)) continue
+      known.add(said)
       await this.#store.add(run.id, said, { maxChars: MAX_CHARS, at: this.#clock.now() })
       run.records?.append({ type: 'user-text-added', chars: said.length, text: said.slice(0, MAX_RECORDED_CHARS) })
     }
-    await this.#load(run)
+    if (!run.evidence || known.size > before) await this.#load(run)
   }
 
   #load(run: RunState): Promise<void> | undefined {
@@ -54,10 +69,33 @@ export class UserTexts {
 /** How much of a text the record keeps. */
 const MAX_RECORDED_CHARS = 2_000
 
+/**
+ * The newest texts that fit into a run, oldest first. A conversation is passed whole with every call: if its oldest texts
+ * were added again each time, they would push out the newest.
+ */
+function newest(texts: readonly string[]): readonly string[] {
+  const taken: string[] = []
+  let left = MAX_CHARS
+  for (const text of texts.toReversed()) {
+    if (text.trim() === '') continue
+    if (taken.length === MAX_TEXTS || (taken.length > 0 && text.length > left)) break
+    taken.unshift(cutAtBlank(text, MAX_CHARS))
+    left -= text.length
+  }
+  return taken
+}
+
+/** Half of an address is another address, and half of a secret is not recognised: a text is cut between words. */
+function cutAtBlank(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text
+  const cut = text.slice(0, maxChars)
+  return cut.slice(0, Math.max(0, ...[' ', '\n', '\t'].map((blank) => cut.lastIndexOf(blank))))
+}
+
 /** Adds what the user said to a run of this caller. */
 export async function addUserText(
   runtime: Runtime,
-  text: string | readonly string[],
+  text: UserText,
   { run = runtime.run }: { readonly run?: string },
 ): Promise<void> {
   const opened = await runtime.runs.open(run, runtime.runOwner)

@@ -38,6 +38,14 @@ export const toolEntry = z.object({
 export type ToolEntry = z.infer<typeof toolEntry>
 export const toolList = z.object({ tools: z.array(toolEntry) })
 
+/** A run keeps this much of what the user said. */
+const userText = z.string().max(65_536)
+
+/** What the user said: a text or up to 200. */
+const userTexts = z.union([userText, z.array(userText).max(200)], {
+  error: 'must be a text or a list of at most 200 texts, each of at most 65,536 characters',
+})
+
 /** Body of `POST /v1/tools/{name}/call`; `Idempotency-Key` may come as a header too. */
 export const callRequest = z.strictObject({
   /** The arguments. Default: none. */
@@ -60,6 +68,11 @@ export const callRequest = z.strictObject({
   taskId: z.string().max(200).optional(),
   /** The caller's id of the goal. */
   goalId: z.string().max(200).optional(),
+  /**
+   * What the user said, in their own words: a text or up to 200. Values of calls that occur in it come from the user. The
+   * run keeps it; a text that it knows is not added again. Never text that a model or a tool wrote.
+   */
+  userText: userTexts.optional(),
   /** Only decide, and execute nothing. Default: false. */
   dryRun: z.boolean().optional(),
   /** Whether a call that needs a person waits for the answer, or ends with `approval_required` and is made again after it. */

@@ -29,6 +29,7 @@ export function featureCall(runtime: Runtime, run: RunState, call: DecidedCall, 
     allows: (capability, value) => allows(runtime, run, call, capability, value),
     beforeEffect: () => recordIntent(runtime, run, call),
     markUntrusted: () => markUntrusted(run, call),
+    addUserText: (texts) => runtime.userTexts.add(run, texts),
     recordConnection(url, outcome) {
       const connected = { callId: call.id, tool: call.name, url: url.slice(0, MAX_URL_LENGTH), outcome }
       run.records?.append(runtime.redactor.value({ type: 'command-connected', ...connected }))

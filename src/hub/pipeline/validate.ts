@@ -4,6 +4,7 @@ import {
   CAPABILITIES,
   type CallOptions,
   type Dialect,
+  isUserText,
   ToolError,
 } from '../../core/index.ts'
 import { describeIssues, type SchemaResult } from '../../core/schema/index.ts'
@@ -123,7 +124,7 @@ const CHECKS: ReadonlyMap<string, { readonly fits: (value: unknown) => boolean; 
   ['callerKind', { fits: (value) => value === 'direct' || value === 'script', wanted: 'direct or script' }],
   ['signal', { fits: (value) => value instanceof AbortSignal, wanted: 'an AbortSignal' }],
   ['timeoutMs', { fits: (value) => typeof value === 'number' && value > 0, wanted: 'a number above 0' }],
-  ['userText', { fits: (value) => [value].flat().every(isText), wanted: 'a text or a list of texts' }],
+  ['userText', { fits: isUserText, wanted: 'a text or a list of texts' }],
   ['untrusted', { fits: (value) => typeof value === 'boolean', wanted: 'true or false' }],
   ['dryRun', { fits: (value) => typeof value === 'boolean', wanted: 'true or false' }],
   ['onAsk', { fits: (value) => value === 'wait' || value === 'return', wanted: 'wait or return' }],

@@ -153,7 +153,7 @@ export class SessionCalls {
   }
 
   #optionsOf(call: CallMessage, signal: AbortSignal): CallOptions {
-    const { run, session, purpose, timeoutMs, dryRun, onAsk } = call
+    const { run, session, purpose, timeoutMs, userText, dryRun, onAsk } = call
     const { idempotencyKey, repeatKey, requestId, taskId, goalId } = call
     const onEvent = call.stream ? (event: CallEvent) => this.#send(call.id, event) : undefined
     return {
@@ -166,6 +166,7 @@ export class SessionCalls {
       requestId,
       taskId,
       goalId,
+      userText,
       dryRun,
       onAsk,
       signal,

@@ -7,7 +7,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import type { CallEvent, Clock, ToolResult } from '../../../core/index.ts'
+import { type CallEvent, type Clock, isUserText, type ToolResult, type UserText } from '../../../core/index.ts'
 import { hashJson, isPlainObject } from '../../../lib/index.ts'
 import { type FormAnswer, parseFormAnswer, shownLine } from '../elicitation/forms.ts'
 import type { PendingInput, RequestState, StateBinding } from '../elicitation/request-states.ts'
@@ -27,12 +27,20 @@ import {
 /** Characters of the name of a tool. */
 const MAX_NAME_LENGTH = 256
 
+/** What the user said, as a client passes it with a call. */
+const USER_TEXT_META_KEY = 'tool-hub/userText'
+
 const PARAMS = z.object({
   name: z.string().min(1).max(MAX_NAME_LENGTH),
   // Not copied: the hub checks the size and depth of arguments.
   arguments: z.custom<Readonly<Record<string, unknown>>>(isPlainObject, 'expected an object').optional(),
   task: z.object({ ttl: z.number().nullish() }).optional(),
-  _meta: z.object({ progressToken: z.union([z.string(), z.number()]).optional() }).optional(),
+  _meta: z
+    .object({
+      progressToken: z.union([z.string(), z.number()]).optional(),
+      [USER_TEXT_META_KEY]: z.custom<UserText>(isUserText, 'expected a text or a list of texts').optional(),
+    })
+    .optional(),
 })
 
 /** The parameters of tools/call. */
@@ -250,6 +258,7 @@ function startCall(
   return session.start({
     name,
     input: params.arguments ?? {},
+    userText: params._meta?.[USER_TEXT_META_KEY],
     caller: client.caller,
     canAsk: client.canElicit && session.asksClient,
     answers,

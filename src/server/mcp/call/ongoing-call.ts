@@ -12,6 +12,7 @@ import {
   ToolError,
   type ToolResult,
   textOfBlock,
+  type UserText,
 } from '../../../core/index.ts'
 import {
   approvalForm,
@@ -56,6 +57,8 @@ export interface CallHome {
 export interface CallStart {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
+  /** What the user said, if the client passes it. */
+  readonly userText?: UserText
   readonly caller: string
   /** Whether the client can be asked; otherwise the hub's other channels are used. */
   readonly canAsk: boolean
@@ -192,11 +195,12 @@ export class OngoingCall {
 
   async #run(): Promise<CallToolResult> {
     const { hub, run, asksApprovals, onEnd } = this.#home
-    const { name, input, caller, canAsk, toResult } = this.#start
+    const { name, input, userText, caller, canAsk, toResult } = this.#start
     try {
       const result = await hub.callDynamic(name, input, {
         run,
         caller,
+        ...(userText !== undefined && { userText }),
         signal: this.#controller!.signal,
         ...(canAsk && asksApprovals && { approve: this.#approve }),
         ...(canAsk && { onQuestion: this.#onQuestion }),
