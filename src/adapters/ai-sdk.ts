@@ -11,6 +11,7 @@ import {
   NO_JSON,
   needsAnswer,
   parseArguments,
+  userTextOf,
 } from './model-calls.ts'
 import { type AdapterOptions, chooseCards, shownSchema, type ToolCaller } from './model-tools.ts'
 import type { Provider } from './schema/for-provider.ts'
@@ -27,6 +28,11 @@ export interface AiSdkOptions extends AdapterOptions {
    * approver of the hub (`hub`).
    */
   readonly approvals?: 'framework' | 'hub'
+  /**
+   * `false`: the texts of messages with the role `user` are not passed as `userText`, because others write as the user:
+   * documents that were searched for, or another agent. Default: true.
+   */
+  readonly userText?: boolean
   /** Stream the progress of a call as preliminary results. Default: true. */
   readonly progress?: boolean
 }
@@ -46,14 +52,14 @@ export interface AiSdkTool {
   /** Whether the provider enforces the schema; absent if it cannot. */
   readonly strict?: boolean
   /** Whether policy asks about this call; absent with `approvals: 'hub'`. */
-  readonly needsApproval?: (input: unknown) => Promise<boolean>
+  readonly needsApproval?: (input: unknown, options?: { readonly messages?: readonly unknown[] }) => Promise<boolean>
   /** Calls the tool through the hub; a failure is a result, never an exception. */
   readonly execute: (
     input: unknown,
     options: {
       /** The SDK's id of the call. */
       readonly toolCallId: string
-      /** The conversation so far; approvals of the user are read from it. */
+      /** The conversation so far; approvals and the words of the user are read from it. */
       readonly messages: readonly unknown[]
       /** Stops the call when it aborts. */
       readonly abortSignal?: AbortSignal
@@ -85,20 +91,27 @@ export function toAiSdk(hub: Hub, options: AiSdkOptions = {}): Record<string, Ai
   return toolSet(hub, options, approvals === 'framework' ? hub : undefined)
 }
 
+type Asked = Pick<Hub, 'explain' | 'addUserText'>
+
 /** `policy` says whether to ask the user about a call; without it the approver of the hub is asked. */
-function toolSet(hub: ToolCaller, options: AiSdkOptions, policy?: Pick<Hub, 'explain'>): Record<string, AiSdkTool> {
+function toolSet(hub: ToolCaller, options: AiSdkOptions, policy?: Asked): Record<string, AiSdkTool> {
   return Object.fromEntries(chooseCards(hub, options).map((card) => [card.name, toolOf(hub, card, options, policy)]))
 }
 
 function toolOf(
   hub: ToolCaller,
   card: ToolCard,
-  { run, session, caller, provider, progress = true }: AiSdkOptions,
-  policy: Pick<Hub, 'explain'> | undefined,
+  { run, session, caller, provider, progress = true, userText: passesText = true }: AiSdkOptions,
+  policy: Asked | undefined,
 ): AiSdkTool {
   const { name, title, description } = card
   const { schema, strict, restore } = shownSchema(card, provider)
-  const who = { run, session, caller }
+  const callOf = (messages: unknown) => ({
+    run,
+    session,
+    caller,
+    ...(passesText && { userText: userTextOf(messages) }),
+  })
   return {
     type: 'dynamic',
     ...(title !== undefined && { title }),
@@ -106,15 +119,14 @@ function toolOf(
     inputSchema: schemaOf(schema),
     ...(strict && { strict }),
     ...(policy && {
-      needsApproval: (input: unknown) => needsAnswer(policy, name, restore(input), who),
+      needsApproval: (input: unknown, told?: { readonly messages?: readonly unknown[] }) =>
+        needsAnswer(policy, name, restore(input), callOf(told?.messages)),
     }),
     execute(input, { toolCallId, messages, abortSignal: signal }) {
       const isYes = policy !== undefined && isApproved(messages, { name, toolCallId, input })
       const start = (onEvent?: CallOptions['onEvent']) =>
         hub.callDynamic(name, restore(input), {
-          run,
-          session,
-          caller,
+          ...callOf(messages),
           signal,
           ...(isYes ? approveOwnCall('ai-sdk', onEvent) : { onEvent }),
         })
@@ -227,7 +239,7 @@ export function toAiSdkRunner(
   }
 }
 
-/** The calls of a session, in the form of the hub. */
+/** The calls of a session, in the form of the hub. Its prompt is its task, which an agent may have written: no user text. */
 function callerOf({ tools, call }: SessionWork): ToolCaller {
   const cards = tools.map((tool) => ({ ...tool, tool: tool.name, capabilities: [] }))
   const callDynamic: ToolCaller['callDynamic'] = (tool, input, options) =>

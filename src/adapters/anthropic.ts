@@ -75,7 +75,7 @@ export interface AnthropicTools {
  * @example
  * const claude = toAnthropic(hub, { cacheControl: true })
  * const message = await client.messages.create({ model, max_tokens, messages, tools: claude.tools })
- * messages.push(message, { role: 'user', content: await claude.run(message) })
+ * messages.push(message, { role: 'user', content: await claude.run(message, { messages }) })
  */
 export function toAnthropic(hub: ToolCaller, options: AnthropicOptions = {}): AnthropicTools {
   const { cacheControl, ...others } = options

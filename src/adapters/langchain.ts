@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type CallOptions, type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
 import { hashJson } from '../lib/index.ts'
-import { approveOwnCall, failureText } from './model-calls.ts'
+import { approveOwnCall, failureText, userTextOf } from './model-calls.ts'
 import { type AdapterOptions, chooseCards, shownSchema } from './model-tools.ts'
 import type { Provider } from './schema/for-provider.ts'
 
@@ -22,6 +22,11 @@ export interface LangChainOptions<T> extends AdapterOptions {
    * LangGraph's `interrupt`: where policy asks, the graph stops with a question. Default: the hub's approver is asked.
    */
   readonly interrupt?: (question: LangChainQuestion) => unknown
+  /**
+   * `false`: the texts of human messages in the state of the graph are not passed as `userText`, because others write as
+   * the user: documents that were searched for, or another agent. Default: true.
+   */
+  readonly userText?: boolean
 }
 
 /** What `interrupt` shows. The graph continues with `new Command({ resume: { id, decision: 'allow' } })`. */
@@ -57,7 +62,12 @@ export interface LangChainFields {
   func: (
     input: unknown,
     runManager?: { readonly handleToolEvent?: (chunk: unknown) => unknown },
-    config?: { readonly signal?: AbortSignal; readonly toolCall?: { readonly id?: string } },
+    config?: {
+      readonly signal?: AbortSignal
+      readonly toolCall?: { readonly id?: string }
+      /** The state of the graph, where LangGraph makes the call. */
+      readonly state?: unknown
+    },
   ) => Promise<unknown>
 }
 
@@ -99,11 +109,11 @@ export function toLangChain<T>(hub: Hub, options: LangChainOptions<T>): T[] {
 function fieldsOf(
   hub: Hub,
   card: ToolCard,
-  { run, session, caller, provider, ToolMessage, interrupt }: Omit<LangChainOptions<unknown>, 'DynamicStructuredTool'>,
+  options: Omit<LangChainOptions<unknown>, 'DynamicStructuredTool'>,
 ): LangChainFields {
   const { name, description } = card
+  const { run, session, caller, provider, ToolMessage, interrupt, userText: passesText = true } = options
   const { schema, restore } = shownSchema(card, provider)
-  const who = { run, session, caller }
   return {
     name,
     description,
@@ -111,11 +121,14 @@ function fieldsOf(
     responseFormat: 'content_and_artifact',
     async func(args, runManager, config) {
       const input = restore(args)
-      const { signal, toolCall } = config ?? {}
+      const { signal, toolCall, state } = config ?? {}
+      const said = passesText ? userTextOf((state as { messages?: unknown } | null | undefined)?.messages) : []
+      const who = { run, session, caller }
       const fail = (content: string, artifact?: ToolResult) => {
         if (toolCall?.id === undefined) return [content, artifact]
         return [new ToolMessage({ status: 'error', name, tool_call_id: toolCall.id, content, artifact }), artifact]
       }
+      if (interrupt && said.length > 0) await hub.addUserText(said, { run })
       const answer = interrupt && (await askThrough(interrupt, hub, card, { input, toolCallId: toolCall?.id, who }))
       if (answer?.decision === 'deny') return fail(`The user refused this call: ${answer.reason ?? 'no reason given'}.`)
       const onEvent: CallOptions['onEvent'] = (event) => {
@@ -126,10 +139,9 @@ function fieldsOf(
           .catch(() => {})
       }
       const result = await hub.callDynamic(name, input, {
-        run,
-        session,
-        caller,
+        ...who,
         signal,
+        userText: said,
         ...(answer ? approveOwnCall('langgraph', onEvent) : { onEvent }),
       })
       signal?.throwIfAborted()

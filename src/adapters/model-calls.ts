@@ -53,13 +53,58 @@ function progressOf(event: CallEvent): CallProgress | undefined {
   return { status: 'pending', content: [{ type: 'text', text: event.message }] }
 }
 
+/** The first words of the message with the images of a tool result, which has the role `user`. */
+export const FROM_TOOL_RESULT = 'From the tool result of '
+
+/** What adapters read of a message, in the forms of the AI SDK, OpenAI, Anthropic and LangChain. */
+interface GivenMessage {
+  readonly role?: unknown
+  /** LangChain's name of a role. */
+  readonly type?: unknown
+  readonly name?: unknown
+  readonly content?: unknown
+  readonly additional_kwargs?: { readonly lc_source?: unknown } | null
+}
+
+/** What the user wrote in a conversation: texts of messages with the role `user`, oldest first. */
+export function userTextOf(messages: unknown): readonly string[] {
+  if (!Array.isArray(messages)) return []
+  return messages.flatMap((message: GivenMessage | null | undefined) => (isFromUser(message) ? textsIn(message) : []))
+}
+
+/** Frameworks put what agents wrote into messages of the user, too: then they have a name, or LangChain's mark of a summary. */
+function isFromUser(message: GivenMessage | null | undefined): message is GivenMessage {
+  if (typeof message !== 'object' || message === null) return false
+  const { role, type, name, additional_kwargs: more } = message
+  return (role === 'user' || type === 'human') && name === undefined && more?.lc_source === undefined
+}
+
+/** Text beside the result of a tool is not taken: programs put it there, not the user. */
+function textsIn({ content }: GivenMessage): readonly string[] {
+  const parts = (Array.isArray(content) ? content : [{ type: 'text', text: content }]) as readonly (Part | null)[]
+  const texts = parts.flatMap((part) => {
+    const isText = part?.type === 'text' || part?.type === 'input_text'
+    return isText && typeof part.text === 'string' ? [part.text] : []
+  })
+  const isResult =
+    parts.some((part) => RESULTS.has(part?.type)) || texts.some((text) => text.startsWith(FROM_TOOL_RESULT))
+  return isResult ? [] : texts
+}
+
+interface Part {
+  readonly type?: unknown
+  readonly text?: unknown
+}
+const RESULTS: ReadonlySet<unknown> = new Set(['tool_result', 'tool-result', 'function_call_output'])
+
 /** Whether a person has to approve a call: policy asks, and no remembered answer applies. */
 export async function needsAnswer(
-  hub: Pick<Hub, 'explain'>,
+  hub: Pick<Hub, 'explain' | 'addUserText'>,
   name: string,
   input: unknown,
-  who: CallOptions,
+  { userText = [], ...who }: CallOptions,
 ): Promise<boolean> {
+  if (userText.length > 0) await hub.addUserText(userText, { run: who.run })
   const { effect, remembered } = await hub.explain(name, input, who)
   return effect === 'ask' && remembered === undefined
 }

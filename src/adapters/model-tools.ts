@@ -1,6 +1,6 @@
 import { type CallOptions, didYouMean, type Failure, ToolError, type ToolResult } from '../core/index.ts'
 import type { Hub, ToolCard } from '../hub/index.ts'
-import { NO_JSON, parseArguments } from './model-calls.ts'
+import { NO_JSON, parseArguments, userTextOf } from './model-calls.ts'
 import { type Provider, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
 
 /** Options of every adapter. */
@@ -58,10 +58,26 @@ export interface ModelToolOptions extends AdapterOptions, RunOptions {
 }
 
 /** Options for the calls of one `run`. */
-export type RunOptions = Pick<
-  CallOptions,
-  'run' | 'session' | 'caller' | 'purpose' | 'signal' | 'timeoutMs' | 'approve' | 'onQuestion' | 'onEvent'
->
+export interface RunOptions
+  extends Pick<
+    CallOptions,
+    | 'run'
+    | 'session'
+    | 'caller'
+    | 'purpose'
+    | 'signal'
+    | 'timeoutMs'
+    | 'approve'
+    | 'onQuestion'
+    | 'onEvent'
+    | 'userText'
+  > {
+  /**
+   * The conversation, as the provider takes it: the texts of its messages with the role `user` are passed as `userText`.
+   * Not for one in which others write as the user: documents that were searched for, or another agent.
+   */
+  readonly messages?: readonly unknown[]
+}
 
 /** A call as a model wrote it. */
 export interface ModelCall {
@@ -123,7 +139,9 @@ export class ModelTools<T> {
 
   /** Never throws: a call that cannot be made becomes a result that explains the problem to the model. */
   call({ name, given, callerKind }: ModelCall, options?: RunOptions): Promise<ToolResult> {
-    const callOptions = options || callerKind ? { ...this.#callOptions, ...options, callerKind } : this.#callOptions
+    const callOptions = withUserText(
+      options || callerKind ? { ...this.#callOptions, ...options, callerKind } : this.#callOptions,
+    )
     const args = typeof given === 'string' ? parseArguments(given) : { value: given }
     if ('problem' in args) {
       return this.#hub.callDynamic(name, NO_JSON, callOptions).then((result) => withProblem(result, args.problem))
@@ -145,6 +163,13 @@ export class ModelTools<T> {
     this.#schemas = new Map(made.map(({ card, schema }) => [card.name, schema]))
     this.#cards = cards
   }
+}
+
+/** The options of a call, in which the messages have become what the user said. */
+function withUserText(options: RunOptions & CallOptions): CallOptions {
+  if (options.messages === undefined) return options
+  const { messages, userText = [], ...others } = options
+  return { ...others, userText: [...userTextOf(messages), userText].flat() }
 }
 
 /** The items of a message, or the list itself; empty if there is neither. */

@@ -1,6 +1,6 @@
 import { type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
 import type { ToolCard } from '../hub/index.ts'
-import { failureText } from './model-calls.ts'
+import { FROM_TOOL_RESULT, failureText } from './model-calls.ts'
 import type { ToolCaller } from './model-tools.ts'
 import {
   itemsOf,
@@ -109,7 +109,7 @@ export interface OpenAiTools {
  * @example
  * const { chat } = toOpenAi(hub)
  * const { choices } = await client.chat.completions.create({ model, messages, tools: chat.tools })
- * messages.push(choices[0].message, ...(await chat.run(choices[0].message)))
+ * messages.push(choices[0].message, ...(await chat.run(choices[0].message, { messages })))
  */
 export function toOpenAi(hub: ToolCaller, options: OpenAiOptions = {}): OpenAiTools {
   const { imagesAsUser = false, ...others } = options
@@ -228,7 +228,7 @@ function imageMessages(answers: readonly Answered[]): OpenAiImageMessage[] {
   const content = answers.flatMap(({ id, result }) => {
     const images = result.ok ? result.content.filter(isImage) : []
     if (images.length === 0) return []
-    const title = { type: 'text', text: `From the tool result of ${id}:` } as const
+    const title = { type: 'text', text: `${FROM_TOOL_RESULT}${id}:` } as const
     return [title, ...images.map((image) => ({ type: 'image_url', image_url: { url: dataUrl(image) } }) as const)]
   })
   return content.length > 0 ? [{ role: 'user', content }] : []
