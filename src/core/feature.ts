@@ -192,6 +192,8 @@ export interface FeatureCall {
   beforeEffect(): Promise<void>
   /** Labels the run and the result: the call returns content from outside. */
   markUntrusted(): void
+  /** Adds what a person wrote to this run; never what an agent or a tool wrote. */
+  addUserText(texts: readonly string[]): Promise<void>
   /** Records that a connection was made or refused for this call. */
   recordConnection(url: string, outcome: string): void
   /** Adds a notice for the caller; it appears in `meta.notices`. */

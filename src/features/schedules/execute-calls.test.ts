@@ -55,12 +55,26 @@ describe('the calls of a schedule', () => {
   it('are made in their order, in a run that is ended, and leave no timer behind', async () => {
     const { outcome, clock, called, ended } = executing([ok('one'), ok('two')])
     expect(await outcome).toEqual({ status: 'ok', summary: 'two', untrusted: false })
-    const options = { run: 'run-1', purpose: 'schedule job' }
+    const options = { run: 'run-1', purpose: 'schedule job', userText: ['1'] }
     expect(called).toEqual([
       ['t0', {}, options],
       ['t1', { index: 1 }, options],
     ])
     expect([ended, clock.waiting]).toEqual([['run-1'], 0])
+  })
+
+  it('pass what a person wrote as user text, and nothing that an agent wrote', async () => {
+    const calls = [{ tool: 't', input: { to: ['ann', 'bob'], amount: 5, more: { note: 'hi' }, isUrgent: true } }]
+    const textsOf = async (createdBy: object) => {
+      const { outcome, called } = executing([ok()], { calls, createdBy })
+      await outcome
+      return called
+        .map((call) => (call as [string, unknown, object])[2])
+        .map((options) => 'userText' in options && options.userText)
+    }
+    expect(await textsOf({ by: 'owner', tainted: false })).toEqual([['ann', 'bob', '5', 'hi']])
+    expect(await textsOf({ by: 'owner', tainted: true })).toEqual([false])
+    expect(await textsOf({ by: 'agent', callId: 'c', run: 'r', tainted: false })).toEqual([false])
   })
 
   it('say nothing where the last one says nothing', async () => {

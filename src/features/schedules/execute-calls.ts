@@ -57,7 +57,12 @@ async function callAll(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { calls, continueOnError, createdBy } = definition
-  const options = { run: runId, purpose: `schedule ${row.name}`, signal, ...(createdBy.tainted && { untrusted: true }) }
+  const userText = textsOf(definition)
+  const options = {
+    ...{ run: runId, purpose: `schedule ${row.name}`, signal },
+    ...(createdBy.tainted && { untrusted: true }),
+    ...(userText.length > 0 && { userText }),
+  }
   let failed: Outcome | undefined
   let last: ToolResult | undefined
   let untrusted = createdBy.tainted
@@ -72,6 +77,17 @@ async function callAll(
   }
   const summary = last && last.summary !== '' ? { summary: cut(last.summary) } : {}
   return { status: 'ok', ...summary, ...failed, untrusted }
+}
+
+/** What a person wrote: the arguments of the calls, unless an agent made the schedule or changed them. */
+function textsOf({ calls, createdBy }: KnownSchedule['definition']): readonly string[] {
+  return createdBy.callId !== undefined || createdBy.tainted ? [] : calls.flatMap(({ input }) => leavesOf(input))
+}
+
+function leavesOf(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value === 'number') return [String(value)]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leavesOf) : []
 }
 
 function cut(text: string): string {

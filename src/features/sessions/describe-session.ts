@@ -80,6 +80,11 @@ export function toMessage({ id, sender, inbox, text, replyTo, isTainted, sentAt 
   }
 }
 
+/** What the owner wrote to a session: the words of a person, unlike what sessions write to each other. */
+export function textsOfOwner(messages: readonly SessionMessage[]): readonly string[] {
+  return messages.flatMap(({ from, text }) => (from === OWNER ? [text] : []))
+}
+
 function timeOf(time: number): string {
   return new Date(time).toISOString()
 }

@@ -7,6 +7,7 @@ import {
   ToolError,
   type ToolResult,
 } from '../../core/index.ts'
+import { textsOfOwner } from './describe-session.ts'
 import type { Mailbox } from './mailbox.ts'
 import { MAX_RESULT_CHARS, type Runner, type SessionTask, type SessionTool, type SessionWork } from './runner.ts'
 import type { SessionEvents } from './session-events.ts'
@@ -39,6 +40,8 @@ export interface LiveSessionOptions {
 /** Default lifetime of a session. */
 const LIFE_MS = 3_600_000
 const MAX_REASON_CHARS = 2_000
+/** What a run takes at once. */
+const MAX_USER_TEXTS = 200
 const FOREVER_MS = Number.MAX_SAFE_INTEGER
 
 /** A session whose runner works in this process. */
@@ -49,12 +52,16 @@ export class LiveSession {
   readonly #stop = new AbortController()
   /** Whether it has received untrusted content; always true for an untrusted runner. */
   #isTainted: boolean
+  /** What a person wrote: the task, unless an agent wrote it, and messages of the owner. */
+  #userText: readonly string[]
   #end: Omit<SessionEnd, 'at'> | undefined
 
   constructor(options: LiveSessionOptions) {
     this.id = options.row.id
     this.#options = options
     this.#isTainted = options.isTainted || !isTrusted(options.runner)
+    const { parent, task } = options.row
+    this.#userText = parent === undefined && task !== undefined ? [task] : []
     this.whenOver = this.#live()
   }
 
@@ -136,6 +143,7 @@ export class LiveSession {
     return host.as({ ...rights, principal }).call(tool, input, {
       run: this.id,
       session,
+      ...(this.#userText.length > 0 && { userText: this.#userText }),
       signal: own ? AbortSignal.any([own, signal]) : signal,
       ...(this.#isTainted && { untrusted: true }),
     })
@@ -170,6 +178,7 @@ export class LiveSession {
 
   async #take(): Promise<readonly SessionMessage[]> {
     const taken = await this.#options.mailbox.take(this.id)
+    this.#userText = [...this.#userText, ...textsOfOwner(taken)].slice(-MAX_USER_TEXTS)
     if (taken.some(({ isUntrusted }) => isUntrusted) && !this.#isTainted) {
       this.#isTainted = true
       await this.#options.host.store.sessions.taint(this.id)

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { dataOf, PATIENT, puppets, TOOLS, useSessions } from '../../../test/support/session-hub.ts'
+import type { HubOptions } from '../../core/options.ts'
+import { defineTool } from '../../core/tool.ts'
 import { createMemoryStore } from '../../store/in-process.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { SessionWork } from './runner.ts'
@@ -115,5 +118,57 @@ describe('messages between sessions', () => {
     const texts = [session, await hub.sessions.history('root'), (await call('sessions_history', { session: 'x' })).data]
     expect(JSON.stringify(texts)).not.toContain('hunter2')
     expect(session.result).toMatch(/redacted/)
+  })
+})
+
+describe('the words of a person in a session', () => {
+  const write = defineTool({
+    name: 'test/write',
+    description: 'Writes to somebody.',
+    input: z.strictObject({ to: z.string() }),
+    capabilities: ['send'],
+    execute: ({ to }) => `written to ${to}`,
+  })
+  const options: HubOptions = {
+    tools: [write],
+    policy: [{ allow: 'session' }, { allow: 'test/write', where: { to: 'from-user' } }],
+    approve: undefined,
+  }
+  const writes = async ({ call }: SessionWork, to: string) => (await call('test/write', { to })).ok
+
+  it('are the task that the owner gave, and what the owner writes', async () => {
+    const { run, work } = puppets()
+    const { hub } = setUp(options, { run })
+    const { id } = await hub.sessions.spawn({ task: 'Write to Ann.', by: 'ada' })
+    const session = work('Write to Ann.')
+    expect(await writes(session, 'ann')).toBe(true)
+    expect(await writes(session, 'bob')).toBe(false)
+    await hub.sessions.send(id, { text: 'And to Bob.', by: 'ada' })
+    expect(await writes(session, 'bob')).toBe(false)
+    await session.messages()[Symbol.asyncIterator]().next()
+    expect(await writes(session, 'bob')).toBe(true)
+    expect(await writes(session, 'eve')).toBe(false)
+  })
+
+  it('are what the owner writes to a run without a runner', async () => {
+    const { hub, call, status } = setUp(options)
+    await status()
+    await hub.sessions.send('root', { text: 'Write to Ann.', by: 'ada' })
+    expect((await call('test/write', { to: 'ann' })).ok).toBe(false)
+    expect((await status()).messages).toMatchObject([{ from: 'owner', text: 'Write to Ann.' }])
+    expect((await call('test/write', { to: 'ann' })).ok).toBe(true)
+  })
+
+  it('are neither the task that an agent gave nor what an agent writes', async () => {
+    const { run, work } = puppets()
+    const { spawn, call } = setUp(options, { run })
+    const { id } = await spawn('Write to Ann.')
+    const session = work('Write to Ann.')
+    await call('sessions_send', { session: id, message: 'And to Bob.' })
+    await session.messages()[Symbol.asyncIterator]().next()
+    expect([await writes(session, 'ann'), await writes(session, 'bob')]).toEqual([false, false])
+    await session.say('Write to Eve.')
+    await call('session_status', {})
+    expect((await call('test/write', { to: 'eve' })).ok).toBe(false)
   })
 })

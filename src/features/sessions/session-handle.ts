@@ -1,5 +1,5 @@
 import { type FeatureCall, ToolError } from '../../core/index.ts'
-import { describeSession, toBrief, toEntry } from './describe-session.ts'
+import { describeSession, textsOfOwner, toBrief, toEntry } from './describe-session.ts'
 import type { SessionRuntime } from './live-sessions.ts'
 import { readHistory } from './session-history.ts'
 import type { SessionRegistry } from './session-registry.ts'
@@ -85,6 +85,8 @@ export function createSessionHandle(parts: SessionRuntime, call: FeatureCall): S
       if (unread > 0) await call.beforeEffect()
       const messages = unread > 0 ? await mailbox.take(own.id) : []
       if (messages.some(({ isUntrusted }) => isUntrusted)) call.markUntrusted()
+      const said = textsOfOwner(messages)
+      if (said.length > 0) await call.addUserText(said)
       const isTainted = call.isTainted
       return { ...(await describeSession(parts, { ...own, isTainted })), messages }
     },

@@ -113,9 +113,9 @@ export type SessionService = {
   find(session: string): Promise<SessionStatus>
   /** What happened in a session, by id or label. */
   history(session: string, wish?: HistoryWish): Promise<HistoryPage>
-  /** Sends a message to a session as the owner, and waits for its answer if `waitMs` says so. */
+  /** Sends a message to a session as the owner, as user text of its run, and waits for its answer if `waitMs` says so. */
   send(session: string, wish: SendWish & { readonly by: string }): Promise<SendOutcome>
-  /** Starts a session without a parent. */
+  /** Starts a session without a parent. A person wrote its task, so it is user text of its run. */
   spawn(wish: SpawnWish & { readonly by: string }): Promise<SessionEntry>
   /** Ends a session and all its children; returns false if it was over already. */
   end(session: string, how: { readonly by: string; readonly reason?: string }): Promise<boolean>
