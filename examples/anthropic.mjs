@@ -18,7 +18,7 @@ for (let turn = 0; turn < 10; turn++) {
   const message = await client.messages.stream(request).finalMessage()
   messages.push({ role: 'assistant', content: message.content })
   if (message.stop_reason !== 'tool_use') break
-  const results = await claude.run(message)
+  const results = await claude.run(message, { messages })
   for (const { tool_use_id, content, is_error } of results) {
     console.log(`${tool_use_id}${is_error ? ' (error)' : ''} -> ${JSON.stringify(content)}`)
   }

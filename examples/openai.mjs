@@ -35,7 +35,7 @@ for (let turn = 0; turn < 10; turn++) {
   const { message } = choices[0]
   messages.push(message)
   if (!message.tool_calls) break
-  const answers = await chat.run(message)
+  const answers = await chat.run(message, { messages })
   for (const [index, call] of message.tool_calls.entries()) {
     console.log(`${call.function.name} ${call.function.arguments} -> ${answers[index].content}`)
   }

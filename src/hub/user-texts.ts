@@ -6,7 +6,7 @@ import type { RunState, Runtime } from './runtime.ts'
 
 /** What a run keeps of the user's words; the oldest are dropped first. */
 const MAX_CHARS = 65_536
-/** How many texts are taken at once: the newest. */
+/** How many texts of a list are taken: the newest. */
 const MAX_TEXTS = 200
 
 /** Evidence of a run without the user's words: nothing comes from the user. */

@@ -40,7 +40,7 @@ export interface LiveSessionOptions {
 /** Default lifetime of a session. */
 const LIFE_MS = 3_600_000
 const MAX_REASON_CHARS = 2_000
-/** What a run takes at once. */
+/** How many texts of a list a run takes. */
 const MAX_USER_TEXTS = 200
 const FOREVER_MS = Number.MAX_SAFE_INTEGER
 
