@@ -8,9 +8,10 @@ export { fromPolicyYaml } from './from-policy-yaml.ts'
 export { describeJudgement } from './judge.ts'
 export { describeDoubt, type JudgedPart, judgePart, offerCommandPatterns, patternRule } from './judge-part.ts'
 export { escapeGlob } from './match-target.ts'
-export { type ControlValue, unprovenValues } from './provenance.ts'
+export { type ControlValue, isTextName, unprovenValues } from './provenance.ts'
 export type { Decision, DemandDecision, PolicyQuestion } from './question.ts'
 export { STRICTNESS } from './question.ts'
+export { type ReviewedCall, type SuggestedRule, type SuggestedTool, suggestRules } from './suggest-rules.ts'
 export { UserWords } from './user-words.ts'
 export {
   compileVisibility,

@@ -30,6 +30,16 @@ const MAX_TEXT_CHARS = 262_144
 const ADDRESS =
   /[a-z][a-z0-9+.-]*:\/\/[^\s<>"']+|[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+|(?<![\p{L}\p{N}.@-])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?:\/[^\s<>"']*)?|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b|(?<![\d.])\d(?:[ _./-]?\d){12,18}(?![\d.])/giu
 
+/** Whether an argument is called like a text for people. */
+export function isTextName(name: string): boolean {
+  return TEXT_NAMES.test(name)
+}
+
+/** Whether an argument is called like something that identifies. */
+export function isIdName(name: string): boolean {
+  return ID_NAMES.test(name)
+}
+
 /** Reads the values of a call. `isText` names arguments that are texts for people, beside those that are called so. */
 function readValues(input: unknown, isText: (argument: string) => boolean = () => false): CallValues | undefined {
   const control: ControlValue[] = []
@@ -40,7 +50,7 @@ function readValues(input: unknown, isText: (argument: string) => boolean = () =
     if (Array.isArray(value)) return value.every((item) => visit(item, path, isFreeText))
     if (isPlainObject(value))
       return Object.entries(value).every(([key, field]) =>
-        visit(field, [...path, key], isFreeText || TEXT_NAMES.test(key) || isText(key)),
+        visit(field, [...path, key], isFreeText || isTextName(key) || isText(key)),
       )
     // Without a value nothing is chosen.
     if (value === null || value === undefined || value === '') return true
@@ -93,5 +103,5 @@ function unproven(tool: string, { control }: CallValues, evidence: ValueEvidence
 
 /** Whether a number is an id rather than an amount; one that is short proves nothing. */
 function isShortId({ argument, value }: ControlValue): boolean {
-  return typeof value === 'number' && Math.abs(value) < MIN_ID && ID_NAMES.test(argument)
+  return typeof value === 'number' && Math.abs(value) < MIN_ID && isIdName(argument)
 }

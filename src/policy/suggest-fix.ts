@@ -1,4 +1,5 @@
 import type { Capability, Fix, Rule } from '../core/index.ts'
+import { isPlainObject } from '../lib/index.ts'
 import { type CompiledRule, readSubject, specificityOf } from './compile-rule.ts'
 import { targetAsPattern } from './match-target.ts'
 import type { PolicyQuestion } from './question.ts'
@@ -76,10 +77,21 @@ function patternsOf(capability: Capability | undefined, target: string | undefin
 }
 
 /** A rule as it is written in the config. */
-export function writeRule({ allow, ask, on }: Rule): string {
-  const parts = [
-    allow === undefined ? `ask: ${JSON.stringify(ask)}` : `allow: ${JSON.stringify(allow)}`,
-    ...(on === undefined ? [] : [`on: ${JSON.stringify(on)}`]),
-  ]
-  return `{ ${parts.join(', ')} }`
+export function writeRule({ allow, ask, on, where, when }: Rule): string {
+  const verb = allow === undefined ? { ask } : { allow }
+  return writeFlow({ ...verb, ...(on !== undefined && { on }), ...(where && { where }), ...(when && { when }) })
+}
+
+/** YAML on one line; texts are quoted as in JSON. */
+function writeFlow(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(writeFlow).join(',')}]`
+  if (!isPlainObject(value)) return JSON.stringify(value)
+  const fields = Object.entries(value).map(([key, field]) => `${writeKey(key)}: ${writeFlow(field)}`)
+  return `{ ${fields.join(', ')} }`
+}
+
+/** Some words are no texts in YAML. */
+function writeKey(key: string): string {
+  const isPlain = /^[a-z_][\w-]*$/i.test(key) && !/^(?:true|false|null|yes|no|off|y|n)$/i.test(key)
+  return isPlain ? key : JSON.stringify(key)
 }

@@ -15,6 +15,7 @@ import { wrapText } from '../output/layout.ts'
 import { print, printJson, printJsonLine, readerGone, say, style } from '../output/print.ts'
 import { describePolicyReplay } from './policy-replay.ts'
 import { describePolicyShow } from './policy-show.ts'
+import { describePolicySuggest } from './policy-suggest.ts'
 
 const EXPLAIN_EXAMPLES = `
 Nothing is called and nothing is recorded.
@@ -36,6 +37,7 @@ export function describePolicy(command: Command): void {
   describePolicyCheck(command.command('check').summary('Find mistakes in the config and the rules'))
   describePolicyTest(command.command('test').summary('Compare decisions with the expected ones'))
   describePolicyReplay(command.command('replay').summary('Decide the calls of a run again, with other rules'))
+  describePolicySuggest(command.command('suggest').summary('Suggest rules for calls that people approved'))
 }
 
 /** `policy explain`: the decision about one call. */
