@@ -119,6 +119,32 @@ describe('a command that could read a labelled file', () => {
   })
 })
 
+describe('a run whose taint was cleared', () => {
+  const why = { by: 'user:ada', reason: 'harmless' }
+
+  it('is tainted again by a file that a command left, whoever can see it', async () => {
+    const { hub, root, exec, read } = world()
+    await exec('one', `curl -sS --noproxy '' ${origin}/page -o page.txt`)
+    expect(await hub.clearTaint('one', why)).toMatchObject({ sources: [origin], isTainted: false })
+    await read('one', 'page.txt')
+    expect(await hub.clearTaint('one', why)).toMatchObject({ sources: [join(root, 'page.txt')] })
+    // Any command that can see the file counts as one that has read it.
+    await exec('one', 'true')
+    expect(await hub.clearTaint('one', why)).toMatchObject({ sources: [join(root, 'page.txt')] })
+  })
+
+  it('is tainted again by the output of a command that it had in the background', async () => {
+    const { hub, call, exec, events } = world()
+    const { data } = await exec('one', `curl -sS --noproxy '' ${origin}/page; cat -`, { background: true })
+    const { sessionId } = data as { sessionId: string }
+    await until(() => events('one').some(({ type }) => type === 'command-connected'))
+    expect(await hub.clearTaint('one', why)).toMatchObject({ sources: [origin], isTainted: false })
+    const log = await call('one', 'core/exec.process', { action: 'log', sessionId })
+    expect(log.meta.labels).toEqual(['untrusted'])
+    expect(await hub.clearTaint('one', why)).toMatchObject({ sources: [`output of the command ${sessionId}`] })
+  })
+})
+
 describe('what a command of a tainted run writes', () => {
   const WAYS: ReadonlyArray<readonly [name: string, command: string]> = [
     ['a copy', 'cp dl.txt out.txt'],

@@ -3,6 +3,7 @@ import type {
   ApprovalAnswer,
   CallDetail,
   CallEntry,
+  ClearedTaintEntry,
   FileChangeEntry,
   GrantEntry,
   NewToken,
@@ -62,6 +63,11 @@ export interface Resources {
     changes(run: string): Promise<FileChangeEntry[]>
     /** Removes a run that has ended, on record. Rejects with `CONFLICT` while a call or a session runs in it, or if its record does not verify. */
     remove(run: string): Promise<void>
+    /**
+     * Lets a run count as one that has read nothing from outside, until it does; needs the scope `approve`. Rejects with
+     * `CONFLICT` if it is not tainted, or if a call with such content still runs.
+     */
+    clearTaint(run: string, why: { reason: string }): Promise<ClearedTaintEntry>
     /** Reverts what the run, or one call of it, changed in files; `dryRun` only says what would happen. */
     undo(run: string, wish?: { call?: string; dryRun?: boolean; force?: boolean }): Promise<UndoAnswer>
   }
@@ -135,6 +141,7 @@ export function askResources(http: HttpRequests): Resources {
       changes: async (run) =>
         (await http.json<{ changes: FileChangeEntry[] }>('GET', `${http.path('/v1/runs', run)}/changes`)).changes,
       remove: async (run) => void (await http.send('DELETE', http.path('/v1/runs', run))),
+      clearTaint: (run, why) => http.json('POST', `${http.path('/v1/runs', run)}/clear-taint`, { body: why }),
       undo: (run, wish = {}) => http.json('POST', `${http.path('/v1/runs', run)}/undo`, { body: wish }),
     },
     approvals: {

@@ -74,6 +74,8 @@ export interface ApprovalRequest {
   readonly requests: readonly string[]
   /** Where the run's content comes from, when that matters. */
   readonly labels: readonly Label[]
+  /** What the run has read from outside, at most 20 sources: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
+  readonly taintedBy?: readonly string[]
   /**
    * What is dangerous about the call, in words, the most dangerous first: `Deletes files`. Absent where nothing is
    * known to be.

@@ -190,8 +190,11 @@ export interface FeatureCall {
   ): { readonly ok: true } | { readonly ok: false; readonly why: string; readonly effect: 'ask' | 'deny' }
   /** To be awaited before every side effect: records that the call has one, and waits until that is on disk. */
   beforeEffect(): Promise<void>
-  /** Labels the run and the result: the call returns content from outside. */
-  markUntrusted(): void
+  /**
+   * Labels the run and the result: the call returns content from outside. `source` names where it comes from, for people.
+   * Default: the hosts and systems that the call names, or its tool.
+   */
+  markUntrusted(source?: string): void
   /** Adds what a person wrote to this run; never what an agent or a tool wrote. */
   addUserText(texts: readonly string[]): Promise<void>
   /** Records that a connection was made or refused for this call. */

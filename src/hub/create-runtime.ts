@@ -74,11 +74,12 @@ export function createRuntime(options: HubOptions): HubRuntime {
     lost: () => processes.lost(),
   }
   const sandbox = new RunSandbox(runSandboxOptions)
-  const runs = new Runs({ folder: runsFolder, durability, clock, sandbox, heads: options.store?.heads })
   const rules = new PolicyHistory(policyLayers({ ...options, sandbox: sandboxOptions }))
   const visibility = options.visibility ?? {}
   const registry = new Registry()
   const redactor = createRedactor(secretsOf(options))
+  const redact = (text: string) => redactor.text(text)
+  const runs = new Runs({ folder: runsFolder, durability, clock, sandbox, heads: options.store?.heads, redact })
   const network = () => sandbox.webFetchGuard()
   const machine = () => sandbox.programMachine()
   const untrusted = new UntrustedFiles(join(data, 'untrusted-files.jsonl'))

@@ -83,6 +83,7 @@ async function explainDecided(runtime: Runtime, run: RunState, call: DecidedCall
       ? [`  answered before: ${remembered.decision} by ${escapeLine(remembered.by)} (${remembered.grant})`]
       : []),
     ...(inTaintedRun ? [describeTainted(inTaintedRun)] : []),
+    ...(run.tainted ? [`  the run has read from outside: ${run.taintedBy.join(', ')}`] : []),
   ].join('\n')
   const shared = {
     tool: call.name,

@@ -19,6 +19,24 @@ export interface ExplainOptions extends CallOptions {
   readonly policy?: Policy
 }
 
+/** Who clears the taint of a run, and why. */
+export interface ClearTaintOptions {
+  /** The approver, as the record names it. */
+  readonly by: string
+  /** Why the content from outside is harmless; at most 2,000 characters. */
+  readonly reason: string
+}
+
+/** The taint that was cleared. */
+export interface ClearedTaint extends ClearTaintOptions {
+  /** Id of the run. */
+  readonly run: string
+  /** What had tainted it: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
+  readonly sources: readonly string[]
+  /** Whether the run has read more content from outside meanwhile, so that it is tainted again. */
+  readonly isTainted: boolean
+}
+
 /** A hub as one principal uses it. */
 export interface PrincipalHub
   extends Pick<

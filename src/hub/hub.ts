@@ -25,9 +25,18 @@ import type { PolicyLayers, PolicyWarning } from '../policy/index.ts'
 import type { ArtifactReader } from '../records/artifacts/index.ts'
 import type { HubChanged, RecordedLine } from '../records/log/index.ts'
 import type { SandboxDescription } from '../sandbox/exec/index.ts'
+import { clearTaint } from './clear-taint.ts'
 import { createRuntime } from './create-runtime.ts'
 import { type Explanation, explainCall } from './explain.ts'
-import type { Approvals, ExplainOptions, PrincipalHub, Questions, ToolRegistry } from './hub-api.ts'
+import type {
+  Approvals,
+  ClearedTaint,
+  ClearTaintOptions,
+  ExplainOptions,
+  PrincipalHub,
+  Questions,
+  ToolRegistry,
+} from './hub-api.ts'
 import { checkHubOptions } from './hub-options.ts'
 import { checkHub } from './hub-policy.ts'
 import type { ToolCard, ToolListing } from './pipeline/registry.ts'
@@ -144,6 +153,14 @@ export class ToolHub<T extends AnyTool = AnyTool> {
    */
   async addUserText(text: string | readonly string[], options: { readonly run?: string } = {}): Promise<void> {
     await addUserText(this.#runtime, text, options)
+  }
+
+  /**
+   * Clears the taint of a run, on record: until it reads content from outside again, rules treat it as one that has not.
+   * For an approver who has looked at that content; principals cannot do it themselves.
+   */
+  clearTaint(run: string, options: ClearTaintOptions): Promise<ClearedTaint> {
+    return clearTaint(this.#runtime, run, options)
   }
 
   /** Returns the hub with the rights of a principal, which can only be narrower. */

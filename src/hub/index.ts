@@ -1,6 +1,13 @@
 export type { Explanation } from './explain.ts'
 export { createHub, type Hub } from './hub.ts'
-export type { Approvals, PrincipalHub, Questions, ToolRegistry } from './hub-api.ts'
+export type {
+  Approvals,
+  ClearedTaint,
+  ClearTaintOptions,
+  PrincipalHub,
+  Questions,
+  ToolRegistry,
+} from './hub-api.ts'
 export { fromCoreToolsConfig, secretsOf } from './hub-options.ts'
 export { policyLayers } from './hub-policy.ts'
 export type { RegisteredTool } from './pipeline/registered-tool.ts'

@@ -11,7 +11,7 @@ import {
 } from '../core/index.ts'
 import { sha256, turnFor } from '../lib/index.ts'
 import { approve, knowApprovedValues } from './pipeline/approve.ts'
-import { Call, type DecidedCall, type FoundCall, untilStopped, withinTimeout } from './pipeline/call.ts'
+import { Call, type DecidedCall, type FoundCall, markUntrusted, untilStopped, withinTimeout } from './pipeline/call.ts'
 import type { CallNested } from './pipeline/context.ts'
 import { decideCall, denyCall, resolveTargets } from './pipeline/decide.ts'
 import { execute } from './pipeline/execute.ts'
@@ -95,7 +95,7 @@ async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): P
     const opening = runtime.runs.open(call.run, runtime.runOwner)
     run = opening instanceof Promise ? await opening : opening
     run.inFlight++
-    if (call.options.untrusted) run.taint(FROM_CALLER)
+    if (call.options.untrusted) run.taint(FROM_CALLER, FROM_CALLER)
     const { userText } = call.options
     const hearing = userText === undefined && run.evidence ? undefined : runtime.userTexts.prepare(run, userText)
     if (hearing) await hearing
@@ -140,7 +140,11 @@ async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: str
   if (hashing) await hashing
   const claiming = claimKey(runtime, call) // 6
   const known = claiming && (await claiming)
-  if (known) return known
+  if (known) {
+    // The taint that this result left may have been cleared since.
+    if (known.result.meta.labels?.includes('untrusted')) markUntrusted(run, call)
+    return known
+  }
   const taking = takeLimits(runtime, call)
   if (taking) await untilStopped(call, taking)
   if (call.effect === 'ask') await approve(runtime, run, call, judgeInput) // 7

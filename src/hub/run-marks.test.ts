@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { defineTool } from '../core/tool.ts'
 import { createToolHub } from '../create-tool-hub.ts'
-import { RunMarks } from './run-marks.ts'
+import { RunMarks, TaintSources } from './run-marks.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-run-marks-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -70,6 +70,8 @@ describe('the owner of a run', () => {
 })
 
 describe('the marks of a run', () => {
+  const sources = new TaintSources((text) => text)
+
   it('are synced once, and again only for a new one', async () => {
     const run = mkdtempSync(join(folder, 'marks-'))
     const marks = new RunMarks(run)
@@ -77,11 +79,11 @@ describe('the marks of a run', () => {
     marks.setOwner('ada')
     const syncing = marks.synced()
     expect(syncing).toBeInstanceOf(Promise)
-    marks.setTainted()
+    marks.setTainted(sources, { isChanged: false })
     expect(marks.synced()).toBe(syncing)
     await syncing
     expect(marks.synced()).toBeUndefined()
-    marks.setTainted()
+    marks.setTainted(sources, { isChanged: false })
     expect(marks.synced()).toBeUndefined()
     expect(new RunMarks(run).isTainted).toBe(true)
   })
@@ -89,7 +91,7 @@ describe('the marks of a run', () => {
   it('that cannot be synced are told, and tried again', async () => {
     const run = mkdtempSync(join(folder, 'marks-'))
     const marks = new RunMarks(run)
-    marks.setTainted()
+    marks.setTainted(sources, { isChanged: false })
     rmSync(join(run, 'tainted'))
     await expect(marks.synced()).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     writeFileSync(join(run, 'tainted'), '')

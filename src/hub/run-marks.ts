@@ -2,11 +2,12 @@ import * as fs from 'node:fs'
 import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ToolError } from '../core/index.ts'
-import { errnoOf } from '../lib/index.ts'
+import { errnoOf, escapeLine } from '../lib/index.ts'
 import { diskError, parseEvent, readLinesSync } from '../records/log/index.ts'
 import { openOurs, syncFolder } from '../system/index.ts'
 
 const TAINT_MARK = 'tainted'
+const CLEARED_MARK = 'taint-cleared'
 const OWNER_MARK = 'principal'
 /** Errors that are ignored here: opening the run reports them if they matter. */
 const NOT_THERE = new Set(['ENOENT', 'ENOTDIR'])
@@ -33,10 +34,34 @@ export class RunMarks {
     this.#write(OWNER_MARK, principal)
   }
 
-  setTainted(): void {
-    if (this.#isTainted) return
-    this.#write(TAINT_MARK, '')
+  /** Marks the run as tainted. A loss of power may lose names of sources that are added later, never the taint. */
+  setTainted(sources: TaintSources, { isChanged }: { readonly isChanged: boolean }): void {
+    if (this.#isTainted && !isChanged) return
+    const content = sources.list.join('\n')
+    if (this.#isTainted) rewrite(join(this.#folder, TAINT_MARK), content)
+    else this.#write(TAINT_MARK, content)
     this.#isTainted = true
+  }
+
+  /** Whether the run was tainted before its taint was cleared. */
+  get wasCleared(): boolean {
+    return fs.existsSync(join(this.#folder, CLEARED_MARK))
+  }
+
+  /** Keeps on disk that the run was tainted, before `removeTaint`. */
+  async setCleared(): Promise<void> {
+    this.#write(CLEARED_MARK, '')
+    await this.synced()
+  }
+
+  /** Removes the mark of a tainted run. Call `synced` next. */
+  removeTaint(): void {
+    fs.rmSync(join(this.#folder, TAINT_MARK), { force: true })
+    this.#isTainted = false
+    // The folder is synced with any mark that is left in it.
+    this.#unsynced.delete(TAINT_MARK)
+    this.#unsynced.add(CLEARED_MARK)
+    this.isDurable = false
   }
 
   /** Resolves when the marks are durable. Returns `undefined` if they already are. */
@@ -93,6 +118,64 @@ export function runOwner(folder: string, id: string): RunMarkedBy | undefined {
 /** Returns whether the folder of a run has the mark of a tainted run. */
 export function isMarkedTainted(folder: string): boolean {
   return fs.existsSync(join(folder, TAINT_MARK))
+}
+
+/** Returns what tainted a run, by the mark in its folder. */
+export function markedSources(folder: string): readonly string[] {
+  if (!isMarkedTainted(folder)) return []
+  try {
+    const lines = fs.readFileSync(join(folder, TAINT_MARK), 'utf8').split('\n')
+    const sources = lines.filter((line) => line !== '').slice(0, MAX_SOURCES)
+    if (sources.length > 0) return sources.map(shorten)
+  } catch {
+    // The names only help people: the run is tainted in any case.
+  }
+  return [UNKNOWN_SOURCE]
+}
+
+/** Marks of older versions, and those that a loss of power has emptied, name no source. */
+const UNKNOWN_SOURCE = 'an unknown source'
+const OTHER_SOURCES = 'other sources'
+const MAX_SOURCES = 20
+const MAX_SOURCE_CHARS = 200
+
+/** What has tainted a run, in order: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
+export class TaintSources {
+  readonly #names: Set<string>
+  readonly #redact: (text: string) => string
+
+  constructor(redact: (text: string) => string, names: readonly string[] = []) {
+    this.#redact = redact
+    this.#names = new Set(names)
+  }
+
+  /** Returns whether the list has changed: it has each source once, and at most 20. */
+  add(source: string): boolean {
+    const names = this.#names
+    if (names.has(source) || names.size >= MAX_SOURCES) return false
+    const name = shorten(this.#redact(source))
+    const before = names.size
+    names.add(before < MAX_SOURCES - 1 || names.has(name) ? name : OTHER_SOURCES)
+    return names.size > before
+  }
+
+  get list(): readonly string[] {
+    return [...this.#names]
+  }
+}
+
+function shorten(source: string): string {
+  const line = escapeLine(source)
+  return line.length <= MAX_SOURCE_CHARS ? line : `${line.slice(0, MAX_SOURCE_CHARS - 1)}…`
+}
+
+/** Replaces the content of a mark that is there already. */
+function rewrite(path: string, content: string): void {
+  try {
+    fs.writeFileSync(path, content, { mode: 0o600 })
+  } catch {
+    // A full disk: the mark itself stays, without some of its names.
+  }
 }
 
 /** Reads the owner from the first recorded call, for a process that ended before it could mark its run. */

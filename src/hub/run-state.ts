@@ -18,7 +18,7 @@ import type { FilesGuard } from '../sandbox/files/index.ts'
 import { createResponseCache, type ResponseCache } from '../sandbox/network/index.ts'
 import { createRunCache, createSeenFiles } from '../store/index.ts'
 import { StartQueue } from './pipeline/record.ts'
-import { assertOwner, isMarkedTainted, type RunMarkedBy, RunMarks, runOwner } from './run-marks.ts'
+import { assertOwner, markedSources, type RunMarkedBy, RunMarks, runOwner, TaintSources } from './run-marks.ts'
 import type { RunSandbox } from './run-sandbox.ts'
 import type { RunState, SandboxHandles } from './runtime.ts'
 
@@ -38,6 +38,8 @@ export interface RunsOptions {
   readonly sandbox: RunSandbox
   /** The store for the heads of the records. Default: none. */
   readonly heads?: HeadStore
+  /** Removes secrets from the names of what tainted a run. */
+  readonly redact: (text: string) => string
 }
 
 /** Options of one run. */
@@ -55,12 +57,14 @@ export class OpenRun implements RunState {
   /** Name of the principal that owns the run; `undefined` for the owner of the hub. */
   readonly principal: string | undefined
   readonly records: RunRecords | undefined
-  readonly cache: RunCache
+  readonly cache: ReturnType<typeof createRunCache>
   readonly starts: StartQueue
   readonly sandbox: SandboxHandles
   readonly seen: SeenFiles = createSeenFiles()
   readonly recent: RecentCall[] = []
   readonly responses: ResponseCache
+  readonly backgroundCommands = new Set<string>()
+  readonly earlierCommands = new Set<string>()
   evidence: ValueEvidence | undefined
   inFlight = 0
   isActive = true
@@ -68,6 +72,11 @@ export class OpenRun implements RunState {
   /** Set by `taint`. */
   tainted: boolean
   readonly marks: RunMarks | undefined
+  #sources: TaintSources
+  /** The sources since `clearTaint` was called, until it is done. */
+  #newSources: TaintSources | undefined
+  readonly #redact: (text: string) => string
+  #wasCleared = false
   /** The id of the first call that tainted the run in this process. */
   #taintedBy: string | undefined
   #isTaintedByMany = false
@@ -78,7 +87,7 @@ export class OpenRun implements RunState {
   #commands: ProcessGuard | undefined
 
   constructor(id: string, options: OpenRunOptions, owner: RunOwner | undefined) {
-    const { folder, durability, clock, onAppend, heads } = options
+    const { folder, durability, clock, onAppend, heads, redact } = options
     const sandbox = owner?.sandbox ?? options.sandbox
     this.id = id
     const known = folder === false ? undefined : ownerOnDisk(folder, id)
@@ -104,16 +113,69 @@ export class OpenRun implements RunState {
       sandboxLevel: () => sandbox.sandboxLevel(),
     }
     this.tainted = this.marks?.isTainted ?? false
+    this.#redact = redact
+    this.#sources = new TaintSources(redact, this.tainted ? markedSources(this.records!.folder) : [])
   }
 
-  /** Taints the run permanently: a mark in its folder keeps the taint for later processes. */
-  taint(callId: string): void {
+  get taintedBy(): readonly string[] {
+    return this.#sources.list
+  }
+
+  get hasOutsideArtifacts(): boolean {
+    return this.tainted || this.#wasCleared || (this.marks?.wasCleared ?? false)
+  }
+
+  /** Taints the run until `clearTaint`: a mark in its folder keeps the taint for later processes. */
+  taint(callId: string | undefined, source: string): void {
+    this.#newSources?.add(source)
+    const isChanged = this.#sources.add(source)
     this.#taintedBy ??= callId
-    if (callId !== this.#taintedBy) this.#isTaintedByMany = true
+    if (callId !== undefined && callId !== this.#taintedBy) this.#isTaintedByMany = true
     const isNew = !this.tainted
     this.tainted = true
-    this.marks?.setTainted()
+    this.marks?.setTainted(this.#sources, { isChanged })
     if (isNew) for (const listener of [...this.#taintListeners]) listener()
+  }
+
+  /**
+   * Clears the taint, on record first: a process that is killed in between leaves the run tainted. Content that is read
+   * meanwhile taints it again, as it does later. Returns what had tainted the run.
+   */
+  async clearTaint(clearing: { readonly by: string; readonly reason: string }): Promise<readonly string[]> {
+    if (this.#newSources) throw new ToolError('CONFLICT', `Somebody else is clearing the taint of run ${this.id}.`)
+    const sources = this.taintedBy
+    const since = new TaintSources(this.#redact)
+    this.#newSources = since
+    this.inFlight++
+    try {
+      this.records?.append({ type: 'taint-cleared', ...clearing, sources })
+      await this.records?.synced()
+      await this.marks?.setCleared()
+      if (since.list.length === 0) this.#untaint()
+      else this.marks?.setTainted(since, { isChanged: true })
+      this.#sources = since
+      this.#newSources = undefined
+      await this.marks?.synced()
+    } catch (error) {
+      if (ToolError.is(error) || !this.records) throw error
+      throw diskError(`The taint of run ${this.id} cannot be cleared`, this.records.folder, error)
+    } finally {
+      if (this.#newSources === since) this.#newSources = undefined
+      this.inFlight--
+    }
+    return sources
+  }
+
+  /** What was kept in the run while it was tainted is dropped, or taints the run again when it is read. */
+  #untaint(): void {
+    this.marks?.removeTaint()
+    this.tainted = false
+    this.#wasCleared = true
+    this.#taintedBy = undefined
+    this.#isTaintedByMany = false
+    this.cache.clear()
+    for (const id of this.backgroundCommands) this.earlierCommands.add(id)
+    this.backgroundCommands.clear()
   }
 
   onTaint(listener: () => void): () => void {
@@ -183,7 +245,9 @@ export class Rehearsal implements RunState {
   readonly seen: SeenFiles = createSeenFiles()
   readonly recent: RecentCall[] = []
   readonly responses: ResponseCache
-  readonly tainted: boolean
+  readonly taintedBy: readonly string[]
+  readonly backgroundCommands = new Set<string>()
+  readonly earlierCommands = new Set<string>()
   readonly marks = undefined
   evidence: ValueEvidence | undefined
   inFlight = 0
@@ -195,7 +259,7 @@ export class Rehearsal implements RunState {
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     const workspace = sandbox.workspaceOf(id) ?? (folder === false ? undefined : join(folder, id, 'workspace'))
     const deliverables = folder === false ? undefined : join(folder, id, 'deliverables')
-    this.tainted = folder !== false && isRunId(id) && isMarkedTainted(join(folder, id))
+    this.taintedBy = folder !== false && isRunId(id) ? markedSources(join(folder, id)) : []
     this.sandbox = {
       files: () => sandbox.standInShared(deliverables) ?? sandbox.standIn(workspace, deliverables),
       artifacts: () => undefined,
@@ -203,6 +267,14 @@ export class Rehearsal implements RunState {
       process: () => sandbox.sharedProcesses() ?? sandbox.standInProcesses(workspace),
       sandboxLevel: () => sandbox.sandboxLevel(),
     }
+  }
+
+  get tainted(): boolean {
+    return this.taintedBy.length > 0
+  }
+
+  get hasOutsideArtifacts(): boolean {
+    return this.tainted
   }
 
   taint(): void {}

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Clock, isRunId, type ReadArtifact, ToolError } from '../core/index.ts'
 import { type ArtifactReader, findArtifactOf, readArtifactOf } from '../records/artifacts/index.ts'
 import type { RecordedLine } from '../records/log/index.ts'
@@ -61,6 +63,36 @@ export class Runs {
     this.#open.set(id, run)
     this.#idle.add(run)
     return run
+  }
+
+  /**
+   * Changes a run that has started. A run that is not open is opened for the change alone, and calls wait meanwhile: they
+   * may need another sandbox. Throws NOT_FOUND if there is no such run.
+   */
+  async change<T>(id: string, work: (run: OpenRun) => Promise<T>): Promise<T> {
+    for (let closing = this.#closing.get(id); closing; closing = this.#closing.get(id)) await closing.catch(() => {})
+    const present = this.#open.get(id)
+    if (present && !present.records?.isGone) {
+      void this.open(id)
+      return work(present)
+    }
+    const { folder } = this.#options
+    if (folder === false || !isRunId(id) || !existsSync(join(folder, id, 'events.jsonl')))
+      throw new ToolError('NOT_FOUND', `There is no run ${JSON.stringify(id.slice(0, 64))}.`, {
+        hint: 'List the runs with GET /v1/runs or tool-hub runs.',
+      })
+    if (!this.#takesMore) throw new ToolError('ABORTED', 'The hub is closed.')
+    const run = new OpenRun(id, { ...this.#options, onAppend: this.#onAppend }, undefined)
+    const changing = work(run).finally(() => run.close())
+    const settled = changing.then(
+      () => {},
+      () => {},
+    )
+    this.#closing.set(
+      id,
+      settled.finally(() => this.#closing.delete(id)),
+    )
+    return changing
   }
 
   /** Returns a run for questions such as `explain`: the open run, or one that writes nothing. */

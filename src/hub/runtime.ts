@@ -55,7 +55,16 @@ export interface RunState {
   readonly responses: ResponseCache
   /** Whether the run has read content from outside. */
   readonly tainted: boolean
-  taint(callId: string): void
+  /** What it has read from outside, for people: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
+  readonly taintedBy: readonly string[]
+  /** Taints the run; without a call id, only adds the source to those of a run that other calls have tainted. */
+  taint(callId: string | undefined, source: string): void
+  /** Whether its artifacts may hold content from outside: the run is tainted, or was before its taint was cleared. */
+  readonly hasOutsideArtifacts: boolean
+  /** The ids of the commands that continued in the background since the taint was last cleared. */
+  readonly backgroundCommands: Set<string>
+  /** The ids of those before: reading their output taints the run again. */
+  readonly earlierCommands: ReadonlySet<string>
   /** Calls the listener when the run becomes tainted. Returns a function that removes it. */
   onTaint(listener: () => void): () => void
   /** The marks for owner and taint in the folder of the run; `undefined` if the hub keeps no records. */

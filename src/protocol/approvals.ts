@@ -80,6 +80,8 @@ const approvalDetails = {
   requests: z.array(z.string()),
   /** `untrusted`: the run has read content from outside. */
   labels: z.array(z.enum(['untrusted'])),
+  /** What the run has read from outside, at most 20 sources. */
+  taintedBy: z.array(z.string()).optional(),
   /** What is dangerous about the call, in words, the most dangerous first. */
   risks: z.array(z.string()).optional(),
   /** What the call would do, for people. */

@@ -47,7 +47,10 @@ export {
   policyTestRequest,
 } from './policy.ts'
 export {
+  type ClearedTaintEntry,
   changeList,
+  clearedTaint,
+  clearTaintRequest,
   type FileChangeEntry,
   fileChange,
   type RunDetail,

@@ -56,6 +56,26 @@ export const fileChange = z.object({
 export type FileChangeEntry = z.infer<typeof fileChange>
 export const changeList = z.object({ changes: z.array(fileChange) })
 
+/** Body of `POST /v1/runs/{run}/clear-taint`. */
+export const clearTaintRequest = z.strictObject({
+  /** Why the content from outside is harmless; it is recorded. */
+  reason: z.string().min(1).max(2_000),
+})
+/** The taint that was cleared. */
+export const clearedTaint = z.object({
+  /** Id of the run. */
+  run: z.string(),
+  /** Who cleared it. */
+  by: z.string(),
+  /** Why. */
+  reason: z.string(),
+  /** What had tainted the run: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
+  sources: z.array(z.string()),
+  /** Whether the run has read more content from outside meanwhile, so that it is tainted again. */
+  isTainted: z.boolean(),
+})
+export type ClearedTaintEntry = z.infer<typeof clearedTaint>
+
 /** Body of `POST /v1/runs/{run}/undo`; without `call`, the whole run. */
 export const undoRequest = z.strictObject({
   call: z.string().optional(),

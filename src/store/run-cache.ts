@@ -18,7 +18,12 @@ interface Entry {
 const MAX_SEEN_FILES = 10_000
 
 /** Creates the cache of a run. It keeps JSON texts, so that no two callers ever hold the same object. */
-export function createRunCache({ maxEntries, maxBytes, maxValueBytes, clock }: RunCacheOptions): RunCache {
+export function createRunCache({
+  maxEntries,
+  maxBytes,
+  maxValueBytes,
+  clock,
+}: RunCacheOptions): RunCache & { clear(): void } {
   // Created with the first value: most runs cache nothing, and the cache reserves space for all entries.
   let entries: LRUCache<string, Entry> | undefined
   return {
@@ -40,6 +45,7 @@ export function createRunCache({ maxEntries, maxBytes, maxValueBytes, clock }: R
       entries.set(key, { json, bytes, expiresAt: expiry(ttlMs, clock) }, { size })
       return { bytes }
     },
+    clear: () => entries?.clear(),
   }
 }
 

@@ -51,6 +51,19 @@ describe.concurrent('tool-hub runs', () => {
     expect(tailed).toEqual(failed)
   })
 
+  it('clears the taint of a run, once and with a reason', async () => {
+    await folder.run(['call', 'test/nests', '--run', 'tainted-run'])
+    writeFileSync(join(folder.path, 'runs/tainted-run/tainted'), 'https://example.org')
+    const clear = ['runs', 'clear-taint', 'tainted-run']
+    expect((await folder.run(clear)).stderr).toContain('--reason')
+    const { stderr } = await folder.run([...clear, '--reason', 'our own page'])
+    expect(stderr).toContain('Cleared the taint of run tainted-run. It had read from: https://example.org')
+    expect((await folder.run(['runs', 'show', 'tainted-run'])).stdout).toMatch(/cleared +by cli:.* our own page/)
+    const again = await folder.run([...clear, '--reason', 'our own page'])
+    expect([again.code === 0, again.stderr]).toEqual([false, expect.stringContaining('not tainted')])
+    expect((await folder.run(['runs', 'clear-taint', 'no-such-run', '--reason', 'x'])).stderr).toContain('no-such-run')
+  })
+
   it('gives back an artifact, exact to the byte, by its reference', async () => {
     const text = 'a long line that is no more than text\n'.repeat(5_000)
     folder.write('long.txt', text)

@@ -1,17 +1,19 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { artifactHash } from '../../core/index.ts'
-import { errnoOf, escapeText } from '../../lib/index.ts'
+import { errnoOf, escapeLine, escapeText } from '../../lib/index.ts'
 import { Artifacts } from '../../records/artifacts/index.ts'
 import { listRuns, type RecordEvent, type RunInfo, readEvents, tailEvents } from '../../records/log/index.ts'
 import { isLocked } from '../../system/index.ts'
 import { interruptSignal, UsageError } from '../exit.ts'
+import { readCliConfig } from '../hub/config.ts'
 import { findOpenRun, findRun, runsFolder } from '../hub/find-run.ts'
+import { withHubOf } from '../hub/with-hub.ts'
 import { addConfigOption, addDefaultList } from '../input/options.ts'
-import { ownCommand } from '../invocation.ts'
+import { callerName, ownCommand } from '../invocation.ts'
 import { countNoun, table } from '../output/layout.ts'
 import { print, printBytes, printJson, printJsonLine, readerGone, say } from '../output/print.ts'
 import { printToolEvents, Timeline, TOOL_EVENTS } from '../output/timeline.ts'
@@ -37,6 +39,9 @@ export function describeRuns(command: Command): void {
   describeRunsTail(command.command('tail').summary('Follow a run as it happens'))
   describeRunsArtifact(
     command.command('artifact').summary('Print an artifact: content that was too large for a result'),
+  )
+  describeRunsClearTaint(
+    command.command('clear-taint').summary('Let a run count as one that has read nothing from outside, on record'),
   )
   describeRunsRemove(command.command('remove').summary('Remove a run; the removal is recorded'))
   describeRunsPrune(command.command('prune').summary('Remove old runs; the removal is recorded'))
@@ -190,6 +195,41 @@ async function printArtifact(ref: string, flags: ArtifactFlags): Promise<void> {
   if (flags.out !== undefined) return say(`Wrote ${countNoun(bytes.byteLength, 'byte')} to ${escapeText(flags.out)}.`)
   // Exact in a pipe, where it is data; harmless on a terminal.
   await (process.stdout.isTTY ? print(escapeText(Buffer.from(bytes).toString('utf8'))) : printBytes(bytes))
+}
+
+interface ClearTaintFlags {
+  readonly config?: string
+  readonly reason: string
+  readonly json?: boolean
+}
+
+const CLEAR_TAINT_EXAMPLES = `
+Look at what the run has read first: tool-hub runs show. Who cleared the taint, why, and what the run had read is recorded.
+The next content from outside taints the run again. For a run that a service holds open, use its API:
+POST /v1/runs/RUN/clear-taint
+
+Examples:
+  tool-hub runs clear-taint run-20261115-093000-1a2b3c4d --reason "The page is our own handbook."`
+
+/** `runs clear-taint`: rules treat the run as one that has read nothing from outside. */
+function describeRunsClearTaint(command: Command): void {
+  addConfigOption(command)
+    .description('Let a run count as one that has read nothing from outside, until it does again.')
+    .argument('<run>', 'Id of the run or the beginning of it')
+    .requiredOption('--reason <text>', 'Why the content is harmless; it is recorded')
+    .addHelpText('after', CLEAR_TAINT_EXAMPLES)
+    .action(clearTaint)
+}
+
+async function clearTaint(wanted: string, flags: ClearTaintFlags): Promise<void> {
+  const folder = await findRun(await runsFolder(flags), wanted)
+  const run = basename(folder)
+  if (await isLocked(join(folder, 'lock')))
+    throw new UsageError(`Run ${run} is open.`, `Use POST /v1/runs/${run}/clear-taint of the service, or end its hub.`)
+  const { options } = await readCliConfig({ ...flags, plugins: false })
+  const cleared = await withHubOf(options, (hub) => hub.clearTaint(run, { by: callerName(), reason: flags.reason }))
+  if (flags.json) return printJson(cleared)
+  say(`Cleared the taint of run ${run}. It had read from: ${escapeLine(cleared.sources.join(', '))}`)
 }
 
 /** Equal content has one name, so the newest run that has it will do. */

@@ -31,7 +31,7 @@ export function describeRequest(request: ApprovalRequest, options: DescribeOptio
     ['rule', request.rule],
     ...(isOnlyTheRule(request) ? [] : [['reason', request.reason] as const]),
     ['caller', `${whoCalls(request)}, run ${request.run}`],
-    ...(request.labels.includes('untrusted') ? [['run', 'has read content from outside'] as const] : []),
+    ...(request.labels.includes('untrusted') ? [['run', outsideOf(request)] as const] : []),
     ...(request.purpose === undefined ? [] : [['purpose', request.purpose] as const]),
     ...(request.unproven === undefined
       ? []
@@ -45,6 +45,10 @@ export function describeRequest(request: ApprovalRequest, options: DescribeOptio
     ...request.requests.map((wish) => ['wish', wish] as const),
   ]
   return lines.map(([name, value]) => `${name!.padEnd(9)}  ${revealLine(value!)}`)
+}
+
+function outsideOf({ taintedBy = [] }: ApprovalRequest): string {
+  return `has read content from outside${taintedBy.length === 0 ? '' : `: ${taintedBy.join(', ')}`}`
 }
 
 /** A question of a tool in words; its form is shown as it is. */

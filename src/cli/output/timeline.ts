@@ -85,6 +85,8 @@ function describe(event: RecordEvent): string[] {
       )
     case 'command-tainted':
       return words('tainted', 'yellow', event.tool, `could read ${event.reason}`)
+    case 'taint-cleared':
+      return words('cleared', 'yellow', `by ${event.by}`, event.reason, `was tainted by ${event.sources}`)
     case 'command-connected':
       return words('network', event.outcome === 'connected' ? 'cyan' : 'red', event.tool, event.url, event.outcome)
     case 'process-started':

@@ -49,11 +49,11 @@ export function performFor(call: FeatureCall, pool: BrowserPool, maxMs: number):
       try {
         const working = work({ tab, run, signal, timeout: timeoutMs })
         const result = await untilStopped(working, signal, { timeoutMs, action: action.name })
-        call.markUntrusted()
+        call.markUntrusted(tab.url())
         return { ...(await stateOf(tab, run)), ...result }
       } catch (error) {
         throwIfAborted(signal)
-        call.markUntrusted()
+        call.markUntrusted(tab.url())
         const isBrowserGone = !chromium.browser.isConnected()
         throw toPageError(error, { action: action.name, timeoutMs, isBrowserGone, isTabGone: tab.isGone })
       }

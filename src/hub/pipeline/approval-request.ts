@@ -54,6 +54,7 @@ export async function createApprovalRequest(
     ...runtime.redactor.value(givenIds(call.options)),
     requests: [...decision.requests],
     labels: run.tainted ? ['untrusted' as const] : [],
+    ...(run.tainted && { taintedBy: run.taintedBy }),
     ...(risks.length > 0 && { risks }),
     views,
     history: recentCalls(run),

@@ -290,10 +290,29 @@ export function givenIds({ requestId, taskId, goalId }: CallOptions): GivenIds {
   }
 }
 
-/** Marks the run as tainted and the result as untrusted, because the call has read content from outside. */
-export function markUntrusted(run: RunState, call: Call): void {
-  run.taint(call.id)
+/**
+ * Marks the run as tainted and the result as untrusted, because the call has read content from outside. Default source: the
+ * hosts and systems that the call names, or its tool.
+ */
+export function markUntrusted(run: RunState, call: Call, source?: string): void {
+  const named = source === undefined ? call.targets.filter(isOutside) : []
+  for (const { value } of named) run.taint(call.id, outsideSource(value))
+  if (named.length === 0) run.taint(call.id, source === undefined ? toolSource(call) : outsideSource(source))
   labelCall(call)
+}
+
+/** Returns the tool, as a target where it is one of an MCP server: `mcp:mail/get_unread`. */
+function toolSource({ name }: Call): string {
+  return name.replace(/^mcp\/([\w-]+)\./, 'mcp:$1/')
+}
+
+function isOutside({ capability }: ResolvedTarget): boolean {
+  return capability === 'network' || capability === 'remote'
+}
+
+/** Returns the origin of a URL, because the rest may be long or secret, and any other source as it is. */
+function outsideSource(source: string): string {
+  return /^(https?|wss?):/i.test(source) && URL.canParse(source) ? new URL(source).origin : source
 }
 
 /** Marks the result of the call, and those of its parent calls, as untrusted. */

@@ -224,7 +224,7 @@ export function filesHandle(runtime: Runtime, run: RunState, call: DecidedCall):
     notice: (text) => call.notices.push(text),
     isUntrusted: (path) => runtime.untrusted.has(path),
     hasUntrusted: (folder, names) => runtime.untrusted.hasAny(folder, names),
-    onUntrusted: () => markUntrusted(run, call),
+    onUntrusted: (path) => markUntrusted(run, call, path),
   })
   const statesNoFile = capabilities.has('read:fs') && !call.capabilities.includes('read:fs')
   return statesNoFile ? withArtifacts(files, run, call) : files
@@ -238,7 +238,7 @@ export function networkHandle(runtime: Runtime, run: RunState, call: DecidedCall
     maxBytes: call.decision.constraints.maxBytes,
     permits: (url, capability) => holdToDecision(runtime, run, call, capability, url),
     beforeSend: () => recordIntent(runtime, run, call),
-    onAnswer: () => markUntrusted(run, call),
+    onAnswer: (url) => markUntrusted(run, call, url.origin),
     onRetry: () => call.attempts++,
     cache: run.responses,
     idempotencyKey: call.options.idempotencyKey,
@@ -280,7 +280,7 @@ type Read = (path: string, options?: unknown) => Promise<unknown>
 /**
  * Lets a call without file targets read artifacts of its own run by reference. Policy does not decide on them again, since
  * the run already had their content; artifacts of other runs are not available. Whether content comes from outside is known
- * for the run and not for each artifact, so what is read in a tainted run is labelled.
+ * for the run and not for each artifact, so what is read in a run that is or was tainted is labelled.
  */
 function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, call: DecidedCall): T {
   const openArtifacts = () =>
@@ -292,9 +292,9 @@ function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, ca
       canOverwrite: false,
       maxBytes: call.decision.constraints.maxBytes,
       mayRead: () => true,
-      isUntrusted: () => run.tainted,
-      hasUntrusted: () => run.tainted,
-      onUntrusted: () => markUntrusted(run, call),
+      isUntrusted: () => run.hasOutsideArtifacts,
+      hasUntrusted: () => run.hasOutsideArtifacts,
+      onUntrusted: () => markUntrusted(run, call, 'artifacts of the run'),
     })
   const reads = READS.map((name) => {
     const read: Read = async (path, options) => {

@@ -253,7 +253,7 @@ describe('the handles of a call', () => {
       filesHandle(runtime, run, call)
       const [told] = given as [FilesTold]
       told.notice('Look.')
-      told.onUntrusted()
+      told.onUntrusted('/outside')
       expect([call.notices, call.isUntrusted, tainted]).toEqual([['Look.'], true, ['c1']])
       expect([told.isUntrusted('/outside'), told.isUntrusted('/a'), told.isStopped()]).toEqual([true, false, false])
       expect([told.signal(), told.mayRead('/a'), told.journal]).toEqual([call.signal, true, undefined])
@@ -276,7 +276,7 @@ describe('the handles of a call', () => {
     told.permits('https://a.example/', 'network')
     expect(() => told.permits('https://a.example/', 'send')).toThrow(/used send/)
     told.onRetry()
-    told.onAnswer()
+    told.onAnswer(new URL('https://a.example/x'))
     await told.beforeSend()
     expect([call.attempts, call.isUntrusted, tainted, call.hasChanged]).toEqual([1, true, ['c1'], true])
     const stopped: unknown[] = []

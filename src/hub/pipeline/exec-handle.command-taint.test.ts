@@ -100,7 +100,7 @@ describe('the run of a command', () => {
   it('that is tainted already is told nothing, but the result of its call is labelled', async () => {
     const { taint, reach } = world()
     const [{ run, lines }, call] = [runOf(), newCall()]
-    run.taint('caller')
+    run.taint('caller', 'caller')
     const leave = await taint.enter(run, call, reach({ sandbox: 'none' }))
     expect([call.isUntrusted, lines, call.notices]).toEqual([true, [], []])
     leave()
@@ -120,7 +120,7 @@ describe('what a command changes', () => {
   it('is labelled where its run is tainted, until it has ended', async () => {
     const { folder, untrusted, taint, reach } = world()
     const { run, listeners } = runOf()
-    run.taint('caller')
+    run.taint('caller', 'caller')
     const leave = await taint.enter(run, newCall(), reach({ writes: [folder] }))
     const began = await untrusted.find(reach())
     expect(began).toBe(folder)
@@ -138,7 +138,7 @@ describe('what a command changes', () => {
       await taint.enter(other.run, third, reach()),
       await taint.enter(apart.run, fourth, reach({ sees: [join(folder, 'x')], hidden: [folder] })),
     ]
-    one.run.taint('caller')
+    one.run.taint('caller', 'caller')
     expect(other.lines).toMatchObject([
       { reason: `${folder}, where a command of a tainted run writes at the same time` },
     ])

@@ -58,6 +58,8 @@ function world({
     records: hasRecords ? { append: (line: never) => lines.push(line), openArtifact: () => file } : undefined,
     inFlight: 1,
     tainted: false,
+    backgroundCommands: new Set(),
+    earlierCommands: new Set(),
     taintedBeside: () => false,
     taint: (id: string) => tainted.push(id),
   } as unknown as RunState

@@ -18,7 +18,16 @@ export function execHandle(runtime: Runtime, run: RunState, call: DecidedCall): 
   const guard = run.sandbox.process()
   // Ends commands that are still running when the tool returns, except those that it started in the background.
   call.onStop(() => void guard.endCall(call.id))
-  return guard.handle(commandCall(runtime, run, call))
+  const commands = guard.handle(commandCall(runtime, run, call))
+  if (run.earlierCommands.size === 0) return commands
+  return {
+    ...commands,
+    find(id) {
+      // What it has written was not there to be seen when the taint was cleared.
+      if (run.earlierCommands.has(id)) markUntrusted(run, call, `output of the command ${id}`)
+      return commands.find(id)
+    },
+  }
 }
 
 function commandCall(runtime: Runtime, run: RunState, call: DecidedCall): CommandCall {
@@ -44,6 +53,7 @@ function commandCall(runtime: Runtime, run: RunState, call: DecidedCall): Comman
       // A run with a background command is not idle.
       run.inFlight++
       background.add(id)
+      run.backgroundCommands.add(id)
       await runtime.commands.processes.add({
         id,
         run: call.run,
@@ -107,7 +117,7 @@ function networkOf(runtime: Runtime, run: RunState, call: DecidedCall): CommandN
         url: url.slice(0, 2_000),
         outcome,
       })
-      if (isConnected) markUntrusted(run, call)
+      if (isConnected) markUntrusted(run, call, url)
       else if (!call.ended && refusals <= MAX_NOTICES) call.notices.push(`${url.slice(0, 200)}: ${outcome}`)
     },
   }
@@ -152,8 +162,7 @@ export class CommandTaint {
   constructor(untrusted: UntrustedFiles) {
     this.#untrusted = untrusted
     untrusted.onLabel = (path) => {
-      for (const command of this.#running)
-        if (canSee(command.reach, path)) taint(command, `${path}, which holds content from outside`)
+      for (const command of this.#running) if (canSee(command.reach, path)) taint(command, labelledFile(path))
     }
   }
 
@@ -169,7 +178,7 @@ export class CommandTaint {
     this.#running.add(command)
     try {
       const reason = await this.#reasonFor(reach)
-      if (reason !== undefined) taint(command, reason)
+      if (reason) taint(command, reason)
       if (run.tainted) this.#label(command)
       await this.#untrusted.synced()
       command.startedAt = timeBefore(reach.writes)
@@ -180,12 +189,16 @@ export class CommandTaint {
     }
   }
 
-  async #reasonFor(reach: CommandReach): Promise<string | undefined> {
-    if (reach.sandbox === 'none') return 'everything that this machine can reach, because there is no sandbox'
+  async #reasonFor(reach: CommandReach): Promise<Reason | undefined> {
+    if (reach.sandbox === 'none')
+      return {
+        source: 'a command without a sandbox',
+        text: 'everything that this machine can reach, because there is no sandbox',
+      }
     const [root] = reach.untrusted
-    if (root !== undefined) return `${root}, a root that is marked untrusted`
+    if (root !== undefined) return { source: root, text: `${root}, a root that is marked untrusted` }
     const found = await this.#untrusted.find(reach)
-    return found === undefined ? undefined : `${found}, which holds content from outside`
+    return found === undefined ? undefined : labelledFile(found)
   }
 
   /** Labels everything that the command changes from now on, and taints the runs whose commands can read it. */
@@ -198,7 +211,7 @@ export class CommandTaint {
       const shared = writes.find((folder) => canSee(other.reach, folder))
       if (shared === undefined || other === command) continue
       if (other.run === command.run) labelCall(other.call)
-      else taint(other, `${shared}, where a command of a tainted run writes at the same time`)
+      else taint(other, { source: shared, text: `${shared}, where a command of a tainted run writes at the same time` })
     }
   }
 }
@@ -208,9 +221,20 @@ function canSee({ sees, hidden }: CommandReach, path: string): boolean {
   return sees.some((folder) => isInside(folder) || isAtOrBelow(folder, path)) && !hidden.some(isInside)
 }
 
-function taint({ run, call }: Tracked, what: string): void {
+/** What a command could read. */
+interface Reason {
+  readonly source: string
+  /** The source in words, for the record and the caller. */
+  readonly text: string
+}
+
+function labelledFile(path: string): Reason {
+  return { source: path, text: `${path}, which holds content from outside` }
+}
+
+function taint({ run, call }: Tracked, { source, text: what }: Reason): void {
   const isNew = !run.tainted
-  if (!run.taintedBeside(call.id)) run.taint(FROM_FILES)
+  run.taint(run.taintedBeside(call.id) ? undefined : FROM_FILES, source)
   labelCall(call)
   if (!isNew) return
   run.records?.append({ type: 'command-tainted', callId: call.id, tool: call.name, reason: what })

@@ -28,7 +28,7 @@ export function featureCall(runtime: Runtime, run: RunState, call: DecidedCall, 
     permits: (capability, value) => holdToDecision(runtime, run, call, capability, value),
     allows: (capability, value) => allows(runtime, run, call, capability, value),
     beforeEffect: () => recordIntent(runtime, run, call),
-    markUntrusted: () => markUntrusted(run, call),
+    markUntrusted: (source) => markUntrusted(run, call, source),
     addUserText: (texts) => runtime.userTexts.add(run, texts),
     recordConnection(url, outcome) {
       const connected = { callId: call.id, tool: call.name, url: url.slice(0, MAX_URL_LENGTH), outcome }

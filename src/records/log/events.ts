@@ -274,6 +274,17 @@ export interface UserTextAdded {
   readonly text: string
 }
 
+/** An approver has cleared the run of its taint: it counts as one that has read nothing from outside, until it does. */
+export interface TaintCleared {
+  readonly type: 'taint-cleared'
+  /** Who cleared it. */
+  readonly by: string
+  /** Why, as the approver says. */
+  readonly reason: string
+  /** What had tainted the run: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
+  readonly sources: readonly string[]
+}
+
 /** A process has begun to write this run; a second one of a run continues it. */
 export interface RunOpened {
   readonly type: 'run-opened'
@@ -344,6 +355,7 @@ export type EventBody =
   | ProcessLost
   | HubChanged
   | UserTextAdded
+  | TaintCleared
   | RunOpened
   | RunClosed
   | LineTorn

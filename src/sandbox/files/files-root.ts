@@ -46,8 +46,8 @@ export interface FilesCall {
   readonly isUntrusted?: (realPath: string) => boolean
   /** Whether one of these files of a folder is. */
   readonly hasUntrusted?: (folder: string, names: readonly string[]) => boolean
-  /** Called when content from outside is read. */
-  readonly onUntrusted?: () => void
+  /** Called with the real path when content from outside is read. */
+  readonly onUntrusted?: (realPath: string) => void
 }
 
 /** The open roots of one guard with the checks that every read, change and search below them must pass. */
@@ -96,7 +96,7 @@ export function createFilesRoot(
     pass(target, use, { permits, isUntrusted, onUntrusted }) {
       admit(target, use === 'read' ? 'read' : 'write')
       permits?.(target.path, use)
-      if (use === 'read' && (target.root.isUntrusted || isUntrusted?.(target.path))) onUntrusted?.()
+      if (use === 'read' && (target.root.isUntrusted || isUntrusted?.(target.path))) onUntrusted?.(target.path)
     },
     passNames(folder, names, call) {
       const above = folder.path === '/' ? '/' : `${folder.path}/`
@@ -106,7 +106,7 @@ export function createFilesRoot(
       const permitted = filterPermitted(folder, names, call).filter((name) => !isClosed(name))
       if (permitted.length === 0) return permitted
       if (!folder.root.isUntrusted && !call.hasUntrusted?.(folder.path, permitted)) return permitted
-      call.onUntrusted?.()
+      call.onUntrusted?.(folder.path)
       // Rules may be stricter now that the run has met content from outside.
       return filterPermitted(folder, permitted, call)
     },

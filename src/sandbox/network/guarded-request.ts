@@ -135,7 +135,7 @@ export class GuardedRequest {
   #giveAgain({ status, headers, urls, bytes }: KeptAnswer): GuardedResponse {
     const { limit, streamLimit, call } = this.#order
     for (const url of urls) permitUrl(this.#wire, url, call)
-    call.onAnswer?.()
+    call.onAnswer?.(urls.at(-1)!)
     const facts = { status, headers, url: urls.at(-1)!.href, isCached: true, signal: call.signal }
     if (limit.overflow !== 'stream') return new WholeAnswer(facts, withinLimit(Buffer.from(bytes), limit))
     const whole = withinLimit(Buffer.from(bytes), streamLimit())

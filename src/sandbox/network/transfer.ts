@@ -19,7 +19,7 @@ export interface NetworkCall {
   /** Awaited before the first byte of a request that may carry data out: it puts the intent on record. */
   readonly beforeSend?: () => Promise<void> | undefined
   /** Called when a response has arrived, from any hop or the cache: the call now has untrusted content. */
-  readonly onAnswer?: () => void
+  readonly onAnswer?: (url: URL) => void
   /** Called before a retry. */
   readonly onRetry?: () => void
   /** The earlier responses of this run. */
@@ -60,7 +60,7 @@ export async function sendHop(
   }
   deadline.check()
   const transfer = await sendToFirst(wire, hop, place, extra ? new Map([...headers, ...extra]) : headers, deadline)
-  call.onAnswer?.()
+  call.onAnswer?.(hop.url)
   return transfer
 }
 

@@ -23,7 +23,21 @@ export const ANSWER_PAGE_CSP = `default-src 'none'; style-src 'sha256-${createHa
  * if only the ends of its arguments were stored, the reason says so.
  */
 export function approvalPage(approval: Approval): string {
-  const { tool, caller, purpose, targets, reason, rule, input, views, labels, history, requests, expiresAt } = approval
+  const {
+    tool,
+    caller,
+    purpose,
+    targets,
+    reason,
+    rule,
+    input,
+    views,
+    labels,
+    taintedBy,
+    history,
+    requests,
+    expiresAt,
+  } = approval
   const { risks = [] } = approval
   return page(`May ${caller} call ${tool}?`, [
     facts([
@@ -35,6 +49,7 @@ export function approvalPage(approval: Approval): string {
       ['Reason', reason],
       ['Skills ask for', requests.join('\n') || undefined],
       ['Labels', labels.join(', ') || undefined],
+      ['Read from outside', taintedBy?.join(', ')],
       ['Before', history.map(pastCall).join('\n') || undefined],
       ['Waits until', expiresAt],
     ]),

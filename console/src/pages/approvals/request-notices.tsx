@@ -60,6 +60,11 @@ export function RequestNotices({ request, isOver }: { request: HumanRequest; isO
               Nothing shows that the user chose: <VisibleText text={request.unproven.join(', ')} />.
             </p>
           )}
+          {request.taintedBy && (
+            <p>
+              <VisibleText text={`Read from: ${request.taintedBy.join(', ')}`} />
+            </p>
+          )}
         </Note>
       )}
     </>

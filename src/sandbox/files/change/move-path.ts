@@ -141,7 +141,7 @@ function checkEntry({ filesRoot, call }: ChangeScope, from: FileTarget, to: File
   refuseRoot(from)
   filesRoot.pass(from, 'write', call)
   filesRoot.pass(to, 'write', call)
-  if (from.root.isUntrusted && !to.root.isUntrusted) call.onUntrusted?.()
+  if (from.root.isUntrusted && !to.root.isUntrusted) call.onUntrusted?.(from.path)
   if (isReadable({ filesRoot, call }, from) || !isReadable({ filesRoot, call }, to)) return
   const message = `${quotePath(from.path)} may not be read, so it may not be moved to where it could be.`
   throw new ToolError('PATH_DENIED', message, { hint: 'Leave it where it is, or have the owner move it.' })

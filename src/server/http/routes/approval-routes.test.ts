@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type HttpServed, serveHttp } from '../../../../test/support/http-served.ts'
 import { defineTool } from '../../../core/tool.ts'
 import { approval, approvalOutcome } from '../../../protocol/approvals.ts'
+import { clearedTaint } from '../../../protocol/runs.ts'
 import { grantList } from '../../../protocol/service.ts'
 
 const post = defineTool({
@@ -12,14 +13,22 @@ const post = defineTool({
   capabilities: ['send'],
   execute: ({ text }) => text,
 })
+const inbox = defineTool({
+  name: 'inbox',
+  description: 'Reads a mailbox.',
+  input: z.strictObject({}),
+  capabilities: ['remote'],
+  targets: () => ({ remote: 'mcp:mail/get_unread' }),
+  execute: () => 'text of a stranger',
+})
 
 let served: HttpServed
 let agent = ''
 let boss = ''
 beforeAll(async () => {
   served = await serveHttp({
-    tools: [post],
-    policy: [{ ask: 'send' }],
+    tools: [post, inbox],
+    policy: [{ ask: 'send' }, { allow: 'remote' }],
     approve: undefined,
     approvals: { inbox: true, timeoutMs: 60_000 },
   })
@@ -74,5 +83,30 @@ describe('an approval over HTTP', () => {
     expect(json.grants).toHaveLength(1)
     expect((await served.ask('DELETE', `/v1/grants/${grant!.id}`, boss)).status).toBe(204)
     expect((await call('always', { onAsk: 'return' })).json.status).toBe('approval_required')
+  })
+})
+
+describe('the taint of a run over HTTP', () => {
+  it('is cleared by another caller with the scope approve, on record', async () => {
+    await served.ask('POST', '/v1/tools/inbox/call', agent, { input: {}, run: 'read' })
+    const path = '/v1/runs/read/clear-taint'
+    const why = { reason: 'The page is our own.' }
+    const reader = await served.newToken('reader', ['read', 'call', 'admin'])
+    expect((await served.ask('POST', path, reader, why)).status).toBe(403)
+    expect((await served.ask('POST', path, agent, why)).json.error).toMatchObject({ code: 'POLICY_DENIED' })
+    expect((await served.ask('POST', path, boss, {})).status).toBe(400)
+    const { json } = await served.ask('POST', path, boss, why)
+    expect(clearedTaint.parse(json)).toEqual({
+      run: 'read',
+      by: 'token:boss',
+      ...why,
+      sources: ['mcp:mail/get_unread'],
+      isTainted: false,
+    })
+    const again = await served.ask('POST', path, boss, why)
+    expect([again.status, again.json.error.code]).toEqual([409, 'CONFLICT'])
+    expect((await served.ask('POST', '/v1/runs/nowhere/clear-taint', boss, why)).status).toBe(404)
+    const { lines } = (await served.ask('GET', '/v1/runs/read/lines', boss)).json
+    expect(lines).toContainEqual(expect.objectContaining({ type: 'taint-cleared', by: 'token:boss', ...why }))
   })
 })

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import {
   changeList,
+  clearedTaint,
+  clearTaintRequest,
   recordLine,
   runDetail,
   runList,
@@ -83,6 +85,16 @@ export const RUN_ROUTES: readonly Route[] = [
     allow: ['read'],
     answers: [{ description: 'The changes', schema: changeList }],
     handle: async ({ context, param }) => answerJson({ changes: await context.service.history.changes(param('run')) }),
+  }),
+  defineRoute({
+    method: 'post',
+    path: '/v1/runs/{run}/clear-taint',
+    summary: 'Lets a run count as one that has read nothing from outside, until it does; nobody clears their own runs',
+    allow: ['approve'],
+    body: clearTaintRequest,
+    answers: [{ description: 'The taint that was cleared', schema: clearedTaint }],
+    handle: async ({ context, caller, param, body }) =>
+      answerJson(await context.service.hub.clearTaint(param('run'), { ...body, by: caller.name })),
   }),
   defineRoute({
     method: 'post',

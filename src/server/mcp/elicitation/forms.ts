@@ -41,6 +41,11 @@ const SEE_ALL =
 
 type Lasting = Pick<ApprovalReply, 'remember' | 'covers'>
 
+function outsideWarning({ taintedBy = [] }: ApprovalRequest): string {
+  const from = taintedBy.length === 0 ? '' : `: ${shownLine(taintedBy.join(', '))}`
+  return `Warning: this session has read content from outside${from}.`
+}
+
 /**
  * An approval request as a form: what would be done, what is dangerous about it, why it needs an approval, and how long the
  * approval holds. To accept the form is to approve. Every text from outside is shown as it is, on one line.
@@ -54,7 +59,7 @@ export function approvalForm(request: ApprovalRequest): ElicitationForm {
       'Note',
       views.flatMap((view) => (view.kind === 'command' ? (view.notes ?? []) : [])),
     ),
-    ...(labels.includes('untrusted') ? ['Warning: this session has read content from outside.'] : []),
+    ...(labels.includes('untrusted') ? [outsideWarning(request)] : []),
     `Reason: ${shownLine(reason, MAX_REASON_CHARS)}`,
     ...(purpose === undefined ? [] : [`Purpose, as the caller says: ${shownLine(purpose)}`]),
     ...listed('Requested by a skill (information, not a permission)', requests),

@@ -1,0 +1,53 @@
+import { isOwnCall } from '../approvals/index.ts'
+import { ToolError } from '../core/index.ts'
+import { escapeLine } from '../lib/index.ts'
+import type { ClearedTaint, ClearTaintOptions } from './hub-api.ts'
+import type { OpenRun } from './run-state.ts'
+import type { HubRuntime } from './runtime.ts'
+
+const MAX_BY_CHARS = 300
+const MAX_REASON_CHARS = 2_000
+
+/** Clears the taint of a run, on record. The checks and the record are one step: no call can read in between. */
+export async function clearTaint(
+  runtime: HubRuntime,
+  id: string,
+  { by, reason }: ClearTaintOptions,
+): Promise<ClearedTaint> {
+  const { runs, redactor, underWay } = runtime
+  const approver = textOf('by', by, MAX_BY_CHARS)
+  const clearing = {
+    by: redactor.text(approver),
+    reason: redactor.text(textOf('reason', reason, MAX_REASON_CHARS)),
+  }
+  return runs.change(id, async (run) => {
+    assertMayClear(run, approver)
+    for (const call of underWay) {
+      if (call.run !== id || !call.isUntrusted) continue
+      throw new ToolError('CONFLICT', `Call ${call.id} of ${call.name} has read content from outside and still runs.`, {
+        hint: `Clear the taint of run ${id} when the call has ended, and look at its result first.`,
+      })
+    }
+    const sources = await run.clearTaint(clearing)
+    return { run: id, ...clearing, sources, isTainted: run.tainted }
+  })
+}
+
+function assertMayClear({ id, principal, tainted }: OpenRun, by: string): void {
+  if (principal !== undefined && isOwnCall(principal, by))
+    throw new ToolError('POLICY_DENIED', `Run ${id} is of ${escapeLine(by)}, who cannot clear its taint.`, {
+      hint: 'Somebody else has to clear it.',
+    })
+  if (!tainted)
+    throw new ToolError('CONFLICT', `Run ${id} is not tainted: it has read nothing from outside.`, {
+      hint: 'There is nothing to clear.',
+    })
+}
+
+function textOf(name: string, value: unknown, maxChars: number): string {
+  const text = typeof value === 'string' ? value.trim() : ''
+  if (text !== '' && text.length <= maxChars) return text
+  throw new ToolError('INPUT_SCHEMA_INVALID', `${name} must be a text of 1 to ${maxChars} characters.`, {
+    hint: 'The record says who cleared the taint of a run, and why.',
+  })
+}
