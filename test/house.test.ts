@@ -5,8 +5,8 @@ import { type House, measureHouse } from './support/house.ts'
 type Bound = { readonly max: number } | { readonly min: number }
 
 const BOUNDS: Readonly<Record<keyof House, Bound>> = {
-  files: { max: 797 },
-  lines: { max: 126_200 },
+  files: { max: 800 },
+  lines: { max: 127_500 },
   shareUnder30: { max: 7 },
   shareFrom60To250: { min: 69 },
   // A file that only the index of its folder imports counts, although others use it through the index.

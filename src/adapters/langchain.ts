@@ -63,7 +63,9 @@ export interface LangChainFields {
     input: unknown,
     runManager?: { readonly handleToolEvent?: (chunk: unknown) => unknown },
     config?: {
+      /** Stops the call. */
       readonly signal?: AbortSignal
+      /** The call as the model made it. */
       readonly toolCall?: { readonly id?: string }
       /** The state of the graph, where LangGraph makes the call. */
       readonly state?: unknown

@@ -76,7 +76,8 @@ export async function suggestFromRuns(
   }
   const approvals = calls.filter(({ outcome, counts }) => outcome === 'approved' && counts).length
   return {
-    ...(await suggestRules(calls, replayOf(hub, signal))),
+    // A call that was denied may stand in a line that cannot be read: then no rule is known to be safe.
+    ...(unreadable.length > 0 ? { rules: [], withheld: [] } : await suggestRules(calls, replayOf(hub, signal))),
     runs: runs.length,
     calls: count,
     approvals,

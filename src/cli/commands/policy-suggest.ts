@@ -56,7 +56,9 @@ async function suggest(flags: SuggestFlags): Promise<void> {
   if (flags.json) await printJson(report)
   else if (report.rules.length > 0) await print(report.rules.map(describeSuggestion).join('\n'))
   for (const { run, reason } of report.unreadable)
-    say(escapeLine(`${run}: ${reason}. The rules were not compared with its calls; see tool-hub audit verify.`))
+    say(
+      escapeLine(`${run}: ${reason}. No rule is suggested while a denial may stand there; see tool-hub audit verify.`),
+    )
   for (const tool of report.withheld)
     say(escapeLine(`${tool}: no rule, because the arguments of a call that was not approved are not in the record.`))
   say(escapeLine(summarise(report, folder, flags.since)))
