@@ -59,7 +59,8 @@ export async function explainCall(
   const run = runtime.runs.rehearsal(begun.run, runtime.runOwner)
   let call: DecidedCall
   try {
-    await runtime.userTexts.prepare(run, undefined)
+    // A run that nobody has begun has heard nothing: its store need not even exist.
+    if (options.run !== undefined || runtime.runs.isOpen(begun.run)) await runtime.userTexts.prepare(run, undefined)
     call = await judge(runtime, run, begun, asked)
   } catch (thrown) {
     return runtime.redactor.value(refused(begun, asToolError(begun, thrown)))
