@@ -28,6 +28,11 @@ export class UserTexts {
 
   /** Adds the words of a call, and makes those of its run known. Returns a promise only if the store does. */
   prepare(run: RunState, texts: UserText | undefined): Promise<void> | undefined {
+    if (texts === undefined && run.records?.isNew) {
+      // Nobody has said anything in it yet: a store that nothing else needs is not opened for it.
+      run.evidence = NO_EVIDENCE
+      return undefined
+    }
     if (texts === undefined) return this.#load(run)
     return texts.length === 0 && run.evidence ? undefined : this.add(run, texts)
   }

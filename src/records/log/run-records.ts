@@ -65,6 +65,8 @@ export class RunRecords {
   readonly #schedule: WriteSchedule
   readonly #keeper: HeadKeeper | undefined
   readonly #started: string
+  /** Whether no process has used the run before. */
+  readonly isNew: boolean
   #last: ChainLink
   /** Size of the file once all waiting lines are written. */
   #bytes: number
@@ -104,6 +106,7 @@ export class RunRecords {
     this.#schedule = new WriteSchedule(files.events, options)
     const recovery = recover(folder, files.events, files.log, readHeadSync(folder))
     this.#last = recovery.last
+    this.isNew = recovery.last.seq === 0
     this.#bytes = files.events.bytes
     const lastHead = readLastHeadSync(dirname(folder))
     this.append({
