@@ -20,6 +20,9 @@ export class UserTexts {
   /** Texts of a run are added one after the other, so that calls that are made together add each text once. */
   readonly #adding = new WeakMap<RunState, Promise<void>>()
 
+  /** Whether this process has added any text: a run may get some before its first call. */
+  #hasAdded = false
+
   constructor(options: { readonly store: UserTextStore; readonly redactor: Redactor; readonly clock: Clock }) {
     this.#store = options.store
     this.#redactor = options.redactor
@@ -28,7 +31,7 @@ export class UserTexts {
 
   /** Adds the words of a call, and makes those of its run known. Returns a promise only if the store does. */
   prepare(run: RunState, texts: UserText | undefined): Promise<void> | undefined {
-    if (texts === undefined && run.records?.isNew) {
+    if (texts === undefined && run.records?.isNew && !this.#hasAdded) {
       // Nobody has said anything in it yet: a store that nothing else needs is not opened for it.
       run.evidence = NO_EVIDENCE
       return undefined
@@ -40,6 +43,7 @@ export class UserTexts {
   /** Adds what the user said and the run does not know yet. Secrets are removed before it is stored. */
   async add(run: RunState, texts: UserText): Promise<void> {
     if (!isUserText(texts)) throw new ToolError('INPUT_SCHEMA_INVALID', 'userText must be a text or a list of texts.')
+    this.#hasAdded = true
     const said = newest([texts].flat())
     const adding = (this.#adding.get(run) ?? Promise.resolve()).then(() => this.#addNew(run, said))
     const settled = adding.catch(() => {})
