@@ -122,7 +122,7 @@ describe('a command that could read a labelled file', () => {
 describe('a run whose taint was cleared', () => {
   const why = { by: 'user:ada', reason: 'harmless' }
 
-  it('is tainted again by a file that a command left, whoever can see it', async () => {
+  it('is tainted again by a file that a command left, also if others can see it', async () => {
     const { hub, root, exec, read } = world()
     await exec('one', `curl -sS --noproxy '' ${origin}/page -o page.txt`)
     expect(await hub.clearTaint('one', why)).toMatchObject({ sources: [origin], isTainted: false })

@@ -40,8 +40,8 @@ export function isIdName(name: string): boolean {
   return ID_NAMES.test(name)
 }
 
-/** Reads the values of a call. `isText` names arguments that are texts for people, beside those that are called so. */
-function readValues(input: unknown, isText: (argument: string) => boolean = () => false): CallValues | undefined {
+/** Reads the values of a call. Returns `undefined` if there are too many, or a text is too long. */
+function readValues(input: unknown): CallValues | undefined {
   const control: ControlValue[] = []
   const texts: ControlValue[] = []
   let left = MAX_VALUES
@@ -49,9 +49,7 @@ function readValues(input: unknown, isText: (argument: string) => boolean = () =
     if (left-- <= 0) return false
     if (Array.isArray(value)) return value.every((item) => visit(item, path, isFreeText))
     if (isPlainObject(value))
-      return Object.entries(value).every(([key, field]) =>
-        visit(field, [...path, key], isFreeText || isTextName(key) || isText(key)),
-      )
+      return Object.entries(value).every(([key, field]) => visit(field, [...path, key], isFreeText || isTextName(key)))
     // Without a value nothing is chosen.
     if (value === null || value === undefined || value === '') return true
     const argument = path.length === 1 ? path[0]! : toPointer(path)
@@ -76,12 +74,11 @@ const ITS_TEXT = 'its text'
  * said, or the arguments cannot be read.
  */
 export function unprovenOf(question: Pick<PolicyQuestion, 'arguments'>): readonly string[] | undefined {
-  const evidence = question.arguments?.evidence
-  const values = evidence?.hasUserText ? readValues(question.arguments?.input) : undefined
-  if (values === undefined || evidence === undefined) return undefined
-  const missing = [...new Set(unprovenValues(question).map(({ argument }) => argument))]
-  if (values.control.length > 0 || values.texts.some(({ value }) => evidence.isFromUser(value))) return missing
-  return [ITS_TEXT]
+  const { tool, input, evidence } = question.arguments ?? {}
+  const values = evidence?.hasUserText ? readValues(input) : undefined
+  if (tool === undefined || evidence === undefined || values === undefined) return undefined
+  if (values.control.length > 0) return [...new Set(unproven(tool, values, evidence).map(({ argument }) => argument))]
+  return values.texts.some(({ value }) => evidence.isFromUser(value)) ? [] : [ITS_TEXT]
 }
 
 /** Returns the values of a call that nothing shows to come from the user, to be approved one by one. */
@@ -91,8 +88,8 @@ export function unprovenValues({ arguments: given }: Pick<PolicyQuestion, 'argum
 }
 
 /**
- * Returns the control values that neither the user's words nor an earlier approval account for. A time on a day that
- * another value of the call accounts for is one of them: "at ten, for one hour".
+ * Returns the control values that neither the user's words nor an earlier approval account for. A time needs no evidence
+ * of its own on a day that another value of the call proves: "at ten, for one hour" gives the end as well.
  */
 function unproven(tool: string, { control }: CallValues, evidence: ValueEvidence): readonly ControlValue[] {
   const isProven = (given: ControlValue) =>

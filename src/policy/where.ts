@@ -47,10 +47,10 @@ export function compileWhere(
   where: Readonly<Record<string, WhereTest>>,
   effect: Effect,
 ): CompiledWhere | BrokenPattern {
-  const arguments_ = Object.entries(where)
-  if (arguments_.length === 0) return { broken: 'where names no argument' }
+  const entries = Object.entries(where)
+  if (entries.length === 0) return { broken: 'where names no argument' }
   const conditions: Condition[] = []
-  for (const [name, written] of arguments_) {
+  for (const [name, written] of entries) {
     const tests = compileTests(written, effect !== 'allow')
     if ('broken' in tests) return { broken: `where.${name}: ${tests.broken}` }
     const keys = name.startsWith('/') ? pointerKeys(name) : [name]
@@ -128,7 +128,8 @@ function compileTest(written: WhereValue | WhereRange, broadly: boolean): Test |
   if (typeof written === 'number' && !Number.isFinite(written)) return { broken: 'a number must be finite' }
   return (value) => {
     if (value === written) return 'yes'
-    return broadly && String(value).trim() === String(written) ? 'yes' : unless(typeof value === 'object')
+    if (broadly && String(value).trim() === String(written)) return 'yes'
+    return typeof value === 'object' ? 'unreadable' : 'no'
   }
 }
 
@@ -166,10 +167,6 @@ function compileText(written: string, broadly: boolean): Test | BrokenPattern {
 /** One spelling for texts that people and tools take for the same. */
 function fold(text: string): string {
   return text.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim()
-}
-
-function unless(isUnreadable: boolean): Answer {
-  return isUnreadable ? 'unreadable' : 'no'
 }
 
 type Step = { readonly literal: string } | { readonly any: 'one' | 'word' | 'all' }
