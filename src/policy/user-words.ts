@@ -4,14 +4,17 @@ const MIN_CHARS = 3
 const MAX_CHARS = 16_384
 /** Characters that end a word. A dot ends one only before a blank, and a colon not between digits. */
 const BREAK = String.raw`[\s"'\u0060“”‘’«»„()[\]{}<>,;!?=|*…]`
-/** Signs that may stand before a name or an amount. */
-const SIGN = '[#@$€£¥~+]'
-const BEFORE = new RegExp(String.raw`(?:^|${BREAK}|:(?!\d)|(?<!\d):)${SIGN}?$`, 'u')
+/** Signs that may stand before a name or an amount. `~` before a slash is a folder. */
+const SIGN = String.raw`(?:[#@$€£¥+]|~(?!\/))`
+/** What stands before a word, with the first character of the word at the end. */
+const BEFORE = new RegExp(String.raw`(?:^|${BREAK}|:(?!\d)|(?<!\d):)${SIGN}?(?=[^]$)`, 'u')
 const AFTER = new RegExp(`^(?:$|${BREAK}|[.:](?:$|${BREAK})|[%€$£¥](?:$|[.:]?${BREAK})|[.:%]$)`, 'u')
 const NUMBER = /[-−]?\d[\d.,]*\d|\d/gu
 const PLAIN_NUMBER = /^[-−]?\d+(?:\.\d+)?$/
 const GROUPED_NUMBER = /^[-−]?\d{1,3}(?:,\d{3})+(?:\.\d+)?$/
-const SCHEME = /\b(?:https?|ftp|mailto):(?:\/\/)?/g
+const SCHEME = new RegExp(String.raw`(?<=^|:|${BREAK})(?:https?|ftp|mailto):(?:\/\/)?`, 'gu')
+/** Blanks that nobody types: some of them are not even seen. */
+const ODD_BLANK = /[^\S \t\n\r]/
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const MONTH =
   '(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)'
@@ -44,20 +47,20 @@ export class UserWords {
   }
 
   /**
-   * Whether the value occurs in them: a text as whole words, a number by its value, of a list or an object everything in
-   * it. Case, blanks and the scheme of URLs do not count.
+   * Whether the value occurs in them: a text as whole words, a number by its value, everything in a list. Case, blanks and
+   * the scheme of URLs do not count. An object never does: its keys are values, too.
    */
   has(value: unknown): boolean {
     if (typeof value === 'number') return this.#numbers.has(value)
     if (typeof value === 'string') return this.#hasText(value)
-    if (typeof value !== 'object' || value === null) return false
-    const parts: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
-    return parts.length > 0 && parts.every((part) => this.has(part))
+    return Array.isArray(value) && value.length > 0 && value.every((part) => this.has(part))
   }
 
   #hasText(value: string): boolean {
     if (value.length > MAX_CHARS) return false
-    const wanted = foldWords(value).replace(/\/+$/, '')
+    // A name in other letters or with other blanks is another name, however similar they look.
+    if (value.normalize('NFKC') !== value || value.trim() !== value || ODD_BLANK.test(value)) return false
+    const wanted = foldWords(value).replace(/\/$/, '')
     if (wanted.length < MIN_CHARS) return false
     const moment = MOMENT.exec(wanted)
     if (moment && this.#hasMoment(moment[1]!, moment[2])) return true
@@ -76,7 +79,7 @@ export class UserWords {
       if (at === -1) return false
       const end = at + wanted.length
       const after = this.#text.slice(this.#text[end] === '/' ? end + 1 : end, end + 4)
-      if (BEFORE.test(this.#text.slice(Math.max(0, at - 3), at)) && AFTER.test(after)) return true
+      if (BEFORE.test(this.#text.slice(Math.max(0, at - 3), at + 1)) && AFTER.test(after)) return true
       from = at + 1
     }
     return false
@@ -117,7 +120,7 @@ function numbersIn(text: string): ReadonlySet<number> {
   const numbers = new Set<number>()
   for (const { 0: written, index } of text.matchAll(NUMBER)) {
     const end = index + written.length
-    if (!BEFORE.test(text.slice(Math.max(0, index - 3), index)) || !AFTER.test(text.slice(end, end + 4))) continue
+    if (!BEFORE.test(text.slice(Math.max(0, index - 3), index + 1)) || !AFTER.test(text.slice(end, end + 4))) continue
     if (PLAIN_NUMBER.test(written)) numbers.add(Number(written.replace('−', '-')))
     else if (GROUPED_NUMBER.test(written)) numbers.add(Number(written.replaceAll(',', '').replace('−', '-')))
   }
