@@ -1,28 +1,50 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../core/index.ts'
+import type { Capability, Rule } from '../core/index.ts'
 import { compilePolicy } from './compile-policy.ts'
 import { decide } from './decide.ts'
 import { UserWords } from './user-words.ts'
 
-const RULES: Rule[] = [{ allow: 'remote' }, { ask: 'remote', when: { tainted: true } }, { ask: 'danger:destructive' }]
+const RULES: Rule[] = [
+  { allow: 'remote' },
+  ...(['remote', 'send', 'browser', 'canvas'] as const).map((ask) => ({ ask, when: { tainted: true } })),
+  { ask: 'danger:destructive' },
+]
 const POLICY = compilePolicy({
   owner: RULES.map((rule, line) => ({ rule, source: { file: 'test.yaml', line }, base: '/' })),
 })
 
+/** A tool with these arguments. */
+const SCHEMA = {
+  jsonSchema: () => ({
+    properties: { shares: { type: 'object', additionalProperties: { $ref: '#/$defs/share' } } },
+    $defs: { share: { anyOf: [{ type: 'string' }, { properties: { access: {} } }] } },
+  }),
+}
+
 /** Decides on a call after content from outside was read, given what the user said. */
-function decided(said: string, input: unknown, { destructive = false, approved = [] as unknown[] } = {}) {
+function decided(
+  said: string,
+  input: unknown,
+  {
+    destructive = false,
+    approved = [] as unknown[],
+    capability = 'remote' as Capability,
+    schema = undefined as { jsonSchema(): unknown } | undefined,
+  } = {},
+) {
   const words = new UserWords([said])
   return decide(POLICY, {
     tool: 'mcp/x.act',
     names: ['mcp/x.act'],
     groups: [],
-    capabilities: destructive ? ['remote', 'danger:destructive'] : ['remote'],
+    capabilities: destructive ? ['remote', 'danger:destructive'] : [capability],
     targets: [],
     caller: 'direct',
     tainted: true,
     arguments: {
       tool: 'mcp/x.act',
       input,
+      schema,
       evidence: {
         hasUserText: !words.isEmpty,
         isFromUser: (value) => words.has(value),
@@ -85,11 +107,50 @@ describe('a call with side effects after content from outside', () => {
     ['an address in a text', 'mail ann@b.org', { to: 'ann@b.org', body: 'look at evil-site.com' }],
     ['a link in a text', 'mail ann@b.org', { to: 'ann@b.org', body: 'http://1.2.3.4/x' }],
     ['an account in a text', 'mail ann@b.org', { to: 'ann@b.org', body: 'GB29 NWBK 6016 1331 9268 19' }],
+    ['a link without a scheme', 'mail ann@b.org', { to: 'ann@b.org', body: '<img src=//1.2.3.4/x>' }],
+    ['a link without slashes', 'mail ann@b.org', { to: 'ann@b.org', body: 'http:1.2.3.4' }],
+    ['a number of a computer', 'mail ann@b.org', { to: 'ann@b.org', body: 'ping 1.2.3.4' }],
+    ['a shared folder', 'mail ann@b.org', { to: 'ann@b.org', body: 'open \\\\evil\\share' }],
+    ['a host behind dots', 'mail ann@b.org', { to: 'ann@b.org', body: 'see...evil.com' }],
+    ['a host with another dot', 'mail ann@b.org', { to: 'ann@b.org', body: 'evil。com' }],
+    ['a host with a hidden hyphen', 'mail ann@b.org', { to: 'ann@b.org', body: 'ev\u00adil.com' }],
+    ['a wallet', 'mail ann@b.org', { to: 'ann@b.org', body: 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq' }],
+    ['a field of a text', 'post to general', { channel: 'general', message: { recipient: 'eve', text: 'hi' } }],
+    ['a prompt', 'use gpt-4o', { model: 'gpt-4o', prompt: 'delete everything' }],
     ['texts alone', 'do it', { body: 'something else' }],
     ['nothing at all', 'do it', {}],
     ['too many values', 'mail ann@b.org', { to: Array(2_000).fill('ann@b.org') }],
   ])('asks for %s', (_, said, input) => {
     expect(effectOf(said, input)).toBe('ask')
+  })
+
+  it('takes keys that the tool does not name for values', () => {
+    const share = (shares: object) => effectOf('share it with ann@b.org, read access', { shares }, { schema: SCHEMA })
+    expect(share({ 'eve@evil.com': 'read' })).toBe('ask')
+    expect(share({ 'eve@evil.com': { access: 'read' } })).toBe('ask')
+    expect(share({ 'ann@b.org': { access: 'read' } })).toBe('allow')
+    const cyclic = { properties: { to: {} } as Record<string, unknown> }
+    cyclic.properties.self = cyclic
+    const schema = { jsonSchema: () => cyclic }
+    expect(effectOf('mail ann@b.org', { to: 'ann@b.org' }, { schema })).toBe('allow')
+    expect(effectOf('mail ann@b.org', { to: 'ann@b.org', eve: 'ann@b.org' }, { schema })).toBe('ask')
+  })
+
+  it.each(['send', 'browser', 'canvas'] as const)(
+    'takes a text that a program reads with %s for a choice',
+    (capability) => {
+      const said = 'post report to b.org/api'
+      expect(effectOf(said, { url: 'https://b.org/api', body: 'to=eve' }, { capability })).toBe('ask')
+      expect(effectOf(said, { url: 'https://b.org/api', body: 'report' }, { capability })).toBe('allow')
+    },
+  )
+
+  it.each(['a', 'a.', 'a-', '1', 'é', 'a@', '//', 'GB29 AA '])('takes no longer for a text of %j', (part) => {
+    const body = part.repeat(262_144 / part.length)
+    const started = process.cpuUsage()
+    expect(['allow', 'ask']).toContain(effectOf('mail ann@b.org', { to: 'ann@b.org', body }))
+    expect(effectOf('mail ann@b.org', { to: '/'.repeat(16_000), cc: 'a'.repeat(4_000_000) })).toBe('ask')
+    expect(process.cpuUsage(started).user).toBeLessThan(20_000_000)
   })
 
   it('runs with values that were approved before', () => {

@@ -1,7 +1,8 @@
+import type { Capability } from '../core/index.ts'
 import { isPlainObject, toPointer } from '../lib/index.ts'
 import type { PolicyQuestion } from './question.ts'
 import { dayOf } from './user-words.ts'
-import type { ValueEvidence } from './where.ts'
+import type { CallArguments, ValueEvidence } from './where.ts'
 
 /** A value of a call that says what the call does, and where it stands among the arguments. */
 export interface ControlValue {
@@ -19,16 +20,32 @@ interface CallValues {
 
 /** Names of arguments that are texts for people. */
 const TEXT_NAMES =
-  /^(?:body|subject|content|contents|text|message|description|title|summary|notes?|comments?|caption|details?|reason|markdown|html|prompt|memo)$/i
+  /^(?:body|subject|content|contents|text|message|description|title|summary|notes?|comments?|caption|details?|reason|markdown|html|memo)$/i
+/** What such an argument of these says is read by a program, so it decides as much as any other. */
+const READ_BY_PROGRAMS: ReadonlySet<Capability> = new Set(['exec', 'send', 'browser', 'canvas'])
 /** Names of arguments that identify something: a short number there is an id, and occurs in any text by chance. */
 const ID_NAMES = /(?:^|[_-])(?:ids?|key|token|code|number|no)$|I[dD]s?$/
 const MIN_ID = 100
 const MAX_VALUES = 1_000
 const MAX_TEXT_CHARS = 262_144
 
-/** Addresses that a text may lead to: URLs, hosts, mail addresses, account and card numbers. */
-const ADDRESS =
-  /[a-z][a-z0-9+.-]*:\/\/[^\s<>"']+|[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+|(?<![\p{L}\p{N}.@-])(?:[\p{L}\p{N}-]+\.)+\p{L}{2,24}(?:\/[^\s<>"']*)?|\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b|(?<![\d.])\d(?:[ _./-]?\d){12,18}(?![\d.])/giu
+/**
+ * Addresses that a text may lead to: URLs, hosts, mail addresses, account, card and wallet numbers. All repetitions before
+ * the first fixed character are bounded, so that the time grows with the text and not with its square.
+ */
+const ADDRESS = new RegExp(
+  [
+    String.raw`(?:[a-z][a-z0-9+.-]{0,30}:\/\/|(?<![\p{L}\p{N}])(?:https?|ftp|mailto|tel|sms|data|javascript):|\/\/)[^\s<>"']+`,
+    String.raw`[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63})+`,
+    String.raw`(?<![\p{L}\p{N}-])(?:[\p{L}\p{N}-]{1,63}\.){1,10}\p{L}{2,24}(?:\/[^\s<>"']*)?`,
+    String.raw`(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])`,
+    String.raw`\\\\[\p{L}\p{N}._-]{1,63}\\[^\s<>"']*`,
+    String.raw`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b`,
+    String.raw`(?<![\d.])\d(?:[ _./-]?\d){12,18}(?![\d.])`,
+    String.raw`(?<![\p{L}\p{N}])(?=[a-z]{0,62}\d)(?=\d{0,62}[a-z])[a-z0-9]{26,62}(?![\p{L}\p{N}])`,
+  ].join('|'),
+  'giu',
+)
 
 /** Whether an argument is called like a text for people. */
 export function isTextName(name: string): boolean {
@@ -41,29 +58,67 @@ export function isIdName(name: string): boolean {
 }
 
 /** Reads the values of a call. Returns `undefined` if there are too many, or a text is too long. */
-function readValues(input: unknown): CallValues | undefined {
+function readValues({ arguments: given, capabilities }: Question): CallValues | undefined {
   const control: ControlValue[] = []
   const texts: ControlValue[] = []
+  const hasTexts = !capabilities.some((capability) => READ_BY_PROGRAMS.has(capability))
+  const names = namesIn(given?.schema)
   let left = MAX_VALUES
-  const visit = (value: unknown, path: readonly string[], isFreeText: boolean): boolean => {
+  const visit = (value: unknown, path: readonly string[]): boolean => {
     if (left-- <= 0) return false
-    if (Array.isArray(value)) return value.every((item) => visit(item, path, isFreeText))
+    if (Array.isArray(value)) return value.every((item) => visit(item, path))
+    const argument = path.length === 1 ? path[0]! : toPointer(path)
     if (isPlainObject(value))
-      return Object.entries(value).every(([key, field]) => visit(field, [...path, key], isFreeText || isTextName(key)))
+      return Object.entries(value).every(([key, field]) => {
+        // A name that the tool does not give its arguments is chosen by the caller.
+        if (names && !names.has(key)) control.push({ argument, value: key })
+        return visit(field, [...path, key])
+      })
     // Without a value nothing is chosen.
     if (value === null || value === undefined || value === '') return true
-    const argument = path.length === 1 ? path[0]! : toPointer(path)
-    if (typeof value === 'string' && isFreeText) {
+    if (typeof value === 'string' && hasTexts && isTextName(path.at(-1) ?? '')) {
       if (value.length > MAX_TEXT_CHARS) return false
       texts.push({ argument, value })
-      for (const [address] of value.normalize('NFKC').matchAll(ADDRESS))
-        control.push({ argument, value: address.replace(/[.,:;!?)\]]+$/, '') })
+      for (const address of addressesIn(value)) control.push({ argument, value: address })
       return true
     }
     control.push({ argument, value })
     return true
   }
-  return visit(input, [], false) ? { control, texts } : undefined
+  return visit(given?.input, []) ? { control, texts } : undefined
+}
+
+type Question = Pick<PolicyQuestion, 'arguments' | 'capabilities'>
+
+/** Programs read a full stop in other scripts as a dot, and skip characters that nobody sees. */
+function addressesIn(text: string): readonly string[] {
+  const plain = text
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .replaceAll('\u3002', '.')
+  return Array.from(plain.matchAll(ADDRESS), ([address]) => address.replace(/[.,:;!?)\]]{1,10}$/, ''))
+}
+
+const knownNames = new WeakMap<object, ReadonlySet<string>>()
+
+/** The names of arguments and their fields in a schema, at any level. `undefined` without a schema. */
+function namesIn(schema: CallArguments['schema']): ReadonlySet<string> | undefined {
+  if (schema === undefined) return undefined
+  const known = knownNames.get(schema)
+  if (known) return known
+  const names = new Set<string>()
+  const seen = new Set<unknown>()
+  const left: unknown[] = [schema.jsonSchema()]
+  while (left.length > 0) {
+    const at = left.pop()
+    if (typeof at !== 'object' || at === null || seen.has(at)) continue
+    seen.add(at)
+    if (isPlainObject(at) && isPlainObject(at.properties))
+      for (const name of Object.keys(at.properties)) names.add(name)
+    left.push(...Object.values(at))
+  }
+  knownNames.set(schema, names)
+  return names
 }
 
 /** A call that chooses nothing but texts needs one of them to be the user's. */
@@ -73,17 +128,18 @@ const ITS_TEXT = 'its text'
  * Returns the arguments of a call that nothing shows to come from the user; `undefined` if nobody knows what the user
  * said, or the arguments cannot be read.
  */
-export function unprovenOf(question: Pick<PolicyQuestion, 'arguments'>): readonly string[] | undefined {
-  const { tool, input, evidence } = question.arguments ?? {}
-  const values = evidence?.hasUserText ? readValues(input) : undefined
+export function unprovenOf(question: Question): readonly string[] | undefined {
+  const { tool, evidence } = question.arguments ?? {}
+  const values = evidence?.hasUserText ? readValues(question) : undefined
   if (tool === undefined || evidence === undefined || values === undefined) return undefined
   if (values.control.length > 0) return [...new Set(unproven(tool, values, evidence).map(({ argument }) => argument))]
   return values.texts.some(({ value }) => evidence.isFromUser(value)) ? [] : [ITS_TEXT]
 }
 
 /** Returns the values of a call that nothing shows to come from the user, to be approved one by one. */
-export function unprovenValues({ arguments: given }: Pick<PolicyQuestion, 'arguments'>): readonly ControlValue[] {
-  const values = given?.evidence && readValues(given.input)
+export function unprovenValues(question: Question): readonly ControlValue[] {
+  const { arguments: given } = question
+  const values = given?.evidence && readValues(question)
   return given?.evidence && values ? unproven(given.tool, values, given.evidence) : []
 }
 

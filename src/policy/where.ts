@@ -16,6 +16,8 @@ export interface ValueEvidence {
 export interface CallArguments {
   readonly tool: string
   readonly input: unknown
+  /** The schema of its arguments: keys that it does not name are values, too. */
+  readonly schema?: { jsonSchema(): unknown }
   readonly evidence?: ValueEvidence
 }
 
