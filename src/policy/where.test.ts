@@ -53,8 +53,26 @@ describe('an allow with where', () => {
       'a\n@b.org',
     ])
       expect(allows({ to: '*@b.org' }, { to }), to).toBe(false)
+    for (const url of ['evil.com#', 'evil.com?', 'evil.com\\', 'evil.com＃', 'evil.com%2f'])
+      expect(allows({ url: 'https://*.b.org/x' }, { url: `https://${url}.b.org/x` }), url).toBe(false)
+    expect(allows({ url: 'https://b.org/pay?to=*' }, { url: 'https://b.org/pay?to=ann&to=eve' })).toBe(false)
     expect(allows({ path: '/srv/*' }, { path: '/srv/a/b' })).toBe(false)
     expect(allows({ path: '/srv/**' }, { path: '/srv/a b/c' })).toBe(true)
+  })
+
+  it('allows nothing above the folder that a glob names', () => {
+    for (const path of ['/srv/../etc/passwd', '/srv/a/..', '/srv/..\\x', '/srv/%2e%2E/x', '/srv/.%2e%2fx'])
+      expect(allows({ path: '/srv/**' }, { path }), path).toBe(false)
+    expect(allows({ path: '/srv/*' }, { path: '/srv/..' })).toBe(false)
+    expect(allows({ path: '/srv/**' }, { path: '/srv/a..b/c...d' })).toBe(true)
+    expect(allows({ path: '/srv/../x' }, { path: '/srv/../x' })).toBe(true)
+  })
+
+  it('reads the characters of regular expressions as they are', () => {
+    expect(allows({ to: 'a.c*' }, { to: 'abc' })).toBe(false)
+    expect(allows({ to: '(a|b)+$*' }, { to: 'a' })).toBe(false)
+    expect(allows({ to: '[a-z]*' }, { to: 'x' })).toBe(false)
+    expect(allows({ to: '[a-z]*' }, { to: '[a-z]x' })).toBe(true)
   })
 
   it('needs every element of a list, at every level, and one at least', () => {
@@ -63,6 +81,8 @@ describe('an allow with where', () => {
     expect(allows({ to: '*@b.org' }, { to: [['a@b.org'], ['x@evil.com']] })).toBe(false)
     expect(allows({ to: '*@b.org' }, { to: [] })).toBe(false)
     expect(allows({ '/people/mail': '*@b.org' }, { people: [{ mail: 'a@b.org' }, { mail: 'c@b.org' }] })).toBe(true)
+    for (const other of [{ email: 'x@evil.com' }, { mail: undefined }, null, {}, [{}]])
+      expect(allows({ '/people/mail': '*@b.org' }, { people: [{ mail: 'a@b.org' }, other] })).toBe(false)
     expect(allows({ '/a~1b/c': 1 }, { 'a/b': { c: 1 } })).toBe(true)
   })
 
@@ -81,6 +101,9 @@ describe('an allow with where', () => {
       expect(allows({ to: '*@b.org' }, input)).toBe(false)
     expect(allows({ '/to/name': 'x' }, { to: 'a text' })).toBe(false)
     expect(allows({ toString: '*' }, {})).toBe(false)
+    for (const n of [Number.NaN, Number.NEGATIVE_INFINITY, '3', 3n, [3, '3'], { valueOf: 3 }, true, null])
+      expect(allows({ n: { max: 5 } }, { n })).toBe(false)
+    expect(allows({ to: 'from-user' }, { to: undefined })).toBe(false)
   })
 
   it('takes evidence instead of a value', () => {
@@ -111,7 +134,22 @@ describe('a deny or an ask with where', () => {
     expect(denies({ to: '*@evil.com' }, { to: 'a@b.org' })).toBe(false)
   })
 
+  it('holds for numbers, truth values and hidden characters in other spellings', () => {
+    for (const n of ['100.0', '1e2', ' 0x64', '１００']) expect(denies({ n: 100 }, { n }), n).toBe(true)
+    expect(denies({ all: true }, { all: 'TRUE' })).toBe(true)
+    expect(denies({ to: '*@evil.com' }, { to: 'x@ev\u00adil.com\u200b' })).toBe(true)
+    expect(denies({ n: 100 }, { n: '' })).toBe(false)
+  })
+
+  it('holds behind many elements without a value', () => {
+    const people = [...Array(10_001).fill(null), { mail: 'x@evil.com' }]
+    expect(denies({ '/people/mail': '*@evil.com' }, { people })).toBe(true)
+    expect(denies({ '/people/mail': '*@evil.com' }, { people: [{}, { mail: 'x@evil.com' }] })).toBe(true)
+    expect(denies({ '/people/mail': '*@evil.com' }, { people: [{}, null] })).toBe(false)
+  })
+
   it('holds for what cannot be read, not for what is missing', () => {
+    expect(denies({ n: { min: 100 } }, { n: Number.NaN })).toBe(true)
     expect(denies({ n: { min: 100 } }, { n: '1e9' })).toBe(true)
     expect(denies({ to: '*@evil.com' }, { to: 'a'.repeat(4_000_000) })).toBe(true)
     expect(denies({ '/to/name': 'x' }, { to: 'a text' })).toBe(true)

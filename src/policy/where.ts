@@ -38,8 +38,13 @@ const MAX_GLOB_CHARS = 512
 const MAX_TESTS = 1_000
 /** How many elements of lists are compared. */
 const MAX_ELEMENTS = 10_000
-/** What separates values in a text: `*` of an allow stops there, so that one text cannot carry two recipients. */
-const SEPARATORS = /[\s,;<>"'`|@/\p{C}]/u
+/**
+ * What separates values in a text, or parts of an address: `*` of an allow stops there, so that one text cannot carry two
+ * recipients, and nobody else's host can stand before the part that the rule names.
+ */
+const SEPARATORS = /[\s,;<>"'`|@/\\#?&%\p{C}]/u
+/** A step to the folder above: a glob that allows what is below a folder does not allow to leave it. */
+const STEP_UP = /(?:^|[\\/])(?:\.|%2e){2}(?:$|[\\/?#]|%2f|%5c)/i
 
 type Answer = 'yes' | 'no' | 'unreadable'
 type Test = (value: unknown, argument: string, call: CallArguments) => Answer
@@ -76,37 +81,31 @@ interface Condition {
 function holdsForAll({ keys, name, tests }: Condition, call: CallArguments): boolean {
   const values = valuesAt(call.input, keys)
   if (values === 'unreadable' || values.length === 0) return false
-  return values.every((value) => tests.some((test) => test(value, name, call) === 'yes'))
+  return values.every((value) => value !== undefined && tests.some((test) => test(value, name, call) === 'yes'))
 }
 
 /** An ask or a deny: one value that matches is enough, and so is one that cannot be read. */
 function holdsForAny({ keys, name, tests }: Condition, call: CallArguments): boolean {
   const values = valuesAt(call.input, keys)
   if (values === 'unreadable') return true
-  return values.some((value) => tests.some((test) => test(value, name, call) !== 'no'))
+  return values.some((value) => value !== undefined && tests.some((test) => test(value, name, call) !== 'no'))
 }
 
 /**
- * Returns the values at a path: of a list, all its elements, at every level. Empty if there are none; `unreadable` if the
- * path leads into something that is not an object, or to too many values.
+ * Returns the values at a path: of a list, all its elements, at every level, with `undefined` for each that has none.
+ * `unreadable` if the path leads into something that is not an object, or to too many values.
  */
 function valuesAt(input: unknown, keys: readonly string[]): readonly unknown[] | 'unreadable' {
   let values: readonly unknown[] = [input]
   for (const key of keys) {
-    const next: unknown[] = []
-    for (const value of elementsOf(values)) {
-      if (value === undefined || value === null) continue
-      if (!isPlainObject(value)) return 'unreadable'
-      if (Object.hasOwn(value, key) && value[key] !== undefined) next.push(value[key])
-    }
-    values = next
+    if (values.some((value) => value !== undefined && value !== null && !isPlainObject(value))) return 'unreadable'
+    const next = (values as readonly (Record<string, unknown> | null | undefined)[]).map((value) =>
+      value && Object.hasOwn(value, key) ? value[key] : undefined,
+    )
+    values = next.some(Array.isArray) ? next.flat(Number.POSITIVE_INFINITY) : next
+    if (values.length > MAX_ELEMENTS) return 'unreadable'
   }
-  const elements = elementsOf(values)
-  return elements.length > MAX_ELEMENTS ? 'unreadable' : elements
-}
-
-function elementsOf(values: readonly unknown[]): readonly unknown[] {
-  return values.some(Array.isArray) ? values.flat(Number.POSITIVE_INFINITY).slice(0, MAX_ELEMENTS + 1) : values
+  return values
 }
 
 function compileTests(written: WhereTest, broadly: boolean): readonly Test[] | BrokenPattern {
@@ -130,8 +129,11 @@ function compileTest(written: WhereValue | WhereRange, broadly: boolean): Test |
   if (typeof written === 'number' && !Number.isFinite(written)) return { broken: 'a number must be finite' }
   return (value) => {
     if (value === written) return 'yes'
-    if (broadly && String(value).trim() === String(written)) return 'yes'
-    return typeof value === 'object' ? 'unreadable' : 'no'
+    if (typeof value === 'object') return 'unreadable'
+    if (!broadly) return 'no'
+    // The tool may read a number or a truth value from a text, in any spelling.
+    const text = fold(String(value))
+    return text === String(written) || (typeof written === 'number' && Number(text) === written) ? 'yes' : 'no'
   }
 }
 
@@ -144,7 +146,7 @@ function compileRange(range: WhereRange): Test | BrokenPattern {
     return { broken: 'min and max must be numbers' }
   if (min > max) return { broken: `min ${min} is over max ${max}, so this rule can never match` }
   return (value) => {
-    if (typeof value === 'number') return value >= min && value <= max ? 'yes' : 'no'
+    if (Number.isFinite(value)) return (value as number) >= min && (value as number) <= max ? 'yes' : 'no'
     // The tool may read a number from a text, but how is unknown.
     return 'unreadable'
   }
@@ -162,13 +164,19 @@ function compileText(written: string, broadly: boolean): Test | BrokenPattern {
     const compared = broadly ? fold(text) : text
     // An allow of a text is not an allow of the number that is written so.
     if (!broadly && typeof value !== 'string') return 'no'
-    return compared === wanted || matches?.(compared) ? 'yes' : 'no'
+    if (compared === wanted) return 'yes'
+    return matches?.(compared) && (broadly || !STEP_UP.test(text)) ? 'yes' : 'no'
   }
 }
 
-/** One spelling for texts that people and tools take for the same. */
+/** One spelling for texts that people and tools take for the same. Characters that nobody sees do not count. */
 function fold(text: string): string {
-  return text.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim()
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/\p{Cf}/gu, '')
+    .trim()
 }
 
 type Step = { readonly literal: string } | { readonly any: 'one' | 'word' | 'all' }
@@ -193,7 +201,8 @@ function followSteps(steps: readonly Step[], text: string): boolean {
   let next = new Uint8Array(steps.length + 1)
   reach(steps, here, 0)
   for (const character of text) {
-    const isSeparator = SEPARATORS.test(character)
+    // Programs read some characters as the one that they look like.
+    const isSeparator = SEPARATORS.test(character > '~' ? character.normalize('NFKC') : character)
     next.fill(0)
     for (let at = 0; at < steps.length; at++) {
       if (here[at] === 0) continue
