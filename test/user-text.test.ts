@@ -69,6 +69,26 @@ it('lets a tainted run do what the user named, and asks for everything else', as
   expect(lines).not.toContain('ghp_0123')
 })
 
+it('does not take what a tool chooses itself for what the user named', async () => {
+  const note = defineTool({
+    name: 'note.write',
+    description: 'Writes a note and its index.',
+    input: z.strictObject({ path: z.string() }),
+    capabilities: ['write:fs'],
+    targets: ({ path }) => ({ 'write:fs': path }),
+    execute: async ({ path }, { fs }) => {
+      await fs.writeText(path, 'x', {})
+      await fs.writeText('index.txt', 'x', {})
+    },
+  })
+  const rules = [{ allow: 'write:fs' }, { ask: 'write:fs', when: { tainted: true } }] as const
+  const hub = open({ tools: [note], policy: [...rules], sandbox: { root: folder } })
+  const options = { run: 'r', untrusted: true, userText: 'Write note.txt' }
+  expect(await hub.call(note, { path: 'note.txt' }, options)).toMatchObject({
+    error: { code: 'POLICY_DENIED', message: expect.stringContaining('index.txt, which is not among its targets') },
+  })
+})
+
 it('allows by rule what occurs in the words of the user, and only that', async () => {
   const rules = [{ allow: 'post.send', where: { to: 'from-user' } }] as const
   const hub = open({ policy: [...rules] })

@@ -137,7 +137,7 @@ export function readableFiles(
     const { policy } = runtime
     const { tainted } = run
     if (last?.policy !== policy || last.tainted !== tainted)
-      last = { policy, tainted, allowIn: allowFiles(policy, question(runtime, run, call), 'read:fs') }
+      last = { policy, tainted, allowIn: allowFiles(policy, questionAtUse(runtime, run, call), 'read:fs') }
     return last.allowIn(folder)
   }
 }
@@ -150,8 +150,19 @@ export function decideNow(
   capability: Capability,
   value: string,
 ): Decision {
-  const asked = { ...question(runtime, run, call), capabilities: [capability], targets: [{ capability, value }] }
+  const asked = { ...questionAtUse(runtime, run, call), capabilities: [capability], targets: [{ capability, value }] }
   return decide(runtime.policy, asked)
+}
+
+/**
+ * The question about targets that a call uses and has not named: what the user said about its arguments does not lift a
+ * rule for them. A server that redirects may have chosen them.
+ */
+function questionAtUse(runtime: Runtime, run: Taint, call: DecidedCall): PolicyQuestion {
+  const asked = question(runtime, run, call)
+  const { arguments: given } = asked
+  if (!given?.evidence?.hasUserText) return asked
+  return { ...asked, arguments: { ...given, evidence: { ...given.evidence, hasUserText: false } } }
 }
 
 function isApproved({ approvedBy, targets }: Call, capability: Capability, value: string): boolean {
