@@ -190,6 +190,8 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly doubt?: string
   /** Whether its results count as content from outside. Default: those of calls that use the network or another system. */
   readonly results?: 'own' | 'outside'
+  /** Whether it may delete or overwrite something that no capability shows: what the user named still asks in a tainted run. */
+  readonly mayDestroy?: boolean
   /** The function of the tool. Call it through the hub only: by itself it checks and records nothing. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly execute: (input: any, ctx: any) => unknown
@@ -296,6 +298,11 @@ export interface ToolSpec<
    * that use the network or another system (`outside`), and no others (`own`).
    */
   results?: 'own' | 'outside'
+  /**
+   * Whether it may delete or overwrite something that no capability shows. In a tainted run, a call of it asks even if the
+   * user has named everything that it chooses. Default: false.
+   */
+  mayDestroy?: boolean
   /**
    * Does the work and returns the data, or throws a `ToolError`. `ctx` has a handle only for a declared capability: if
    * TypeScript says that `fs` does not exist on `BaseContext`, add `capabilities: ['read:fs']`.

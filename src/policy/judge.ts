@@ -56,7 +56,7 @@ const folded = new WeakMap<readonly string[], readonly string[]>()
 /** The first level with a rule about the demand decides it. */
 export function judgeDemand(policy: Policy, question: PolicyQuestion, demand: Demand): Judgement {
   const judgement = judgeByRules(policy, question, demand)
-  if (judgement.effect === 'ask' && judgement.rule?.when?.tainted && mayBeProven(demand)) {
+  if (judgement.effect === 'ask' && judgement.rule?.when?.tainted && mayBeProven(question, demand)) {
     const unproven = unprovenOf(question)
     if (unproven?.length === 0) return { ...judgement, effect: 'allow', unproven }
     if (unproven) return { ...judgement, unproven }
@@ -66,8 +66,8 @@ export function judgeDemand(policy: Policy, question: PolicyQuestion, demand: De
 }
 
 /** Deleting and running commands always ask, also for what the user has named. */
-function mayBeProven({ capability }: Demand): boolean {
-  return capability !== 'danger:destructive' && capability !== 'exec'
+function mayBeProven({ mayDestroy }: PolicyQuestion, { capability }: Demand): boolean {
+  return !mayDestroy && capability !== 'danger:destructive' && capability !== 'exec'
 }
 
 function judgeByRules({ levels }: Policy, question: PolicyQuestion, demand: Demand): Judgement {

@@ -27,6 +27,7 @@ function decided(
   input: unknown,
   {
     destructive = false,
+    mayDestroy = false,
     approved = [] as unknown[],
     capability = 'remote' as Capability,
     schema = undefined as { jsonSchema(): unknown } | undefined,
@@ -41,6 +42,7 @@ function decided(
     targets: [],
     caller: 'direct',
     tainted: true,
+    mayDestroy,
     arguments: {
       tool: 'mcp/x.act',
       input,
@@ -159,6 +161,7 @@ describe('a call with side effects after content from outside', () => {
 
   it('always asks before it destroys, and as before without the words of a user', () => {
     expect(effectOf('delete report.txt', { name: 'report.txt' }, { destructive: true })).toBe('ask')
+    expect(effectOf('read report.txt', { name: 'report.txt' }, { mayDestroy: true })).toBe('ask')
     expect(decided('', { to: 'ann@b.org' })).toMatchObject({ effect: 'ask', unproven: undefined })
   })
 })

@@ -25,6 +25,8 @@ export interface PolicyQuestion {
   readonly readings?: ReadonlyMap<string, CommandReading>
   /** What the call passes to the tool; absent where only its targets are known. */
   readonly arguments?: CallArguments
+  /** The tool may delete or overwrite what no capability shows. */
+  readonly mayDestroy?: boolean
   /** Commands of this call would run without a sandbox. */
   readonly isUnsandboxed?: boolean
 }

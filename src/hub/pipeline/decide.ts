@@ -71,6 +71,7 @@ export function question({ settings }: Runtime, run: Taint, call: FoundCall): Po
     caller,
     tainted,
     grants,
+    mayDestroy: tool.mayDestroy,
     arguments: { tool: tool.name, input: call.input, schema: call.tool.input, evidence: call.values ?? run.evidence },
   }
 }

@@ -46,6 +46,13 @@ describe('a tool of a server', () => {
     expect(await rights({ readOnlyHint: true, destructiveHint: true }, false)).toEqual(remote)
   })
 
+  it('may destroy if its server says so, trusted or not', async () => {
+    const mayDestroy = async (annotations: object) =>
+      ((await make({ annotations: annotations as never }, { trust: false })) as AnyTool).mayDestroy
+    expect(await mayDestroy({ destructiveHint: true })).toBe(true)
+    expect(await mayDestroy({ destructiveHint: false })).toBeUndefined()
+  })
+
   it('is judged by what a trusted server says, and by the worse of two', async () => {
     const destructive = [['remote', 'danger:destructive'], { remote: 'mcp:s/t', 'danger:destructive': 'mcp:s/t' }]
     expect(await rights({}, true)).toEqual(remote)

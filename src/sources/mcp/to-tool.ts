@@ -103,7 +103,8 @@ function trustIn({ trust }: McpServer, tool: string): ToolTrust {
  * Trusted tool by tool, a read of an address that the arguments name is no mere read: it can carry data there.
  */
 function rightsOf(annotations: readonly McpJsonObject[], target: string, trust: ToolTrust) {
-  const isDestructive = trust.annotations && annotations.some(({ destructiveHint }) => destructiveHint === true)
+  const mayDestroy = annotations.some(({ destructiveHint }) => destructiveHint === true)
+  const isDestructive = trust.annotations && mayDestroy
   const isReadOnly = annotations.every(({ readOnlyHint }) => readOnlyHint === true)
   const results =
     trust.results === undefined ? {} : { results: trust.results ? ('own' as const) : ('outside' as const) }
@@ -114,7 +115,8 @@ function rightsOf(annotations: readonly McpJsonObject[], target: string, trust: 
   }
   const capabilities: readonly Capability[] = isDestructive ? ['remote', 'danger:destructive'] : ['remote']
   const targets = Object.fromEntries(capabilities.map((capability) => [capability, target]))
-  return { capabilities, targets: () => targets, ...results }
+  // Nobody needs to trust a server to believe that a tool of it deletes.
+  return { capabilities, targets: () => targets, ...(mayDestroy && { mayDestroy }), ...results }
 }
 
 const ADDRESS_NAME =
