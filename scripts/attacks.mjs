@@ -7,6 +7,7 @@ import { runPaths } from './attacks/paths.mjs'
 import { summarize } from './attacks/score.mjs'
 import { runShell } from './attacks/shell.mjs'
 import { runSsrf } from './attacks/ssrf.mjs'
+import { runValues } from './attacks/values.mjs'
 
 const { values: options } = parseArgs({
   options: {
@@ -15,7 +16,12 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
   },
 })
-const RUNNERS = { 'ssrf.jsonl': runSsrf, 'paths.jsonl': runPaths, 'shell.jsonl': runShell }
+const RUNNERS = {
+  'ssrf.jsonl': runSsrf,
+  'paths.jsonl': runPaths,
+  'shell.jsonl': runShell,
+  'values.jsonl': runValues,
+}
 
 const reports = []
 for (const [file, run] of Object.entries(RUNNERS)) {

@@ -47,13 +47,15 @@ it.each(Object.entries(BY_FOLDER))(
   async (folder, [ssrfCases, pathCases, shellCases]) => {
     const { code, reports } = await runAttacks(folder)
     const [ssrf, paths, shell] = reports
-    expect(reports.flatMap(({ misses }) => misses).filter(({ outcome }) => outcome === 'escape')).toEqual([])
+    expect(reports.flatMap(({ misses = [] }) => misses).filter(({ outcome }) => outcome === 'escape')).toEqual([])
     expect(ssrf).toMatchObject({ file: 'ssrf.jsonl', cases: ssrfCases, escapes: 0 })
     expect(paths).toMatchObject({ file: 'paths.jsonl', cases: pathCases, escapes: 0 })
     for (const report of [ssrf, paths]) {
       expect(report?.overStrictShare, JSON.stringify(report?.misses)).toBeLessThanOrEqual(0.02)
     }
     expect(shell).toMatchObject({ file: 'shell.jsonl', cases: shellCases, escapes: 0 })
+    const values = reports.find(({ file }) => file === 'values.jsonl')
+    expect(values).toMatchObject(folder === 'test/attacks' ? { cases: 45, exactShare: 1 } : { notRun: 'no such file' })
     expect(shell?.exactShare, JSON.stringify([shell?.misses, shell?.inexact])).toBeGreaterThanOrEqual(0.95)
     expect(shell?.benignAsked, JSON.stringify([shell?.misses, shell?.inexact])).toBeLessThanOrEqual(0.02)
     expect(code).toBe(0)
