@@ -55,11 +55,16 @@ const folded = new WeakMap<readonly string[], readonly string[]>()
 
 /** The first level with a rule about the demand decides it. */
 export function judgeDemand(policy: Policy, question: PolicyQuestion, demand: Demand): Judgement {
-  const judgement = judgeByRules(policy, question, demand)
+  let judgement = judgeByRules(policy, question, demand)
   if (judgement.effect === 'ask' && judgement.rule?.when?.tainted && mayBeProven(question, demand)) {
     const unproven = unprovenOf(question)
-    if (unproven?.length === 0) return { ...judgement, effect: 'allow', unproven }
-    if (unproven) return { ...judgement, unproven }
+    if (unproven !== undefined && unproven.length > 0) return { ...judgement, unproven }
+    if (unproven) {
+      // The content from outside makes no difference then; what asks or denies without it still does.
+      const without = judgeByRules(policy, { ...question, tainted: false }, demand)
+      if (without.effect === 'allow') return { ...without, rule: judgement.rule, unproven }
+      judgement = without
+    }
   }
   if (!policy.readsArguments || judgement.effect === 'allow') return judgement
   return { ...judgement, missed: findMissed(policy, question, demand) }

@@ -5,13 +5,12 @@ import { decide } from './decide.ts'
 import { UserWords } from './user-words.ts'
 
 const RULES: Rule[] = [
-  { allow: 'remote' },
-  ...(['remote', 'send', 'browser', 'canvas'] as const).map((ask) => ({ ask, when: { tainted: true } })),
+  ...(['remote', 'send', 'browser', 'canvas'] as const).flatMap((capability) => [
+    { allow: capability },
+    { ask: capability, when: { tainted: true } },
+  ]),
   { ask: 'danger:destructive' },
 ]
-const POLICY = compilePolicy({
-  owner: RULES.map((rule, line) => ({ rule, source: { file: 'test.yaml', line }, base: '/' })),
-})
 
 /** A tool with these arguments. */
 const SCHEMA = {
@@ -26,6 +25,7 @@ function decided(
   said: string,
   input: unknown,
   {
+    rules = RULES,
     destructive = false,
     mayDestroy = false,
     approved = [] as unknown[],
@@ -34,7 +34,8 @@ function decided(
   } = {},
 ) {
   const words = new UserWords([said])
-  return decide(POLICY, {
+  const owner = rules.map((rule, line) => ({ rule, source: { file: 'test.yaml', line }, base: '/' }))
+  return decide(compilePolicy({ owner }), {
     tool: 'mcp/x.act',
     names: ['mcp/x.act'],
     groups: [],
@@ -157,6 +158,22 @@ describe('a call with side effects after content from outside', () => {
 
   it('runs with values that were approved before', () => {
     expect(effectOf('Pay 5 to my landlord.', { to: 'Eve Ltd', amount: 5 }, { approved: ['Eve Ltd'] })).toBe('allow')
+  })
+
+  it.each<[string, Rule[], string]>([
+    ['a second rule', [{ ask: 'remote', when: { tainted: true } }, { ask: 'remote' }], 'ask'],
+    ['a rule for all', [{ ask: 'mcp/x.act', when: { tainted: true } }, { ask: '*' }], 'ask'],
+    ['no rule', [{ ask: 'remote', when: { tainted: true } }], 'ask'],
+    [
+      'an allow for runs that have read nothing',
+      [
+        { ask: 'remote', when: { tainted: true } },
+        { allow: 'remote', when: { tainted: false } },
+      ],
+      'allow',
+    ],
+  ])('is not judged less strictly than before that content by %s', (_, rules, effect) => {
+    expect(effectOf('mail ann@b.org', { to: 'ann@b.org' }, { rules })).toBe(effect)
   })
 
   it('always asks before it destroys, and as before without the words of a user', () => {
