@@ -137,6 +137,12 @@ describe('a call with side effects after content from outside', () => {
     const schema = { jsonSchema: () => cyclic }
     expect(effectOf('mail ann@b.org', { to: 'ann@b.org' }, { schema })).toBe('allow')
     expect(effectOf('mail ann@b.org', { to: 'ann@b.org', eve: 'ann@b.org' }, { schema })).toBe('ask')
+    const unusable = {
+      jsonSchema: () => {
+        throw new Error('no JSON Schema')
+      },
+    }
+    expect(effectOf('mail ann@b.org', { to: 'ann@b.org' }, { schema: unusable })).toBe('ask')
   })
 
   it.each(['send', 'browser', 'canvas'] as const)(
@@ -153,6 +159,13 @@ describe('a call with side effects after content from outside', () => {
     const started = process.cpuUsage()
     expect(['allow', 'ask']).toContain(effectOf('mail ann@b.org', { to: 'ann@b.org', body }))
     expect(effectOf('mail ann@b.org', { to: '/'.repeat(16_000), cc: 'a'.repeat(4_000_000) })).toBe('ask')
+    expect(process.cpuUsage(started).user).toBeLessThan(20_000_000)
+  })
+
+  it.each(['2024 ', 'jan 1 ', '2024 jan 1 ', '1,', ':', 'https:', '-1'])('takes no longer for words of %j', (part) => {
+    const said = part.repeat(32_000 / part.length) + '2023 jan 2 '.repeat(3_000)
+    const started = process.cpuUsage()
+    expect(effectOf(said, { day: '2023-01-02' })).toBe('allow')
     expect(process.cpuUsage(started).user).toBeLessThan(20_000_000)
   })
 

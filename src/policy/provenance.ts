@@ -108,7 +108,7 @@ function namesIn(schema: CallArguments['schema']): ReadonlySet<string> | undefin
   if (known) return known
   const names = new Set<string>()
   const seen = new Set<unknown>()
-  const left: unknown[] = [schema.jsonSchema()]
+  const left: unknown[] = [jsonSchemaOf(schema)]
   while (left.length > 0) {
     const at = left.pop()
     if (typeof at !== 'object' || at === null || seen.has(at)) continue
@@ -119,6 +119,15 @@ function namesIn(schema: CallArguments['schema']): ReadonlySet<string> | undefin
   }
   knownNames.set(schema, names)
   return names
+}
+
+/** A schema that cannot be shown names nothing: then every key is a value. */
+function jsonSchemaOf(schema: NonNullable<CallArguments['schema']>): unknown {
+  try {
+    return schema.jsonSchema()
+  } catch {
+    return undefined
+  }
 }
 
 /** A call that chooses nothing but texts needs one of them to be the user's. */

@@ -95,13 +95,15 @@ export function dayOf(value: unknown): string | undefined {
 function daysIn(text: string): ReadonlySet<string> {
   const days = new Set<string>()
   for (const [, day] of text.matchAll(ISO_DAY)) days.add(day!)
-  const years = Array.from(text.matchAll(/(?<![\d.-])(?:19|20)\d\d(?![\d-])/g), ([year]) => year)
+  const years = new Set(Array.from(text.matchAll(/(?<![\d.-])(?:19|20)\d\d(?![\d-])/g), ([year]) => year))
+  const dates = new Set<string>()
   const add = (month: string, day: string) => {
     const number = MONTHS.indexOf(month.slice(0, 3)) + 1
-    for (const year of years) days.add(`${year}-${String(number).padStart(2, '0')}-${day.padStart(2, '0')}`)
+    dates.add(`${String(number).padStart(2, '0')}-${day.padStart(2, '0')}`)
   }
   for (const [, month, day] of text.matchAll(MONTH_DAY)) add(month!, day!)
   for (const [, day, month] of text.matchAll(DAY_MONTH)) add(month!, day!)
+  for (const year of years) for (const date of dates) days.add(`${year}-${date}`)
   return days
 }
 
