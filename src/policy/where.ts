@@ -195,14 +195,22 @@ function compileGlob(glob: string, broadly: boolean): (text: string) => boolean 
   return (text) => followSteps(steps, text)
 }
 
+const ASCII_SEPARATORS: readonly boolean[] = Array.from({ length: 128 }, (_, code) =>
+  SEPARATORS.test(String.fromCharCode(code)),
+)
+
+/** Programs read some characters as the ones that they look like. */
+function isOtherSeparator(character: string): boolean {
+  return SEPARATORS.test(character.normalize('NFKC'))
+}
+
 /** Follows all ways through the steps together: a place is marked if the text so far leads there. */
 function followSteps(steps: readonly Step[], text: string): boolean {
   let here = new Uint8Array(steps.length + 1)
   let next = new Uint8Array(steps.length + 1)
   reach(steps, here, 0)
   for (const character of text) {
-    // Programs read some characters as the one that they look like.
-    const isSeparator = SEPARATORS.test(character > '~' ? character.normalize('NFKC') : character)
+    const isSeparator = ASCII_SEPARATORS[character.charCodeAt(0)] ?? isOtherSeparator(character)
     next.fill(0)
     for (let at = 0; at < steps.length; at++) {
       if (here[at] === 0) continue
