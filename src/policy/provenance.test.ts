@@ -132,6 +132,8 @@ describe('a call with side effects after content from outside', () => {
     expect(share({ 'eve@evil.com': 'read' })).toBe('ask')
     expect(share({ 'eve@evil.com': { access: 'read' } })).toBe('ask')
     expect(share({ 'ann@b.org': { access: 'read' } })).toBe('allow')
+    const odd = { '': 'x', '/a': 'y', shares: { 'eve@evil.com': 'read' } }
+    expect(decided('read', odd, { schema: SCHEMA }).unproven).toEqual(['/', '/~1a', '/shares/eve@evil.com'])
     const cyclic = { properties: { to: {} } as Record<string, unknown> }
     cyclic.properties.self = cyclic
     const schema = { jsonSchema: () => cyclic }

@@ -67,15 +67,16 @@ function readValues({ arguments: given, capabilities }: Question): CallValues | 
   const visit = (value: unknown, path: readonly string[]): boolean => {
     if (left-- <= 0) return false
     if (Array.isArray(value)) return value.every((item) => visit(item, path))
-    const argument = path.length === 1 ? path[0]! : toPointer(path)
     if (isPlainObject(value))
       return Object.entries(value).every(([key, field]) => {
+        const at = [...path, key]
         // A name that the tool does not give its arguments is chosen by the caller.
-        if (names && !names.has(key)) control.push({ argument, value: key })
-        return visit(field, [...path, key])
+        if (names && !names.has(key)) control.push({ argument: nameOf(at), value: key })
+        return visit(field, at)
       })
     // Without a value nothing is chosen.
     if (value === null || value === undefined || value === '') return true
+    const argument = nameOf(path)
     if (typeof value === 'string' && hasTexts && isTextName(path.at(-1) ?? '')) {
       if (value.length > MAX_TEXT_CHARS) return false
       texts.push({ argument, value })
@@ -86,6 +87,11 @@ function readValues({ arguments: given, capabilities }: Question): CallValues | 
     return true
   }
   return visit(given?.input, []) ? { control, texts } : undefined
+}
+
+function nameOf(path: readonly string[]): string {
+  const [name = ''] = path
+  return path.length === 1 && name !== '' && !name.startsWith('/') ? name : toPointer(path)
 }
 
 type Question = Pick<PolicyQuestion, 'arguments' | 'capabilities'>
