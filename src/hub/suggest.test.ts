@@ -25,6 +25,7 @@ const tools = [
   sender('post.erase', ['remote', 'danger:destructive']),
   sender('post.look', ['read:fs'], z.strictObject({ to: z.string() })),
   sender('post.run', ['exec'], z.strictObject({ text: z.string() })),
+  sender('post.request', ['send'], z.strictObject({ to: z.string(), body: z.string() })),
   sender('memory', ['remote'], z.strictObject({ to: z.string() })),
   sender('post.any', ['remote'], z.looseObject({})),
 ]
@@ -93,6 +94,12 @@ describe('rules from approved calls', () => {
     expect(await next.callDynamic('post.exact', { to: 'a@x.org' }, { untrusted: true })).toMatchObject({ ok: true })
     expect(await next.callDynamic('post.exact', { to: 'b@x.org' })).toMatchObject({ status: 'approval_required' })
     await next.close()
+  })
+
+  it('name the text of a request, which a program reads', async () => {
+    const tool = 'post.request'
+    for (const body of ['a=1', 'a=1', 'a=2']) await approved({ to: 'a@x.org', body }, { tool })
+    expect(await lines()).toEqual(['2 { allow: "post.request", where: { body: "a=1", to: "a@x.org" } }'])
   })
 
   it('become lists, then domains and bounds, then the tool, each only for two more approvals', async () => {

@@ -3,6 +3,7 @@ import { type Rule, systemClock, ToolError } from '../core/index.ts'
 import { isPlainObject } from '../lib/index.ts'
 import {
   compilePolicy,
+  hasTexts,
   isTextName,
   type ReviewedCall,
   type SuggestedRule,
@@ -119,7 +120,7 @@ function replayOf(hub: Pick<Hub, 'explain' | 'cards' | 'policyLayers'>, signal: 
       return (
         found && {
           capabilities: found.capabilities,
-          arguments: argumentsOf(found.parameters, !found.capabilities.includes('exec')),
+          arguments: argumentsOf(found.parameters, hasTexts(found.capabilities)),
         }
       )
     },
@@ -127,11 +128,11 @@ function replayOf(hub: Pick<Hub, 'explain' | 'cards' | 'policyLayers'>, signal: 
 }
 
 /** The arguments of a tool; `undefined` if its schema accepts others than it names. */
-function argumentsOf(schema: Record<string, unknown>, hasTexts: boolean): SuggestedTool['arguments'] {
+function argumentsOf(schema: Record<string, unknown>, isForPeople: boolean): SuggestedTool['arguments'] {
   const { properties, additionalProperties = false } = schema
   if (!isPlainObject(properties) || additionalProperties !== false) return undefined
   return Object.entries(properties).map(([name, field]) => {
-    return { name, isText: hasTexts && isTextName(name) && isPlainObject(field) && field.type === 'string' }
+    return { name, isText: isForPeople && isTextName(name) && isPlainObject(field) && field.type === 'string' }
   })
 }
 

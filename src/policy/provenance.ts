@@ -52,6 +52,11 @@ export function isTextName(name: string): boolean {
   return TEXT_NAMES.test(name)
 }
 
+/** Whether texts of a call with these capabilities are for people. */
+export function hasTexts(capabilities: readonly Capability[]): boolean {
+  return !capabilities.some((capability) => READ_BY_PROGRAMS.has(capability))
+}
+
 /** Whether an argument is called like something that identifies. */
 export function isIdName(name: string): boolean {
   return ID_NAMES.test(name)
@@ -61,7 +66,7 @@ export function isIdName(name: string): boolean {
 function readValues({ arguments: given, capabilities }: Question): CallValues | undefined {
   const control: ControlValue[] = []
   const texts: ControlValue[] = []
-  const hasTexts = !capabilities.some((capability) => READ_BY_PROGRAMS.has(capability))
+  const isForPeople = hasTexts(capabilities)
   const names = namesIn(given?.schema)
   let left = MAX_VALUES
   const visit = (value: unknown, path: readonly string[]): boolean => {
@@ -77,7 +82,7 @@ function readValues({ arguments: given, capabilities }: Question): CallValues | 
     // Without a value nothing is chosen.
     if (value === null || value === undefined || value === '') return true
     const argument = nameOf(path)
-    if (typeof value === 'string' && hasTexts && isTextName(path.at(-1) ?? '')) {
+    if (typeof value === 'string' && isForPeople && isTextName(path.at(-1) ?? '')) {
       if (value.length > MAX_TEXT_CHARS) return false
       texts.push({ argument, value })
       for (const address of addressesIn(value)) control.push({ argument, value: address })

@@ -1,7 +1,7 @@
 import type { Capability, Effect, Rule, WhereRange, WhereTest, WhereValue } from '../core/index.ts'
 import { isPlainObject, toPointer } from '../lib/index.ts'
 import { readSubject } from './compile-rule.ts'
-import { isIdName, isTextName } from './provenance.ts'
+import { hasTexts, isIdName, isTextName } from './provenance.ts'
 import { writeRule } from './suggest-fix.ts'
 
 /** A recorded call and what became of it. */
@@ -227,7 +227,7 @@ function groupsOf({ approved, facts }: ToolCalls, tier: Tier): Group[] {
 
 /** Reads the values of a call that decide what it does. `undefined` if no rule can name them. */
 function readGroup(args: unknown, tier: Tier, { capabilities }: SuggestedTool): Group | undefined {
-  const hasTexts = !capabilities.includes('exec')
+  const isForPeople = hasTexts(capabilities)
   const values = new Map<string, WhereValue[]>()
   const ranges = new Set<string>()
   let left = MAX_VALUES
@@ -236,7 +236,7 @@ function readGroup(args: unknown, tier: Tier, { capabilities }: SuggestedTool): 
     if (Array.isArray(value)) return value.every((item) => visit(item, path))
     if (isPlainObject(value))
       return Object.entries(value).every(
-        ([key, field]) => (hasTexts && isText(key, field)) || visit(field, [...path, key]),
+        ([key, field]) => (isForPeople && isText(key, field)) || visit(field, [...path, key]),
       )
     const name = path.length === 1 && !path[0]!.startsWith('/') ? path[0]! : toPointer(path)
     if (name === '' || value === undefined) return value === undefined
@@ -250,7 +250,7 @@ function readGroup(args: unknown, tier: Tier, { capabilities }: SuggestedTool): 
   return { values: new Map([...values].sort(([a], [b]) => (a < b ? -1 : 1))), ranges, calls: 1 }
 }
 
-/** A text for people decides nothing, except for tools that run commands. */
+/** A text for people decides nothing, except where a program reads it. */
 function isText(name: string, value: unknown): boolean {
   const values = Array.isArray(value) ? value : [value]
   return isTextName(name) && values.every((each) => typeof each === 'string')
