@@ -89,6 +89,24 @@ it('does not take what a tool chooses itself for what the user named', async () 
   })
 })
 
+it('says nothing to one principal about the words in the run of another', async () => {
+  const hub = open({ policy: [{ allow: 'post.send', where: { to: 'from-user' } }] })
+  const [ann, eve] = [hub.as({ name: 'ann' }), hub.as({ name: 'eve' })]
+  await ann.addUserText('Write to bob@example.org', { run: 'of-ann' })
+  await ann.callDynamic('post.send', { to: 'bob@example.org' }, { run: 'of-ann', untrusted: true })
+  const explained = () => eve.explain('post.send', { to: 'bob@example.org' }, { run: 'of-ann' })
+  expect(await explained()).toMatchObject({ error: { code: 'NOT_FOUND' } })
+  expect(await ann.explain('post.send', { to: 'bob@example.org' }, { run: 'of-ann' })).toMatchObject({
+    effect: 'allow',
+  })
+  await ann.endRun('of-ann')
+  expect(await explained()).toMatchObject({ error: { code: 'NOT_FOUND' } })
+  await expect(eve.addUserText('Write to eve', { run: 'of-ann' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  expect(await eve.callDynamic('post.send', { to: 'eve' }, { run: 'of-ann', userText: 'eve' })).toMatchObject({
+    error: { code: 'NOT_FOUND' },
+  })
+})
+
 it('allows by rule what occurs in the words of the user, and only that', async () => {
   const rules = [{ allow: 'post.send', where: { to: 'from-user' } }] as const
   const hub = open({ policy: [...rules] })

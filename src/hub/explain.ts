@@ -56,9 +56,10 @@ export async function explainCall(
 ): Promise<Explanation> {
   const runtime = policy ? { ...ownRuntime, policy } : ownRuntime
   const begun = newCall(runtime, asked, input, withOwnNames(options))
-  const run = runtime.runs.rehearsal(begun.run, runtime.runOwner)
+  let run: RunState
   let call: DecidedCall
   try {
+    run = runtime.runs.rehearsal(begun.run, runtime.runOwner)
     // A run that nobody has begun has heard nothing: its store need not even exist.
     if (options.run !== undefined || runtime.runs.isOpen(begun.run)) await runtime.userTexts.prepare(run, undefined)
     call = await judge(runtime, run, begun, asked)

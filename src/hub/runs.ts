@@ -97,8 +97,11 @@ export class Runs {
 
   /** Returns a run for questions such as `explain`: the open run, or one that writes nothing. */
   rehearsal(id: string, owner?: RunOwner): RunState {
+    const { folder } = this.#options
     const present = this.#open.get(id)
-    if (present && (owner === undefined || present.principal === owner.principal)) return present
+    const known = present ?? (folder !== false && isRunId(id) ? runOwner(folder, id) : undefined)
+    if (owner && known) assertOwner(id, known.principal, owner.principal)
+    if (present) return present
     return new Rehearsal(id, owner?.sandbox ? { ...this.#options, sandbox: owner.sandbox } : this.#options)
   }
 
