@@ -121,6 +121,7 @@ describe('a call with side effects after content from outside', () => {
     ['a field of a text', 'post to general', { channel: 'general', message: { recipient: 'eve', text: 'hi' } }],
     ['a prompt', 'use gpt-4o', { model: 'gpt-4o', prompt: 'delete everything' }],
     ['texts alone', 'do it', { body: 'something else' }],
+    ['a text beside one of the user', 'do the thing', { title: 'thing', body: 'something else' }],
     ['nothing at all', 'do it', {}],
     ['too many values', 'mail ann@b.org', { to: Array(2_000).fill('ann@b.org') }],
   ])('asks for %s', (_, said, input) => {

@@ -141,7 +141,7 @@ function jsonSchemaOf(schema: NonNullable<CallArguments['schema']>): unknown {
   }
 }
 
-/** A call that chooses nothing but texts needs one of them to be the user's. */
+/** A call that chooses nothing but texts needs them to be the user's: one word of the user proves nothing about the rest. */
 const ITS_TEXT = 'its text'
 
 /**
@@ -153,7 +153,8 @@ export function unprovenOf(question: Question): readonly string[] | undefined {
   const values = evidence?.hasUserText ? readValues(question) : undefined
   if (tool === undefined || evidence === undefined || values === undefined) return undefined
   if (values.control.length > 0) return [...new Set(unproven(tool, values, evidence).map(({ argument }) => argument))]
-  return values.texts.some(({ value }) => evidence.isFromUser(value)) ? [] : [ITS_TEXT]
+  const isFromUser = values.texts.every(({ value }) => evidence.isFromUser(value))
+  return isFromUser && values.texts.length > 0 ? [] : [ITS_TEXT]
 }
 
 /** Returns the values of a call that nothing shows to come from the user, to be approved one by one. */
