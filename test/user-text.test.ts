@@ -139,6 +139,17 @@ it('refuses what is no text', async () => {
   expect(await hub.call(send, { to: 'ann' }, { userText: [{}] as never })).toMatchObject({ ok: false })
 })
 
+it('shows what an approver cannot see in a value that is to be remembered', async () => {
+  const hub = open({ policy: [...policy] })
+  const shown: unknown[] = []
+  const approve = ({ coverage }: ApprovalRequest) => {
+    shown.push(coverage.values)
+    return undefined
+  }
+  await hub.call(send, { to: 'an\u200bn' }, { run: 'r', untrusted: true, userText: 'Write to ann', approve })
+  expect(shown).toEqual(['to "an\\u{200b}n" of post.send'])
+})
+
 it('remembers a value for an argument, and asks for every other', async () => {
   const hub = open({ policy: [...policy] })
   const requests: ApprovalRequest[] = []

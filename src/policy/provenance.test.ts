@@ -128,6 +128,15 @@ describe('a call with side effects after content from outside', () => {
     expect(effectOf(said, input)).toBe('ask')
   })
 
+  it('shows names that the caller chose on one line, and not all of them', () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`${at}${'x'.repeat(10_000)}`, 'y']))
+    const { unproven, reason } = decided('hello', { 'a\n\u202eb': 'y', ...many }, { schema: SCHEMA })
+    expect(unproven).toHaveLength(21)
+    expect(unproven).toContain('a\\n\\u{202e}b')
+    expect(unproven?.at(-1)).toBe('481 more')
+    expect(reason.length).toBeLessThan(5_000)
+  })
+
   it('takes keys that the tool does not name for values', () => {
     const share = (shares: object) => effectOf('share it with ann@b.org, read access', { shares }, { schema: SCHEMA })
     expect(share({ 'eve@evil.com': 'read' })).toBe('ask')

@@ -1,5 +1,5 @@
 import type { Capability } from '../core/index.ts'
-import { isPlainObject, toPointer } from '../lib/index.ts'
+import { isPlainObject, revealLine, toPointer } from '../lib/index.ts'
 import type { PolicyQuestion } from './question.ts'
 import { dayOf } from './user-words.ts'
 import type { CallArguments, ValueEvidence } from './where.ts'
@@ -28,6 +28,9 @@ const ID_NAMES = /(?:^|[_-])(?:ids?|key|token|code|number|no)$|I[dD]s?$/
 const MIN_ID = 100
 const MAX_VALUES = 1_000
 const MAX_TEXT_CHARS = 262_144
+/** How many names of arguments a decision shows, and how much of each. */
+const MAX_NAMES = 20
+const MAX_NAME_CHARS = 100
 
 /**
  * Addresses that a text may lead to: URLs, hosts, mail addresses, account, card and wallet numbers. All repetitions before
@@ -152,9 +155,16 @@ export function unprovenOf(question: Question): readonly string[] | undefined {
   const { tool, evidence } = question.arguments ?? {}
   const values = evidence?.hasUserText ? readValues(question) : undefined
   if (tool === undefined || evidence === undefined || values === undefined) return undefined
-  if (values.control.length > 0) return [...new Set(unproven(tool, values, evidence).map(({ argument }) => argument))]
+  if (values.control.length > 0) return shownNames(unproven(tool, values, evidence))
   const isFromUser = values.texts.every(({ value }) => evidence.isFromUser(value))
   return isFromUser && values.texts.length > 0 ? [] : [ITS_TEXT]
+}
+
+/** The names of arguments for people; a caller may have chosen some of them. */
+function shownNames(values: readonly ControlValue[]): readonly string[] {
+  const names = [...new Set(values.map(({ argument }) => revealLine(argument.slice(0, MAX_NAME_CHARS))))]
+  const others = names.length - MAX_NAMES
+  return others > 0 ? [...names.slice(0, MAX_NAMES), `${others} more`] : names
 }
 
 /** Returns the values of a call that nothing shows to come from the user, to be approved one by one. */

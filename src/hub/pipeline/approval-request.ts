@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { type ApprovedValue, type Grant, isStoredInPart } from '../../approvals/index.ts'
 import type { ApprovalRequest, StoredApproval } from '../../core/index.ts'
-import { deepFreeze, hashJson, isPlainObject } from '../../lib/index.ts'
+import { deepFreeze, hashJson, isPlainObject, revealLine } from '../../lib/index.ts'
 import { decide, escapeGlob, offerCommandPatterns, patternRule, unprovenValues } from '../../policy/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { callRisks, viewsOf } from './approval-views/call-views.ts'
@@ -153,7 +153,7 @@ function valueCoverage(runtime: Runtime, run: RunState, call: DecidedCall): { re
   const named = values.map(({ argument, value }) => `${argument} ${JSON.stringify(value)}`).join(', ')
   const shown = runtime.redactor.text(named)
   // A value that cannot be shown cannot be approved for later calls.
-  return shown !== named || named.length > MAX_VALUES_CHARS ? {} : { values: `${named} of ${call.name}` }
+  return shown !== named || named.length > MAX_VALUES_CHARS ? {} : { values: `${revealLine(named)} of ${call.name}` }
 }
 
 /** The values that an answer about `coverage.values` covers. */
