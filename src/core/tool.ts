@@ -192,6 +192,8 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly results?: 'own' | 'outside'
   /** Whether it may delete or overwrite something that no capability shows: what the user named still asks in a tainted run. */
   readonly mayDestroy?: boolean
+  /** Its arguments that are texts for people, by name. Default: those called `body`, `subject`, `text` and the like. */
+  readonly texts?: readonly string[]
   /** The function of the tool. Call it through the hub only: by itself it checks and records nothing. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly execute: (input: any, ctx: any) => unknown
@@ -303,6 +305,12 @@ export interface ToolSpec<
    * user has named everything that it chooses. Default: false.
    */
   mayDestroy?: boolean
+  /**
+   * Its arguments that are texts for people, by name. After content from outside, all others need evidence that the user
+   * chose their values; of a text, only the addresses in it do. Default: arguments called `body`, `subject`, `text` and the
+   * like. `[]`: none, such as for a tool whose `text` is a query.
+   */
+  texts?: readonly string[]
   /**
    * Does the work and returns the data, or throws a `ToolError`. `ctx` has a handle only for a declared capability: if
    * TypeScript says that `fs` does not exist on `BaseContext`, add `capabilities: ['read:fs']`.

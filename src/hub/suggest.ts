@@ -3,8 +3,7 @@ import { type Rule, systemClock, ToolError } from '../core/index.ts'
 import { isPlainObject } from '../lib/index.ts'
 import {
   compilePolicy,
-  hasTexts,
-  isTextName,
+  isTextArgument,
   type ReviewedCall,
   type SuggestedRule,
   type SuggestedTool,
@@ -19,6 +18,7 @@ import {
   type RecordEvent,
 } from '../records/log/index.ts'
 import type { Hub } from './hub.ts'
+import type { ToolCard } from './pipeline/registry.ts'
 import { runsBelow } from './run-index/read-records.ts'
 import { newRunId } from './runs.ts'
 
@@ -105,7 +105,7 @@ function createFilter(): (call: ReviewedCall) => boolean {
 function replayOf(hub: Pick<Hub, 'explain' | 'cards' | 'policyLayers'>, signal: AbortSignal | undefined) {
   const current = compilePolicy(hub.policyLayers())
   const run = newRunId(systemClock)
-  const tools = new Map(hub.cards().map(({ tool, parameters, capabilities }) => [tool, { parameters, capabilities }]))
+  const tools = new Map(hub.cards().map((card) => [card.tool, card]))
   const withRule = (rule: Rule) => current.withRule({ rule, source: { file: 'suggested' }, base: '/' })
   let tried = { rule: undefined as Rule | undefined, policy: current }
   return {
@@ -117,22 +117,17 @@ function replayOf(hub: Pick<Hub, 'explain' | 'cards' | 'policyLayers'>, signal: 
     },
     describe(tool: string): SuggestedTool | undefined {
       const found = tools.get(tool)
-      return (
-        found && {
-          capabilities: found.capabilities,
-          arguments: argumentsOf(found.parameters, hasTexts(found.capabilities)),
-        }
-      )
+      return found && { capabilities: found.capabilities, texts: found.texts, arguments: argumentsOf(found) }
     },
   }
 }
 
 /** The arguments of a tool; `undefined` if its schema accepts others than it names. */
-function argumentsOf(schema: Record<string, unknown>, isForPeople: boolean): SuggestedTool['arguments'] {
-  const { properties, additionalProperties = false } = schema
+function argumentsOf(card: ToolCard): SuggestedTool['arguments'] {
+  const { properties, additionalProperties = false } = card.parameters
   if (!isPlainObject(properties) || additionalProperties !== false) return undefined
   return Object.entries(properties).map(([name, field]) => {
-    return { name, isText: isForPeople && isTextName(name) && isPlainObject(field) && field.type === 'string' }
+    return { name, isText: isTextArgument([name], card) && isPlainObject(field) && field.type === 'string' }
   })
 }
 

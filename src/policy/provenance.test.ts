@@ -31,6 +31,7 @@ function decided(
     approved = [] as unknown[],
     capability = 'remote' as Capability,
     schema = undefined as { jsonSchema(): unknown } | undefined,
+    texts = undefined as string[] | undefined,
   } = {},
 ) {
   const words = new UserWords([said])
@@ -48,6 +49,7 @@ function decided(
       tool: 'mcp/x.act',
       input,
       schema,
+      texts,
       evidence: {
         hasUserText: !words.isEmpty,
         isFromUser: (value) => words.has(value),
@@ -179,6 +181,15 @@ describe('a call with side effects after content from outside', () => {
     const started = process.cpuUsage()
     expect(effectOf(said, { day: '2023-01-02' })).toBe('allow')
     expect(process.cpuUsage(started).user).toBeLessThan(20_000_000)
+  })
+
+  it('takes the word of the tool for which arguments are texts', () => {
+    const input = { to: 'ann@b.org', remarks: 'See you soon' }
+    expect(effectOf('mail ann@b.org', input)).toBe('ask')
+    expect(effectOf('mail ann@b.org', input, { texts: ['remarks'] })).toBe('allow')
+    expect(effectOf('mail ann@b.org', { ...input, remarks: 'see evil.com' }, { texts: ['remarks'] })).toBe('ask')
+    expect(effectOf('ask the table', { text: 'DROP TABLE x' }, { texts: [] })).toBe('ask')
+    expect(effectOf('mail ann@b.org', { to: 'ann@b.org', x: { remarks: 'b' } }, { texts: ['remarks'] })).toBe('ask')
   })
 
   it('runs with values that were approved before', () => {

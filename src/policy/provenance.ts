@@ -50,14 +50,17 @@ const ADDRESS = new RegExp(
   'giu',
 )
 
-/** Whether an argument is called like a text for people. */
-export function isTextName(name: string): boolean {
-  return TEXT_NAMES.test(name)
+/** What is known about the texts of a tool. */
+export interface TextFacts {
+  readonly capabilities: readonly Capability[]
+  /** The arguments that the tool says are texts for people. */
+  readonly texts?: readonly string[] | undefined
 }
 
-/** Whether texts of a call with these capabilities are for people. */
-export function hasTexts(capabilities: readonly Capability[]): boolean {
-  return !capabilities.some((capability) => READ_BY_PROGRAMS.has(capability))
+/** Whether the argument at a path is a text for people: as its tool says, or else by its name. */
+export function isTextArgument(path: readonly string[], { capabilities, texts }: TextFacts): boolean {
+  if (texts) return path.length === 1 && texts.includes(path[0]!)
+  return TEXT_NAMES.test(path.at(-1) ?? '') && !capabilities.some((capability) => READ_BY_PROGRAMS.has(capability))
 }
 
 /** Whether an argument is called like something that identifies. */
@@ -69,7 +72,7 @@ export function isIdName(name: string): boolean {
 function readValues({ arguments: given, capabilities }: Question): CallValues | undefined {
   const control: ControlValue[] = []
   const texts: ControlValue[] = []
-  const isForPeople = hasTexts(capabilities)
+  const facts = { capabilities, texts: given?.texts }
   const names = namesIn(given?.schema)
   let left = MAX_VALUES
   const visit = (value: unknown, path: readonly string[]): boolean => {
@@ -85,7 +88,7 @@ function readValues({ arguments: given, capabilities }: Question): CallValues | 
     // Without a value nothing is chosen.
     if (value === null || value === undefined || value === '') return true
     const argument = nameOf(path)
-    if (typeof value === 'string' && isForPeople && isTextName(path.at(-1) ?? '')) {
+    if (typeof value === 'string' && isTextArgument(path, facts)) {
       if (value.length > MAX_TEXT_CHARS) return false
       texts.push({ argument, value })
       for (const address of addressesIn(value)) control.push({ argument, value: address })

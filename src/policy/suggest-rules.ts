@@ -1,7 +1,7 @@
-import type { Capability, Effect, Rule, WhereRange, WhereTest, WhereValue } from '../core/index.ts'
+import type { Effect, Rule, WhereRange, WhereTest, WhereValue } from '../core/index.ts'
 import { isPlainObject, toPointer } from '../lib/index.ts'
 import { readSubject } from './compile-rule.ts'
-import { hasTexts, isIdName, isTextName } from './provenance.ts'
+import { isIdName, isTextArgument, type TextFacts } from './provenance.ts'
 import { writeRule } from './suggest-fix.ts'
 
 /** A recorded call and what became of it. */
@@ -21,10 +21,9 @@ export interface ReviewedCall {
 }
 
 /** What is known about a tool. */
-export interface SuggestedTool {
+export interface SuggestedTool extends TextFacts {
   /** All its arguments, and which of them are texts for people; absent if others are possible. */
   readonly arguments?: readonly { readonly name: string; readonly isText: boolean }[]
-  readonly capabilities: readonly Capability[]
 }
 
 /** How recorded calls are decided again. */
@@ -226,8 +225,7 @@ function groupsOf({ approved, facts }: ToolCalls, tier: Tier): Group[] {
 }
 
 /** Reads the values of a call that decide what it does. `undefined` if no rule can name them. */
-function readGroup(args: unknown, tier: Tier, { capabilities }: SuggestedTool): Group | undefined {
-  const isForPeople = hasTexts(capabilities)
+function readGroup(args: unknown, tier: Tier, facts: SuggestedTool): Group | undefined {
   const values = new Map<string, WhereValue[]>()
   const ranges = new Set<string>()
   let left = MAX_VALUES
@@ -235,9 +233,11 @@ function readGroup(args: unknown, tier: Tier, { capabilities }: SuggestedTool): 
     if (left-- <= 0) return false
     if (Array.isArray(value)) return value.every((item) => visit(item, path))
     if (isPlainObject(value))
-      return Object.entries(value).every(
-        ([key, field]) => (isForPeople && isText(key, field)) || visit(field, [...path, key]),
-      )
+      return Object.entries(value).every(([key, field]) => {
+        const at = [...path, key]
+        // A text for people decides nothing.
+        return (isTextArgument(at, facts) && isText(field)) || visit(field, at)
+      })
     const name = path.length === 1 && !path[0]!.startsWith('/') ? path[0]! : toPointer(path)
     if (name === '' || value === undefined) return value === undefined
     const written = tier === 'pattern' ? widen(value) : value
@@ -250,10 +250,9 @@ function readGroup(args: unknown, tier: Tier, { capabilities }: SuggestedTool): 
   return { values: new Map([...values].sort(([a], [b]) => (a < b ? -1 : 1))), ranges, calls: 1 }
 }
 
-/** A text for people decides nothing, except where a program reads it. */
-function isText(name: string, value: unknown): boolean {
+function isText(value: unknown): boolean {
   const values = Array.isArray(value) ? value : [value]
-  return isTextName(name) && values.every((each) => typeof each === 'string')
+  return values.every((each) => typeof each === 'string')
 }
 
 /** A mail address becomes its domain, a URL its host. */

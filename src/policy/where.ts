@@ -18,6 +18,8 @@ export interface CallArguments {
   readonly input: unknown
   /** The schema of its arguments: keys that it does not name are values, too. */
   readonly schema?: { jsonSchema(): unknown }
+  /** The arguments that the tool says are texts for people; absent: those that are called so. */
+  readonly texts?: readonly string[] | undefined
   readonly evidence?: ValueEvidence
 }
 

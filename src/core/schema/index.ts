@@ -1,6 +1,6 @@
 export { compileSchema } from './compile-schema.ts'
 export { describeIssues } from './issues.ts'
-export { cloneJson, FORMS, toModernSchema } from './json-schema.ts'
+export { cloneJson, FORMS, textArguments, toModernSchema } from './json-schema.ts'
 export { linearRegExp } from './linear-regexp.ts'
 export type {
   AnySchema,

@@ -108,3 +108,16 @@ export function cloneJson(value: unknown): unknown {
   }
   return copy
 }
+
+/** Formats of JSON Schema for texts that people read. */
+const TEXT_FORMATS: ReadonlySet<unknown> = new Set(['text', 'multiline', 'markdown', 'html'])
+
+/** Returns the arguments that a schema marks as texts for people, by format or media type; `undefined` if it marks none. */
+export function textArguments({ properties }: JsonObject): readonly string[] | undefined {
+  const fields = isPlainObject(properties) ? Object.entries(properties) : []
+  const marked = fields.filter(([, field]) => {
+    if (!isPlainObject(field) || field.type !== 'string') return false
+    return TEXT_FORMATS.has(field.format) || /^text\//.test(String(field.contentMediaType))
+  })
+  return marked.length === 0 ? undefined : marked.map(([name]) => name)
+}

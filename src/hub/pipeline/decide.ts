@@ -72,7 +72,13 @@ export function question({ settings }: Runtime, run: Taint, call: FoundCall): Po
     tainted,
     grants,
     mayDestroy: tool.mayDestroy,
-    arguments: { tool: tool.name, input: call.input, schema: call.tool.input, evidence: call.values ?? run.evidence },
+    arguments: {
+      tool: tool.name,
+      input: call.input,
+      schema: call.tool.input,
+      texts: tool.texts,
+      evidence: call.values ?? run.evidence,
+    },
   }
 }
 

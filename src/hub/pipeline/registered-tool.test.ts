@@ -21,6 +21,8 @@ describe('a tool that is registered', () => {
     ['no schema', { input: undefined }, 'The tool notes.save has no input schema.'],
     ['null for a schema', { input: null }, 'The tool notes.save has no input schema.'],
     ['a text for a schema', { input: 'any' }, 'The tool notes.save has no input schema.'],
+    ['a name for a list', { texts: 'body' }, 'The tool notes.save has texts that are no list of names.'],
+    ['numbers for names', { texts: [1] }, 'The tool notes.save has texts that are no list of names.'],
     [
       'an unknown capability',
       { capabilities: ['read:fs', 'read:sf'] },

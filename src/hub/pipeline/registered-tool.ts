@@ -73,6 +73,8 @@ export function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
       )
     }
   }
+  if (tool.texts !== undefined && !isListOfNames(tool.texts))
+    throw invalid(tool, 'has texts that are no list of names.')
   const capabilities = new Set<Capability>(tool.capabilities ?? [])
   const dialects = new Map<string, RegisteredDialect>()
   for (const [kind, dialect] of Object.entries(tool.dialects ?? {})) {
@@ -161,4 +163,8 @@ function invalid(tool: AnyTool, what: string): ToolError {
   return new ToolError('CONFIG_INVALID', `The tool ${tool.name} ${what}`, {
     hint: 'See docs/reference/contract.md for what a tool needs.',
   })
+}
+
+function isListOfNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string')
 }

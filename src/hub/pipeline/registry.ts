@@ -27,6 +27,8 @@ export interface ToolCard extends WireTool {
   readonly title?: string
   /** The declared capabilities; empty for a pure tool. */
   readonly capabilities: readonly Capability[]
+  /** The arguments that it says are texts for people. */
+  readonly texts?: readonly string[]
   /** JSON Schema of `data`; absent if the tool declares none. */
   readonly output?: Record<string, unknown>
 }
@@ -291,12 +293,13 @@ export function wireForm(entry: RegisteredTool, kind: string | undefined): WireT
 /** Returns the wire form with everything that a transport may show. */
 export function cardOf(entry: RegisteredTool, kind: string | undefined): ToolCard {
   const wire = wireForm(entry, kind)
-  const { name: tool, title } = entry.tool
+  const { name: tool, title, texts } = entry.tool
   return {
     ...wire,
     tool,
     ...(title !== undefined && { title }),
     capabilities: entry.capabilityList,
+    ...(texts && { texts }),
     ...(entry.output && { output: entry.output.jsonSchema() }),
   }
 }

@@ -61,6 +61,15 @@ describe('a tool of a server', () => {
     expect(await rights({ readOnlyHint: true, destructiveHint: true }, true)).toEqual(destructive)
   })
 
+  it('says which of its arguments are texts only if its server is trusted', async () => {
+    const text = { type: 'string', format: 'markdown' }
+    const letter = { type: 'string', contentMediaType: 'text/html' }
+    const input = { type: 'object', properties: { to: { type: 'string' }, remarks: text, letter, body: {} } }
+    expect(((await make({ input })) as AnyTool).texts).toBeUndefined()
+    expect(((await make({ input }, { trust: true })) as AnyTool).texts).toEqual(['remarks', 'letter'])
+    expect(((await make({ input: { type: 'object' } }, { trust: true })) as AnyTool).texts).toBeUndefined()
+  })
+
   it('is left out when its output schema cannot be used', async () => {
     const made = (await make({ output: { type: 'object', properties: { a: { $ref: '#/none' } } } })) as LeftOut
     expect(made.why).toContain('output schema')

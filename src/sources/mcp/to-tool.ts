@@ -10,7 +10,7 @@ import {
   messageOf,
   ToolError,
 } from '../../core/index.ts'
-import { compileSchema } from '../../core/schema/index.ts'
+import { compileSchema, textArguments } from '../../core/schema/index.ts'
 import { escapeLine, isPlainObject } from '../../lib/index.ts'
 import {
   cleanSchema,
@@ -55,6 +55,7 @@ export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
   const { title, description, hidden } = cleanTexts(shown)
   const doubts = [hidden ?? cleanTexts(definition).hidden, parts.drift].filter((doubt) => doubt !== undefined)
   const target = `mcp:${serverName}/${tool}`
+  const trust = trustIn(server, tool)
   return defineTool({
     name,
     kind: 'mcp',
@@ -62,7 +63,9 @@ export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
     description: description.trim() === '' ? `The tool ${tool} of the MCP server ${serverName}.` : description,
     input,
     ...(output && { output }),
-    ...rightsOf([shown.annotations, definition.annotations], target, trustIn(server, tool)),
+    ...rightsOf([shown.annotations, definition.annotations], target, trust),
+    // What a server says about its arguments is one of its annotations.
+    texts: trust.annotations ? textArguments(input) : undefined,
     // Not `group:<server>`: a server named `fs` has nothing to do with the files of the sandbox.
     group: 'mcp',
     category: 'mcp',

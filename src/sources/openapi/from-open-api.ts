@@ -1,5 +1,5 @@
 import { type AnyTool, type Context, defineTool, messageOf, ToolError, toWireName } from '../../core/index.ts'
-import { toModernSchema } from '../../core/schema/index.ts'
+import { textArguments, toModernSchema } from '../../core/schema/index.ts'
 import { escapeLine, isPlainObject, sha256 } from '../../lib/index.ts'
 import { type ApiAnswer, buildRequest, readResponse, showAnswer } from './http-exchange.ts'
 import { type OpenApiAuth, type OpenApiOptions, OperationFilter, type SkippedOperation } from './options.ts'
@@ -123,6 +123,7 @@ function toTool(
     description: describe(operation, given),
     input: operation.input,
     output: ANSWER,
+    texts: textArguments(operation.input),
     capabilities,
     targets,
     group: namespace,
