@@ -60,6 +60,8 @@ export interface ApprovalRequest {
   readonly reason: string
   /** Who calls, as the caller says. */
   readonly caller: string
+  /** Where in a model's script the call is made; absent for direct calls. */
+  readonly script?: ScriptPlace
   /** The authenticated caller, where several share a transport; nobody answers for their own calls. */
   readonly principal?: string
   /** Why the call is made, as the caller says; absent when it does not. */
@@ -107,6 +109,18 @@ export interface ApprovalRequest {
   readonly askedAt: string
   /** An answer that comes later is too late. */
   readonly expiresAt: string
+}
+
+/** A place in a script that a model wrote. */
+export interface ScriptPlace {
+  /** Id of the script: that of the call that started it. */
+  readonly id: string
+  /** SHA-256 of its source. */
+  readonly sha256: string
+  /** Which call of the script it is, from 1. */
+  readonly seq: number
+  /** The line of the source that makes the call, from 1; absent if it is not known. */
+  readonly line?: number
 }
 
 /** What a call would do, as a person reads it best. */

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { Artifact, CallOptions, ToolResult } from './call.ts'
+import type { ScriptPlace } from './events.ts'
 import type { FEATURES } from './features.generated.ts'
 import type { Principal } from './principal.ts'
 import type { SourceHost } from './source.ts'
@@ -209,7 +210,27 @@ export interface FeatureCall {
   /** Reads an artifact of this call's own run; FILE_TOO_LARGE over `maxBytes`. */
   readArtifact(ref: string, options?: ReadArtifact): Promise<Uint8Array>
   /** Calls another tool through the same pipeline, under this call's budget, rights and signal. */
-  call(tool: string, input: unknown): Promise<ToolResult>
+  call(tool: string, input: unknown, options?: NestedCallOptions): Promise<ToolResult>
+  /** The tools that the caller sees. */
+  visibleTools(): readonly VisibleTool[]
+}
+
+/** What a feature says about a call that it makes for another one. */
+export interface NestedCallOptions extends Pick<CallOptions, 'repeatKey' | 'signal' | 'onEvent'> {
+  /** Where in the model's script the call is made; its caller is then that script. */
+  readonly script?: ScriptPlace
+}
+
+/** A tool as its caller sees it. */
+export interface VisibleTool {
+  /** Canonical name. */
+  readonly tool: string
+  /** What it does, in words for a model. */
+  readonly description: string
+  /** JSON Schema of its arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>
+  /** JSON Schema of its data; absent if the tool declares none. */
+  readonly output?: Readonly<Record<string, unknown>>
 }
 
 /** A change that the owner makes outside of calls, as records name it: the subject and what happened to it. */

@@ -53,7 +53,15 @@ export {
   ToolError,
   type ToolErrorOptions,
 } from './errors.ts'
-export type { ApprovalReply, ApprovalRequest, ApprovalView, CallEvent, QuestionRequest, RecentCall } from './events.ts'
+export type {
+  ApprovalReply,
+  ApprovalRequest,
+  ApprovalView,
+  CallEvent,
+  QuestionRequest,
+  RecentCall,
+  ScriptPlace,
+} from './events.ts'
 export { callerGone, isCallerGone, resourceError, throwIfAborted, toolFailure } from './failures.ts'
 export type {
   CallPort,
@@ -67,6 +75,7 @@ export type {
   FeatureOptions,
   FeatureServices,
   FeatureStores,
+  NestedCallOptions,
   PastCall,
   PastCallPage,
   ProgramNetwork,
@@ -74,6 +83,7 @@ export type {
   ReadArtifact,
   Rights,
   RunArchives,
+  VisibleTool,
 } from './feature.ts'
 export {
   type CommandFlags,

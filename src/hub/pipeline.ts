@@ -51,11 +51,12 @@ export function streamTool(
 }
 
 /** Starts a nested call, which inherits the run, session, caller, rights and signal of its parent. */
-const callNested: CallNested = (runtime, asked, input, parent) => {
-  const { session, callerKind, grants, approve, onQuestion, onAsk, untrusted } = parent.options
+const callNested: CallNested = (runtime, asked, input, parent, { script, onEvent: emit, ...own } = {}) => {
+  const { session, grants, approve, onQuestion, onAsk, untrusted } = parent.options
+  const callerKind = script ? 'script' : parent.options.callerKind
   const { run, caller } = parent
-  const options = { run, session, caller, callerKind, grants, approve, onQuestion, onAsk, untrusted }
-  return runCall(runtime, newCall(runtime, asked, input, options, { parent }), asked)
+  const options = { run, session, caller, callerKind, grants, approve, onQuestion, onAsk, untrusted, ...own }
+  return runCall(runtime, newCall(runtime, asked, input, options, { parent, script, emit }), asked)
 }
 
 /** Creates a call that has not started. */
@@ -64,18 +65,19 @@ export function newCall(
   asked: string | AnyTool,
   input: unknown,
   options: CallOptions,
-  { parent, emit }: { readonly parent?: Call; readonly emit?: (event: CallEvent) => void } = {},
+  { parent, script, emit }: Partial<Pick<Call, 'parent' | 'script' | 'emit'>> = {},
 ): Call {
   // If the owner has set a folder for workspaces, each request has a separate run; otherwise calls share the hub's run.
   const isolated = runtime.settings.isolatesRequests ? options.requestId : undefined
   return new Call({
-    id: runtime.nextCallId(),
+    id: parent && script ? `${parent.id}.${script.seq}` : runtime.nextCallId(),
     run: options.run ?? (typeof isolated === 'string' ? runOfRequest(runtime, isolated) : runtime.run),
     wire: typeof asked === 'string' ? asked : String(asked?.name),
     caller: options.caller ?? runtime.caller,
     options,
     input,
     parent,
+    script,
     emit,
   })
 }

@@ -68,6 +68,19 @@ const approvalDetails = {
   rule: z.string(),
   /** Why it asks. */
   reason: z.string(),
+  /** Where in a model's script the call is made; absent for direct calls. */
+  script: z
+    .object({
+      /** Id of the script. */
+      id: z.string(),
+      /** SHA-256 of its source. */
+      sha256: z.string(),
+      /** Which call of the script it is, from 1. */
+      seq: z.number(),
+      /** The line of the source that makes the call. */
+      line: z.number().optional(),
+    })
+    .optional(),
   /** What the call is for, as the caller says. */
   purpose: z.string().optional(),
   /** The caller's id of the request. */

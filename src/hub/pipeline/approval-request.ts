@@ -49,6 +49,7 @@ export async function createApprovalRequest(
     rule: decision.rule,
     reason: decision.reason,
     caller: call.caller,
+    ...(call.script && { script: call.script }),
     ...(runtime.principal !== undefined && { principal: runtime.principal }),
     ...(purpose !== undefined && { purpose: redactor.text(purpose) }),
     ...runtime.redactor.value(givenIds(call.options)),

@@ -10,6 +10,7 @@ import {
   type ResolvedTarget,
   type ResultMeta,
   type SandboxLevel,
+  type ScriptPlace,
   ToolError,
   type ToolResult,
 } from '../../core/index.ts'
@@ -51,6 +52,8 @@ export class Call {
   readonly options: CallOptions
   readonly parent: Call | undefined
   readonly depth: number
+  /** Where in the model's script the call is made; `undefined` for direct calls. */
+  readonly script: ScriptPlace | undefined
   /** Monotonic, for durations. */
   readonly startedMark = performance.now()
   readonly emit: ((event: CallEvent) => void) | undefined
@@ -137,9 +140,10 @@ export class Call {
     wire: string
     caller: string
     options: CallOptions
-    parent?: Call
+    parent?: Call | undefined
+    script?: ScriptPlace | undefined
     input: unknown
-    emit?: (event: CallEvent) => void
+    emit?: ((event: CallEvent) => void) | undefined
   }) {
     this.id = fields.id
     this.run = fields.run
@@ -148,6 +152,7 @@ export class Call {
     this.options = fields.options
     this.parent = fields.parent
     this.depth = fields.parent ? fields.parent.depth + 1 : 0
+    this.script = fields.script
     this.input = fields.input
     this.emit = fields.emit
   }

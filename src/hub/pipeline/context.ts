@@ -9,9 +9,11 @@ import {
   type Content,
   type Evidence,
   FEATURES,
+  type FeatureCall,
   type FeatureName,
   type GuardedFetch,
   type Journal,
+  type NestedCallOptions,
   type Question,
   type ReadFiles,
   ToolError,
@@ -29,7 +31,13 @@ import { beginChange, keepArtifact, recordIntent, refuseEffects } from './record
 import { blocks, outputLimit } from './settle.ts'
 
 /** Calls a tool from within a call, which becomes the parent. The nested call passes through the whole pipeline. */
-export type CallNested = (runtime: Runtime, tool: string | AnyTool, input: unknown, parent: Call) => Promise<ToolResult>
+export type CallNested = (
+  runtime: Runtime,
+  tool: string | AnyTool,
+  input: unknown,
+  parent: Call,
+  options?: NestedCallOptions,
+) => Promise<ToolResult>
 
 /**
  * Builds the context of `execute`, with the handles of the declared capabilities and nothing else. A handle is created when
@@ -193,7 +201,7 @@ Object.freeze(CallContext.prototype)
 
 function featureHandle(name: FeatureName): CreateHandle {
   return (runtime, run, call, callNested) => {
-    const nested = (tool: string, input: unknown) => callNested(runtime, tool, input, call)
+    const nested: FeatureCall['call'] = (tool, input, options) => callNested(runtime, tool, input, call, options)
     return runtime.features.handle(name, featureCall(runtime, run, call, nested))
   }
 }

@@ -1,4 +1,4 @@
-import type { Capability, FeatureCall, Rights, ToolResult } from '../../core/index.ts'
+import type { Capability, FeatureCall, Rights } from '../../core/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { type Call, type DecidedCall, markUntrusted } from './call.ts'
 import { decideNow, holdToDecision, isNamed } from './decide.ts'
@@ -6,11 +6,13 @@ import { keepArtifact, recordIntent } from './record.ts'
 
 const MAX_URL_LENGTH = 2_000
 
-/** Calls a tool on behalf of the call that a feature serves. */
-type CallForFeature = (tool: string, input: unknown) => Promise<ToolResult>
-
 /** Returns a call as a feature sees it: limited to what policy decided, and recorded before anything changes. */
-export function featureCall(runtime: Runtime, run: RunState, call: DecidedCall, callTool: CallForFeature): FeatureCall {
+export function featureCall(
+  runtime: Runtime,
+  run: RunState,
+  call: DecidedCall,
+  callTool: FeatureCall['call'],
+): FeatureCall {
   return {
     callId: call.id,
     run: call.run,
@@ -40,6 +42,7 @@ export function featureCall(runtime: Runtime, run: RunState, call: DecidedCall, 
     artifact: (content, options) => keepArtifact(runtime, run, call, content, options),
     readArtifact: (ref, options) => runtime.runs.readArtifact(call.run, ref, { ...options, owner: runtime.runOwner }),
     call: callTool,
+    visibleTools: () => runtime.catalog.cards(),
   }
 }
 

@@ -207,6 +207,7 @@ function facts(runtime: Runtime, call: Call): CallFacts {
     via: callerKind,
     session: session && runtime.redactor.text(session),
     parent: call.parent?.id,
+    script: call.script,
     purpose: purpose && runtime.redactor.text(purpose),
     ...((requestId ?? taskId ?? goalId) !== undefined && runtime.redactor.value(givenIds(call.options))),
     argsHash: call.argsHash || undefined,

@@ -7,6 +7,7 @@ import type {
   KeptChange,
   Label,
   SandboxLevel,
+  ScriptPlace,
   ToolResult,
 } from '../../core/index.ts'
 
@@ -24,6 +25,8 @@ export interface CallFacts {
   readonly session?: string
   /** The call that made this one. */
   readonly parent?: string
+  /** Where in a model's script the call was made. */
+  readonly script?: ScriptPlace
   /** Why the call was made, as the caller said. */
   readonly purpose?: string
   /** Of the request of the caller, as it says. */
