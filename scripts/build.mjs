@@ -32,6 +32,7 @@ const RUN = [
   'records/log/verify-worker',
   'sandbox/pages/page-worker',
   'sandbox/exec/spawner/spawner-main',
+  'features/code/engine/engine-worker',
   // For the conformance suite, which signs in as a person would.
   'sources/mcp/manage/sign-in',
 ]
@@ -49,6 +50,7 @@ const READ = [
   ['node_modules/tree-sitter-bash/tree-sitter-bash.wasm', 'hub/tree-sitter-bash.wasm'],
   ...[
     'sandbox/exec/bridge/bridge-main.mjs',
+    'features/code/engine/guest.mjs',
     ...['child-main', 'child-context', 'child-wire'].map((name) => `sources/plugins/isolated/${name}.mjs`),
   ].map((path) => [`src/${path}`, path]),
 ]

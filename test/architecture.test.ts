@@ -157,7 +157,7 @@ describe('the import graph', () => {
 
   it('touches the machine in the sandbox, system, records, the store, approvals, the hub, config, the server and the CLI only', () => {
     const allowed =
-      /^(sandbox|features\/browser|system|records|store|approvals|hub|config|cli|server|testing)\/|^core\/lazy-module\.ts$/
+      /^(sandbox|features\/browser|features\/code\/engine|system|records|store|approvals|hub|config|cli|server|testing)\/|^core\/lazy-module\.ts$/
     expect(edges.filter(({ file, specifier }) => MACHINE.test(specifier) && !allowed.test(file))).toEqual([])
   })
 })
