@@ -154,6 +154,8 @@ export interface CallPort {
   ): Promise<ToolResult>
   /** The visible tools in the form that model providers want. */
   listForLLM(options?: { readonly dialect?: string }): readonly unknown[]
+  /** The tools that they can see. */
+  visibleTools(): readonly VisibleTool[]
   /** Ends a run of these calls. */
   endRun(run: string): Promise<void>
 }

@@ -374,12 +374,23 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
     },
     {
       "rule": {
+        "allow": "code",
+        "reason": "A script does nothing by itself; each of its calls is decided like a direct one."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 125
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
         "ask": "remote",
         "reason": "It acts through a program that the hub only talks to, so nothing but your word bounds what it does."
       },
       "source": {
         "file": "default.yaml",
-        "line": 127
+        "line": 130
       },
       "base": "/"
     }

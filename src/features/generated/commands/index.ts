@@ -32,4 +32,9 @@ export const featureCommands: readonly {
     summary: 'View what agents show to people',
     load: async () => (await import('../../canvas/commands.ts')).canvasCommand,
   },
+  {
+    name: 'code',
+    summary: 'Run scripts that call tools',
+    load: async () => (await import('../../code/commands.ts')).codeCommand,
+  },
 ]

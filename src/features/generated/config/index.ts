@@ -2,6 +2,7 @@
 
 import { browserConfig } from '../../browser/config.ts'
 import { canvasConfig } from '../../canvas/config.ts'
+import { codeConfig } from '../../code/config.ts'
 import { memoryConfig } from '../../memory/config.ts'
 import { messagesConfig } from '../../messages/config.ts'
 import { schedulesConfig } from '../../schedules/config.ts'
@@ -15,4 +16,5 @@ export const featureConfigs = {
   schedules: schedulesConfig,
   browser: browserConfig,
   canvas: canvasConfig,
+  code: codeConfig,
 }

@@ -2,6 +2,7 @@
 
 import { browser } from '../../browser/index.ts'
 import { canvas } from '../../canvas/index.ts'
+import { code } from '../../code/index.ts'
 import { memory } from '../../memory/index.ts'
 import { messages } from '../../messages/index.ts'
 import { schedules } from '../../schedules/index.ts'
@@ -15,4 +16,5 @@ export const features: readonly [
   typeof schedules,
   typeof browser,
   typeof canvas,
-] = [memory, sessions, messages, schedules, browser, canvas]
+  typeof code,
+] = [memory, sessions, messages, schedules, browser, canvas, code]

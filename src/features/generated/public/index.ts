@@ -3,6 +3,19 @@
 export type {} from '../../browser/index.ts'
 export type {} from '../../canvas/index.ts'
 export type {
+  CodeHandle,
+  CodeOptions,
+  CodeService,
+  ScriptCallEntry,
+  ScriptDetail,
+  ScriptEntry,
+  ScriptFilter,
+  ScriptFollower,
+  ScriptRequest,
+  ScriptResult,
+  ScriptStore,
+} from '../../code/index.ts'
+export type {
   EmbedTexts,
   MemoryCandidate,
   MemoryHandle,

@@ -18,4 +18,7 @@ export const featureToolLoaders = {
   'core/cron': lazyModule(async () => (await import('../../schedules/tools/cron.ts')).cron),
   'core/browser': lazyModule(async () => (await import('../../browser/tools/browser.ts')).browserTool),
   'core/canvas': lazyModule(async () => (await import('../../canvas/tools/canvas.ts')).canvasTool),
+  'core/code.cancel': lazyModule(async () => (await import('../../code/tools/cancel.ts')).codeCancel),
+  'core/code.run': lazyModule(async () => (await import('../../code/tools/run.ts')).codeRun),
+  'core/code.wait': lazyModule(async () => (await import('../../code/tools/wait.ts')).codeWait),
 } as const

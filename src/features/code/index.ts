@@ -1,0 +1,55 @@
+import { defineFeature, lazyModule, ToolError } from '../../core/index.ts'
+import type { CodeHandle, CodeOptions, CodeService, ScriptStore } from './types.ts'
+
+declare module '../../core/feature.ts' {
+  interface FeatureHandles {
+    /** Runs scripts that call tools. */
+    readonly code: CodeHandle
+  }
+  interface FeatureServices {
+    /** Scripts that call tools; loaded on first use. */
+    readonly code: CodeService
+  }
+  interface FeatureOptions {
+    /** Scripts that call tools; docs/reference/code.md. */
+    readonly code?: CodeOptions
+  }
+  interface FeatureStores {
+    /** Scripts that were suspended. */
+    readonly scripts: ScriptStore
+  }
+}
+
+const load = lazyModule(() => import('./create-code.ts'))
+
+/** The feature `code`: scripts of a model that call tools. */
+export const code = defineFeature({
+  name: 'code',
+  capability: 'code',
+  create: async (options, host) => (await load()).createCode(options, host),
+  methods: ['run', 'list', 'find', 'declarations'],
+  adjustTools: ({ enabled = true }) => ({
+    off: {
+      tools: enabled ? [] : ['core/code.run', 'core/code.wait', 'core/code.cancel'],
+      why: () =>
+        new ToolError('TOOL_DISABLED', 'The owner has turned off scripts.', {
+          fix: { key: 'code.enabled', hint: 'Call the tools directly.' },
+        }),
+    },
+  }),
+  command: { name: 'code', summary: 'Run scripts that call tools' },
+})
+
+export type {
+  CodeHandle,
+  CodeOptions,
+  CodeService,
+  ScriptCallEntry,
+  ScriptDetail,
+  ScriptEntry,
+  ScriptFilter,
+  ScriptFollower,
+  ScriptRequest,
+  ScriptResult,
+  ScriptStore,
+} from './types.ts'

@@ -1,0 +1,300 @@
+import { callerGone, type FeatureCall, isCallerGone, type ToolResult } from '../../core/index.ts'
+import { hashJson } from '../../lib/index.ts'
+import {
+  DEFAULT_SCRIPT_LIMITS,
+  type ScriptAnswer,
+  type ScriptCall,
+  type ScriptCallControl,
+  type ScriptEngine,
+  type ScriptOutcome,
+} from './engine/index.ts'
+import { Divergence, Ledger } from './ledger.ts'
+import type { LedgerLine, ScriptCallEntry, ScriptFollower, ScriptResult } from './types.ts'
+
+/** What a script is, and what decides how it runs. It runs in the same way each time. */
+export interface ScriptSetup {
+  readonly id: string
+  readonly source: string
+  readonly sha256: string
+  readonly input: unknown
+  /** The time that the script sees. */
+  readonly now: number
+  readonly limits: ScriptSetupLimits
+}
+
+/** The limits that callers and owners choose. */
+export interface ScriptSetupLimits {
+  readonly timeoutMs: number
+  readonly cpuMs: number
+  readonly memoryBytes: number
+  readonly maxCalls: number
+}
+
+/** Where a script is kept while it waits for people. */
+export interface ScriptKeeper {
+  /** Stores the answers that are new, and the script itself the first time. */
+  keep(ledger: Ledger): Promise<void>
+  /** Whether it is stored: from then on every answer is stored before the script gets it. */
+  readonly isStored: boolean
+  /** Why it cannot be stored; `undefined` if it can. */
+  readonly problem: string | undefined
+  /** Reads a stored answer. */
+  read(ref: string): Promise<string>
+  /** Whether the request of an approval waits in the store for its answer. */
+  isFiled(approval: string): Promise<boolean>
+}
+
+/** What a session needs of its hub. */
+export interface SessionParts {
+  readonly setup: ScriptSetup
+  /** The call that runs the script now; its calls are nested in it. */
+  readonly call: FeatureCall
+  readonly engine: ScriptEngine
+  readonly keeper: ScriptKeeper
+  /** The calls that were answered before. */
+  readonly lines: readonly LedgerLine[]
+  readonly search: (query: unknown) => Promise<unknown>
+  readonly describe: (names: unknown) => Promise<unknown>
+  readonly suspendAfterMs: number
+  readonly follower: ScriptFollower
+}
+
+/** A call of the script that has not been answered. */
+interface OpenCall {
+  /** The request that it waits for; `undefined` while it does not wait for people. */
+  approval: string | undefined
+  /** Whether the call has ended, and the request stays in the store. */
+  isFiled: boolean
+  /** Ends the call so that its request stays. */
+  readonly leave: AbortController
+}
+
+type MutableEntry = { -readonly [Key in keyof ScriptCallEntry]: ScriptCallEntry[Key] }
+
+/**
+ * One run of a script, for one call of the hub. If all that the script waits for is people, it is suspended after a moment;
+ * another session continues it.
+ */
+export class ScriptSession {
+  readonly #parts: SessionParts
+  readonly #ledger: Ledger
+  readonly #stop = new AbortController()
+  readonly #open = new Map<number, OpenCall>()
+  readonly #calls = new Map<number, MutableEntry>()
+  readonly #artifacts = new Set<string>()
+  readonly #logs: string[] = []
+  /** Codes of the failures of its calls: a script can invent others. */
+  readonly #codes = new Set<string>()
+  readonly #whenSuspended: Promise<void>
+  #setSuspended: () => void = () => {}
+  #state: 'running' | 'suspended' | 'cancelled' = 'running'
+  #divergence: string | undefined
+  #timer: NodeJS.Timeout | undefined
+  #keeping: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+    this.#ledger = new Ledger(parts.lines)
+    this.#whenSuspended = new Promise((resolve) => {
+      this.#setSuspended = resolve
+    })
+    for (const { seq, tool, line, callId, status } of parts.lines)
+      this.#calls.set(seq, { seq, tool, line, callId, status })
+  }
+
+  /** Runs the script until it ends or is suspended. */
+  async run(): Promise<ScriptResult> {
+    const { call, setup, engine } = this.#parts
+    const removeListener = call.onStop(() => this.#onStop(call.signal().reason))
+    try {
+      const { timeoutMs, cpuMs, memoryBytes, maxCalls } = setup.limits
+      const outcome = await engine.run({
+        source: setup.source,
+        input: setup.input,
+        now: setup.now,
+        seed: setup.id,
+        limits: { ...DEFAULT_SCRIPT_LIMITS, wallMs: timeoutMs, cpuMs, memoryBytes, maxCalls },
+        tools: call.visibleTools().flatMap(({ tool }) => (tool.startsWith('core/code.') ? [] : [tool])),
+        host: {
+          call: (made, control) => this.#answer(made, control),
+          search: async (query, { seq }) => valueOf(await this.#answer({ seq, tool: '$search', input: query })),
+          describe: async (name, { seq }) => valueOf(await this.#answer({ seq, tool: '$describe', input: name })),
+          log: ({ level, text }) => this.#log(level === 'log' ? text : `${level}: ${text}`),
+        },
+        signal: this.#stop.signal,
+      })
+      await this.#keeping
+      if (this.#state === 'suspended') await this.#parts.keeper.keep(this.#ledger)
+      return this.#resultOf(outcome)
+    } finally {
+      clearTimeout(this.#timer)
+      removeListener()
+    }
+  }
+
+  /** Ends the script; what its calls have done stays. */
+  cancel(): void {
+    if (this.#state === 'running') this.#state = 'cancelled'
+    this.#stop.abort()
+  }
+
+  /** Suspends the script if it waits for nothing but people. Returns whether it does. */
+  suspend(): boolean {
+    const isIdle = this.#open.size > 0 && [...this.#open.values()].every(({ approval }) => approval !== undefined)
+    if (!isIdle || this.#state !== 'running' || this.#parts.keeper.problem !== undefined) return false
+    this.#state = 'suspended'
+    for (const { leave } of this.#open.values()) {
+      const options = { code: 'APPROVAL_UNAVAILABLE' as const, details: { waits: true } }
+      leave.abort(callerGone('The script that makes this call is suspended until somebody answers.', options))
+    }
+    this.#setSuspended()
+    this.#stop.abort()
+    return true
+  }
+
+  /** The requests that the script waits for. */
+  get approvals(): readonly string[] {
+    return [...this.#open.values()].flatMap(({ approval }) => approval ?? [])
+  }
+
+  /** Answers a call from the ledger, or makes it. */
+  async #answer(made: ScriptCall, control?: ScriptCallControl): Promise<ScriptAnswer> {
+    let line: LedgerLine | undefined
+    try {
+      line = this.#ledger.lineOf(made)
+    } catch (error) {
+      if (!(error instanceof Divergence)) throw error
+      this.#divergence ??= error.message
+      this.#stop.abort()
+      return { ok: false, error: { code: 'INTERNAL', message: error.message } }
+    }
+    if (line) return this.#ledger.replay(line, (ref) => this.#parts.keeper.read(ref))
+    const { seq, tool, line: at } = made
+    const entry: MutableEntry = { seq, tool, ...(at !== undefined && { line: at }), status: 'running' }
+    this.#calls.set(seq, entry)
+    const answer = control ? await this.#make(made, control, entry) : await this.#look(made, entry)
+    await this.#ledger.whenReplayed()
+    // A call that did not end, or whose end nobody will look at, is made again by the next session.
+    if (this.#state === 'running') await this.#keep(made, entry, answer)
+    return answer
+  }
+
+  /** Adds an answer to the ledger before the script gets it. Answers are stored in the order in which they are given. */
+  async #keep({ seq, tool, input, line }: ScriptCall, { callId, status }: MutableEntry, answer: ScriptAnswer) {
+    const { keeper } = this.#parts
+    this.#ledger.add({ seq, tool, argsHash: hashJson(input), line, callId, status }, answer)
+    if (!keeper.isStored) return
+    const keeping = this.#keeping.then(() => keeper.keep(this.#ledger))
+    this.#keeping = keeping.catch(() => {})
+    await keeping
+  }
+
+  async #look({ tool, input }: ScriptCall, entry: MutableEntry): Promise<ScriptAnswer> {
+    const { search, describe } = this.#parts
+    const value = await (tool === '$search' ? search(input) : describe(input))
+    entry.status = 'ok'
+    return { ok: true, value }
+  }
+
+  async #make(made: ScriptCall, control: ScriptCallControl, entry: MutableEntry): Promise<ScriptAnswer> {
+    const { call, setup, keeper } = this.#parts
+    const { seq, tool, input, line } = made
+    const open: OpenCall = { approval: undefined, isFiled: false, leave: new AbortController() }
+    this.#open.set(seq, open)
+    let resumeClock: (() => void) | undefined
+    const result = await call.call(tool, input, {
+      script: { id: setup.id, sha256: setup.sha256, seq, ...(line !== undefined && { line }) },
+      repeatKey: `script:${setup.id}:${seq}`,
+      signal: AbortSignal.any([control.signal, open.leave.signal]),
+      onEvent: (event) => {
+        if (event.type === 'approval-requested') {
+          open.approval = event.request.id
+          entry.status = 'waiting for an approval'
+          resumeClock ??= control.pauseClock()
+        } else if (event.type === 'approval-answered') {
+          open.approval = undefined
+          resumeClock?.()
+        }
+        this.#considerSuspending()
+      },
+    })
+    if (this.#state === 'suspended') return toAnswer(result)
+    if (result.status === 'approval_required' && open.approval && (await keeper.isFiled(open.approval))) {
+      open.isFiled = true
+      this.#considerSuspending()
+      if (keeper.problem === undefined) {
+        await this.#whenSuspended
+        return toAnswer(result)
+      }
+    }
+    resumeClock?.()
+    this.#open.delete(seq)
+    this.#considerSuspending()
+    entry.callId = result.callId
+    entry.status = result.status
+    for (const { ref } of result.artifacts) this.#artifacts.add(ref)
+    if (!result.ok) {
+      entry.error = `${result.error.code}: ${result.error.message}`
+      this.#codes.add(result.error.code)
+    }
+    return toAnswer(result)
+  }
+
+  /** Suspends the script in a moment, if it waits for nothing but people. */
+  #considerSuspending(): void {
+    clearTimeout(this.#timer)
+    const open = [...this.#open.values()]
+    if (open.length === 0 || open.some(({ approval }) => approval === undefined)) return
+    // What no call waits for any more is answered in the store only.
+    const delay = open.some(({ isFiled }) => isFiled) ? 0 : this.#parts.suspendAfterMs
+    this.#timer = setTimeout(() => this.suspend(), delay).unref()
+  }
+
+  #onStop(reason: unknown): void {
+    if (!(isCallerGone(reason) && this.suspend())) this.#stop.abort()
+  }
+
+  #log(line: string): void {
+    this.#logs.push(line)
+    if (this.#parts.lines.length <= this.#ledger.replayed) this.#parts.follower.onLog?.(line)
+  }
+
+  #resultOf(outcome: ScriptOutcome): ScriptResult {
+    const base = {
+      script: this.#parts.setup.id,
+      logs: this.#logs,
+      calls: [...this.#calls.values()].sort((a, b) => a.seq - b.seq),
+      artifacts: [...this.#artifacts],
+      usage: outcome.usage,
+    }
+    if (this.#state === 'suspended') return { ...base, status: 'suspended', approvals: this.approvals }
+    if (this.#state === 'cancelled') return { ...base, status: 'cancelled' }
+    if (outcome.status === 'completed') return { ...base, status: 'completed', value: outcome.value }
+    if (this.#divergence !== undefined) {
+      const message = `The script did not run as it did before it was suspended. ${this.#divergence}`
+      return { ...base, status: 'failed', kind: 'ENGINE_CRASH', message, hint: 'Run the script again from the start.' }
+    }
+    const { kind, message, line, column, code, hint } = outcome
+    const isRefusal = code !== undefined && this.#codes.has(code)
+    const refused = isRefusal && (code === 'POLICY_DENIED' || code === 'APPROVAL_DENIED') ? code : kind
+    return {
+      ...base,
+      status: 'failed',
+      kind: refused,
+      message,
+      ...(hint !== undefined && { hint }),
+      ...(line !== undefined && { line }),
+      ...(column !== undefined && { column }),
+    }
+  }
+}
+
+function toAnswer(result: ToolResult): ScriptAnswer {
+  if (result.ok) return { ok: true, value: result.data ?? null }
+  const { code, message, fix } = result.error
+  return { ok: false, error: { code, message, hint: fix.hint } }
+}
+
+function valueOf(answer: ScriptAnswer): unknown {
+  return answer.ok ? answer.value : null
+}

@@ -1,0 +1,152 @@
+import type { z } from 'zod'
+import type { Awaitable, ToolResult } from '../../core/index.ts'
+import type { Immutable } from '../../lib/index.ts'
+import type { scriptCallSchema, scriptDetailSchema, scriptEntrySchema, scriptResultSchema } from './schema.ts'
+
+/** Options of scripts. */
+export interface CodeOptions {
+  /** Whether agents may run scripts at all. Default: `true`. */
+  readonly enabled?: boolean
+  /** How many scripts run at the same time. Default: 8. */
+  readonly workers?: number
+  /** Longest time of a script in milliseconds, without waiting for people; a caller can choose less. Default: 60 s. */
+  readonly timeoutMs?: number
+  /** Longest time in which a script itself computes, in milliseconds. Default: 10 s. */
+  readonly cpuMs?: number
+  /** Memory of a script in bytes. Default: 64 MB. */
+  readonly memoryBytes?: number
+  /** Maximum number of calls of a script; a caller can choose less. Default: 256. */
+  readonly maxCalls?: number
+  /** How long a script waits for people before it is suspended, in milliseconds. Default: 20 s. */
+  readonly suspendAfterMs?: number
+}
+
+/** A script to run. */
+export interface ScriptRequest {
+  /** JavaScript or TypeScript. */
+  readonly code: string
+  /** What the script reads as `input`. Default: `null`. */
+  readonly input?: unknown
+  /** Longest time in milliseconds, without waiting for people. Default and maximum: the owner's `timeoutMs`. */
+  readonly timeoutMs?: number
+  /** Maximum number of calls. Default and maximum: the owner's `maxCalls`. */
+  readonly maxCalls?: number
+}
+
+/** How a call follows the script that it runs. */
+export interface ScriptFollower {
+  /** Called with each line that the script writes. */
+  readonly onLog?: (line: string) => void
+}
+
+/** The state or the outcome of a script. */
+export type ScriptResult = Immutable<z.infer<typeof scriptResultSchema>>
+
+/** What became of one call of a script. */
+export type ScriptCallEntry = Immutable<z.infer<typeof scriptCallSchema>>
+
+/** A script that was suspended at some time, as lists show it. */
+export type ScriptEntry = Immutable<z.infer<typeof scriptEntrySchema>>
+
+/** A script with its source and its calls. */
+export type ScriptDetail = Immutable<z.infer<typeof scriptDetailSchema>>
+
+/** Runs scripts for one call. */
+export interface CodeHandle {
+  /** Runs a script until it ends, or until it waits for people and is suspended. */
+  run(request: ScriptRequest, follower?: ScriptFollower): Promise<ScriptResult>
+  /** Continues a suspended script of this run when people have answered; returns its state after `timeoutMs` at the latest. */
+  wait(script: string, options: ScriptFollower & { readonly timeoutMs: number }): Promise<ScriptResult>
+  /** Ends a script of this run; what its calls have done stays. */
+  cancel(script: string): Promise<ScriptResult>
+}
+
+/** Which scripts to list. */
+export interface ScriptFilter {
+  /** Only those of a run. */
+  readonly run?: string
+  /** Only those of a principal. */
+  readonly principal?: string
+  /** Only those in a state. */
+  readonly status?: ScriptEntry['status']
+  /** Only those created before, in milliseconds. */
+  readonly before?: number
+  /** Maximum number. Default: 100. */
+  readonly limit?: number
+}
+
+/** Scripts, for the owner of a hub. */
+export interface CodeService {
+  /** Runs a script through the pipeline, as `core/code.run`. */
+  run(request: ScriptRequest, options?: { readonly caller?: string; readonly run?: string }): Promise<ToolResult>
+  /** Scripts that were suspended at some time, newest first. */
+  list(filter?: ScriptFilter): Promise<readonly ScriptEntry[]>
+  /** One of them with its source and its calls. */
+  find(script: string): Promise<ScriptDetail | undefined>
+  /** TypeScript declarations of the tools that scripts can call. */
+  declarations(): Promise<string>
+}
+
+/** A script as the store keeps it from when it is first suspended. */
+export interface StoredScript {
+  readonly id: string
+  readonly run: string
+  readonly caller: string
+  readonly principal?: string
+  readonly sha256: string
+  readonly source: string
+  /** The input, the limits and the clock of the script, as JSON. */
+  readonly setup: string
+  readonly status: ScriptEntry['status']
+  /** The requests that it waits for. */
+  readonly approvals: readonly string[]
+  /** What became of it, as JSON; absent before. */
+  readonly outcome?: string
+  /** The process that runs it; absent while it is suspended or has ended. */
+  readonly owner?: string
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** One call of a script that has ended, in the order of the ends. */
+export interface LedgerLine {
+  readonly position: number
+  readonly seq: number
+  readonly tool: string
+  readonly argsHash: string
+  readonly line?: number
+  readonly callId?: string
+  readonly status: string
+  /** The answer as JSON, if it is short. */
+  readonly answer?: string
+  /** The artifact with the answer, if it is not. */
+  readonly ref?: string
+}
+
+/** A change of the state of a script. */
+export interface ScriptChange {
+  readonly id: string
+  /** The process that must own it; `null` if none must. */
+  readonly from: string | null
+  readonly status: ScriptEntry['status']
+  readonly owner: string | null
+  readonly approvals: readonly string[]
+  readonly outcome?: string
+  readonly at: number
+}
+
+/** Scripts that were suspended, and their calls. */
+export interface ScriptStore {
+  /** Adds a script with the calls that it has made. */
+  add(script: StoredScript, lines: readonly LedgerLine[]): Awaitable<void>
+  /** Adds a call that has ended. */
+  append(script: string, line: LedgerLine): Awaitable<void>
+  /** Changes the state; `false` if another process owns the script. */
+  change(change: ScriptChange): Awaitable<boolean>
+  /** `undefined` if there is none. */
+  find(id: string): Awaitable<StoredScript | undefined>
+  /** Its calls, in the order in which they ended. */
+  lines(id: string): Awaitable<readonly LedgerLine[]>
+  /** Newest first. */
+  list(filter: ScriptFilter): Awaitable<readonly StoredScript[]>
+}
