@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../src/core/errors.ts'
 import { HOOK_NAMES } from '../src/core/tool.ts'
+import { scriptFailureKind } from '../src/features/code/schema.ts'
 import { PROFILES } from '../src/policy/visibility.ts'
 import { PAGES } from './support/markdown-blocks.ts'
 
@@ -19,7 +20,7 @@ describe('the docs', () => {
   it('list every error code, and mention no unknown code', () => {
     const named = [...text('docs/reference/errors.md').matchAll(/^\| `([A-Z_]+)`/gm)].map((match) => match[1])
     expect(named).toEqual(Object.keys(ERRORS))
-    const codes = new Set(Object.keys(ERRORS))
+    const codes = new Set([...Object.keys(ERRORS), ...scriptFailureKind.options])
     for (const page of pages) {
       const strangers = [...text(page).matchAll(/`([A-Z]+_[A-Z_]+)`/g)]
         .map((match) => match[1]!)

@@ -17,11 +17,8 @@ const sender = (name: string, capabilities: readonly Capability[], shape: z.ZodT
   defineTool({ name, description: 'Sends.', input: shape, capabilities, results: 'own', execute: () => 'sent' })
 const tools = [
   sender('post.send', ['remote']),
-  sender(
-    'post.exact',
-    ['remote'],
-    z.strictObject({ to: z.string(), cc: z.string().optional(), body: z.string().optional() }),
-  ),
+  sender('post.exact', ['remote'], z.strictObject({ to: z.string(), cc: z.string().optional() })),
+  sender('post.letter', ['remote'], z.strictObject({ to: z.string(), body: z.string() })),
   sender('post.erase', ['remote', 'danger:destructive']),
   sender('post.look', ['read:fs'], z.strictObject({ to: z.string() })),
   sender('post.run', ['exec'], z.strictObject({ text: z.string() })),
@@ -70,8 +67,8 @@ afterEach(async () => {
 
 describe('rules from approved calls', () => {
   it('are about values that were approved twice, name the calls, and hold in any run if nothing else is open', async () => {
-    const first = await approved({ to: 'a@x.org', body: 'one' }, { tool: 'post.exact' })
-    const second = await approved({ to: 'a@x.org', body: 'two' }, { tool: 'post.exact', run: 'r-2', untrusted: true })
+    const first = await approved({ to: 'a@x.org' }, { tool: 'post.exact' })
+    const second = await approved({ to: 'a@x.org' }, { tool: 'post.exact', run: 'r-2', untrusted: true })
     await approved({ to: 'other' }, { tool: 'post.exact' })
     await hub.endRun('r-2')
     const report = await suggested()
@@ -86,7 +83,7 @@ describe('rules from approved calls', () => {
           { run: 'r-1', callId: first.callId },
           { run: 'r-2', callId: second.callId },
         ]),
-        open: ['body'],
+        open: [],
       },
     ])
     const rules = [{ ask: 'post.*' }, report.rules[0]!.rule, ...report.rules[0]!.also]
@@ -94,6 +91,11 @@ describe('rules from approved calls', () => {
     expect(await next.callDynamic('post.exact', { to: 'a@x.org' }, { untrusted: true })).toMatchObject({ ok: true })
     expect(await next.callDynamic('post.exact', { to: 'b@x.org' })).toMatchObject({ status: 'approval_required' })
     await next.close()
+  })
+
+  it('do not hold after content from outside if a text is open, which may hold an address', async () => {
+    for (const body of ['one', 'two']) await approved({ to: 'a@x.org', body }, { tool: 'post.letter' })
+    expect(await lines()).toEqual(['2 { allow: "post.letter", where: { to: "a@x.org" }, when: { tainted: false } }'])
   })
 
   it('name the text of a request, which a program reads', async () => {

@@ -311,7 +311,8 @@ function ruleOf({ tool, facts, unused }: ToolCalls, { values, ranges }: Group): 
   const where = Object.fromEntries([...values].map(([name, list]) => [name, testOf(name, list)]))
   const rule = { allow: tool, where }
   const isExact = [...values.values()].flat().every((value) => !/\*/.test(`${value}`)) && ranges.size === 0
-  const isPinned = openArguments(facts, rule)?.every(({ name, isText }) => isText || unused.has(name)) ?? false
+  // A text may hold an address, which nobody has approved.
+  const isPinned = openArguments(facts, rule)?.every(({ name }) => unused.has(name)) ?? false
   return isExact && isPinned ? rule : { ...rule, when: { tainted: false } }
 }
 

@@ -12,7 +12,7 @@ import { errorShape, send, toolError } from './child-wire.mjs'
 
 const FACTS = [
   ...['title', 'retry', 'callers', 'timeoutMs', 'overflow', 'maxOutputChars', 'examples'],
-  ...['category', 'tags', 'version', 'costUnits', 'texts'],
+  ...['category', 'tags', 'version', 'costUnits', 'mayDestroy', 'texts'],
 ]
 /** Only available to a plugin in the process of the hub. */
 const HOME_ONLY = ['hooks', 'required']

@@ -42,6 +42,7 @@ export const isolatedDefinition = z.strictObject({
   tags: z.array(z.string().max(100)).max(50).optional(),
   version: z.string().max(100).optional(),
   costUnits: z.number().min(0).optional(),
+  mayDestroy: z.boolean().optional(),
   texts: z.array(z.string().max(200)).max(100).optional(),
   /** It converts its data for the model itself. */
   hasModelForm: z.boolean(),
