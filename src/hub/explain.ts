@@ -8,7 +8,14 @@ import {
   withOwnNames,
 } from '../core/index.ts'
 import { escapeLine } from '../lib/index.ts'
-import { type Decision, decide, explainDecision, type PolicyQuestion, requestsFor } from '../policy/index.ts'
+import {
+  type Decision,
+  decide,
+  explainDecision,
+  type PolicyQuestion,
+  requestsFor,
+  type ValueEvidence,
+} from '../policy/index.ts'
 import type { ExplainOptions } from './hub-api.ts'
 import { callRisks } from './pipeline/approval-views/call-views.ts'
 import { commandViews } from './pipeline/approval-views/command-views.ts'
@@ -17,6 +24,7 @@ import type { Call, DecidedCall } from './pipeline/call.ts'
 import { question } from './pipeline/decide.ts'
 import { asToolError } from './pipeline/settle.ts'
 import { judge, newCall } from './pipeline.ts'
+import type { RunMoment } from './run-index/run-moments.ts'
 import type { RunState, Runtime } from './runtime.ts'
 
 /** What would happen to a call, why, and what would change it. */
@@ -47,26 +55,62 @@ export interface Explanation {
   readonly text: string
 }
 
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
+
 /** Explains what would happen to a call: runs steps 1 to 5 of the pipeline, without side effects. */
 export async function explainCall(
   ownRuntime: Runtime,
   asked: string | AnyTool,
   input: unknown,
-  { policy, ...options }: ExplainOptions = {},
+  { policy, asOf, ...options }: ExplainOptions = {},
 ): Promise<Explanation> {
   const runtime = policy ? { ...ownRuntime, policy } : ownRuntime
   const begun = newCall(runtime, asked, input, withOwnNames(options))
+  if (asOf === undefined) {
+    return explainIn(runtime, { begun, asked }, async () => {
+      const run = runtime.runs.rehearsal(begun.run, runtime.runOwner)
+      // A run that nobody has begun has heard nothing: its store need not even exist.
+      if (options.run !== undefined || runtime.runs.isOpen(begun.run)) await runtime.userTexts.prepare(run, undefined)
+      return run
+    })
+  }
+  const explained: Explanation[] = []
+  for (const evidence of await runtime.userTexts.recall(begun.run, asOf)) {
+    const call = newCall(runtime, asked, input, withOwnNames(options))
+    const openRun = async () => pastRun(runtime.runs.rehearsal(begun.run, runtime.runOwner), asOf, evidence)
+    explained.push(await explainIn(runtime, { begun: call, asked }, openRun))
+  }
+  return explained.reduce((a, b) => (STRICTNESS[b.effect] > STRICTNESS[a.effect] ? b : a))
+}
+
+async function explainIn(
+  runtime: Runtime,
+  { begun, asked }: { readonly begun: Call; readonly asked: string | AnyTool },
+  openRun: () => Promise<RunState>,
+): Promise<Explanation> {
   let run: RunState
   let call: DecidedCall
   try {
-    run = runtime.runs.rehearsal(begun.run, runtime.runOwner)
-    // A run that nobody has begun has heard nothing: its store need not even exist.
-    if (options.run !== undefined || runtime.runs.isOpen(begun.run)) await runtime.userTexts.prepare(run, undefined)
+    run = await openRun()
     call = await judge(runtime, run, begun, asked)
   } catch (thrown) {
     return runtime.redactor.value(refused(begun, asToolError(begun, thrown)))
   }
   return explainDecided(runtime, run, call)
+}
+
+/** The run as it was at a moment of its record: with the guards of today, and what it knew then. */
+function pastRun(run: RunState, past: RunMoment, evidence: ValueEvidence): RunState {
+  const { isTainted: tainted } = past
+  const { id, cache, starts, sandbox, seen, recent, responses, backgroundCommands, earlierCommands } = run
+  return {
+    ...{ id, cache, starts, sandbox, seen, recent, responses, backgroundCommands, earlierCommands },
+    ...{ past, evidence, tainted, taintedBy: tainted ? run.taintedBy : [], hasOutsideArtifacts: tainted },
+    ...{ records: undefined, marks: undefined, inFlight: 0 },
+    taint() {},
+    onTaint: () => () => {},
+    taintedBeside: () => tainted,
+  }
 }
 
 async function explainDecided(runtime: Runtime, run: RunState, call: DecidedCall): Promise<Explanation> {

@@ -12,11 +12,14 @@ import type { Policy } from '../policy/index.ts'
 import type { Explanation } from './explain.ts'
 import type { Hub } from './hub.ts'
 import type { WireTool } from './pipeline/registry.ts'
+import type { RunMoment } from './run-index/run-moments.ts'
 
 /** Options of `explain`. */
 export interface ExplainOptions extends CallOptions {
   /** Decides by these rules. Default: the current policy. */
   readonly policy?: Policy
+  /** Decides as of this moment of the run, see `recordedCalls`. Default: now. */
+  readonly asOf?: RunMoment
 }
 
 /** Who clears the taint of a run, and why. */

@@ -18,6 +18,7 @@ export { type PruneReport, pruneRun, pruneRuns, type Retention, removeRun, sizeO
 export { isStoreLost, restoreKeys, storeIsLost } from './recovery.ts'
 export { type RecordedCall, recordedCalls, runsBelow } from './run-index/read-records.ts'
 export { RunIndexer } from './run-index/run-indexer.ts'
+export type { RunMoment } from './run-index/run-moments.ts'
 export { newRunId } from './runs.ts'
 export { loadSecondParser, recoverCommands } from './second-parser.ts'
 export { lazySource, turnedOffSource } from './sources.ts'

@@ -66,7 +66,8 @@ function createPrincipalHub(hub: HubRuntime, principal: Principal, run: string):
     callDynamic: (tool, input, options) => callTool(runtime, tool, input, options),
     stream: (tool, input, options) => streamTool(runtime, tool, input, options),
     // A principal must not choose its own rules.
-    explain: (tool, input, options) => explainCall(runtime, tool, input, { ...options, policy: undefined }),
+    explain: (tool, input, options) =>
+      explainCall(runtime, tool, input, { ...options, policy: undefined, asOf: undefined }),
     list: (options) => catalog.list(options),
     cards: (options) => catalog.cards(options),
     artifact: (ref, { run: of = run } = {}) => runs.readArtifact(of, ref, { owner }),

@@ -35,6 +35,7 @@ import type { HookChain } from './pipeline/hooks.ts'
 import type { StartQueue } from './pipeline/record.ts'
 import type { Registry, ToolCatalog, ToolTable } from './pipeline/registry.ts'
 import type { PluginSetups } from './plugin-setups.ts'
+import type { RunMoment } from './run-index/run-moments.ts'
 import type { RunMarks } from './run-marks.ts'
 import type { RunSandbox } from './run-sandbox.ts'
 import type { RunOwner } from './run-state.ts'
@@ -73,6 +74,8 @@ export interface RunState {
   taintedBeside(callId: string): boolean
   /** What is known about where values come from; `undefined` until the first call of this process. */
   evidence?: ValueEvidence
+  /** Set if a recorded call is decided again: what the run knew when the call was made. */
+  readonly past?: RunMoment
   /** The last calls, oldest first, for approvers. Kept in memory only. */
   readonly recent: RecentCall[]
   /** The number of calls in progress. A run without any may be closed. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Rule, systemClock, ToolError } from '../core/index.ts'
 import { isPlainObject } from '../lib/index.ts'
 import {
@@ -20,6 +21,7 @@ import {
 import type { Hub } from './hub.ts'
 import type { ToolCard } from './pipeline/registry.ts'
 import { runsBelow } from './run-index/read-records.ts'
+import { type RunMoment, RunMoments } from './run-index/run-moments.ts'
 import { newRunId } from './runs.ts'
 
 /** Options of `suggestFromRuns`. */
@@ -45,6 +47,8 @@ export interface SuggestReport {
 /** Calls that ran without a person only show what a rule would make ask. */
 const MAX_RAN = 1_000
 const MARK = '[redacted:'
+/** Decisions take no I/O: other work of a service must get its turn. */
+const DECISIONS_A_TURN = 20
 
 /**
  * Suggests rules for calls that people approved, from the records of a folder. Every rule is tried on all recorded calls of
@@ -62,14 +66,14 @@ export async function suggestFromRuns(
   let count = 0
   for (const { run } of runs) {
     signal?.throwIfAborted()
-    const review = reviewRun(join(folder, run), run, since)
+    const review = reviewRun(join(folder, run), run, { since, signal })
     try {
       for await (const call of review.calls) {
         count++
         if (isNew(call)) calls.push(call)
       }
     } catch (error) {
-      if (!ToolError.is(error)) throw error
+      if (!ToolError.is(error) || signal?.aborted) throw error
       unreadable.push({ run, reason: error.message })
       continue
     }
@@ -107,9 +111,11 @@ function replayOf(hub: Pick<Hub, 'explain' | 'cards' | 'policyLayers'>, signal: 
   const run = newRunId(systemClock)
   const tools = new Map(hub.cards().map((card) => [card.tool, card]))
   const withRule = (rule: Rule) => current.withRule({ rule, source: { file: 'suggested' }, base: '/' })
+  let decided = 0
   let tried = { rule: undefined as Rule | undefined, policy: current }
   return {
     async decide({ tool, args, callerKind }: ReviewedCall, isTainted: boolean, rule?: Rule) {
+      if (++decided % DECISIONS_A_TURN === 0) await nextTurn()
       signal?.throwIfAborted()
       if (rule && tried.rule !== rule) tried = { rule, policy: withRule(rule) }
       const policy = rule ? tried.policy : current
@@ -132,11 +138,12 @@ function argumentsOf(card: ToolCard): SuggestedTool['arguments'] {
 }
 
 /** Reads what became of the calls of a run. `broken` counts the lines that cannot be read. */
-function reviewRun(folder: string, run: string, since: number) {
+function reviewRun(folder: string, run: string, { since = 0, signal }: SuggestOptions) {
   let broken = 0
   async function* calls(): AsyncGenerator<ReviewedCall> {
     const review = new RunReview(run, since)
     for await (const lines of eventLines(folder)) {
+      signal?.throwIfAborted()
       for (const line of lines) {
         const event = parseEvent(line)
         if (event === undefined) broken += line.bytes.length > 0 ? 1 : 0
@@ -153,7 +160,7 @@ function reviewRun(folder: string, run: string, since: number) {
 
 interface Started {
   readonly facts: CallStarted | CallEnded
-  readonly isTainted: boolean
+  readonly moment: RunMoment
 }
 
 /** Puts together the lines of each call. */
@@ -162,7 +169,7 @@ class RunReview {
   readonly #since: number
   readonly #answers = new Map<string, { readonly answer: ApprovalAnswered; readonly at: number }>()
   readonly #started = new Map<string, Started>()
-  #isTainted = false
+  readonly #moments = new RunMoments()
 
   constructor(run: string, since: number) {
     this.#run = run
@@ -171,13 +178,13 @@ class RunReview {
 
   /** Returns the call that ends with this event. */
   add(event: RecordEvent): ReviewedCall | undefined {
+    const ended = event.type === 'call-ended' ? this.#end(event) : undefined
     if (event.type === 'approval-answered')
       this.#answers.set(event.callId, { answer: event, at: Date.parse(event.time) })
-    else if (event.type === 'command-tainted') this.#isTainted = true
     else if (event.type === 'call-started')
-      this.#started.set(event.callId, { facts: event, isTainted: this.#isTainted })
-    else if (event.type === 'call-ended') return this.#end(event)
-    return undefined
+      this.#started.set(event.callId, { facts: event, moment: this.#moments.of(event) })
+    this.#moments.add(event)
+    return ended
   }
 
   /** Calls that have not ended. */
@@ -185,17 +192,16 @@ class RunReview {
     for (const started of this.#started.values()) yield this.#review(started)
   }
 
-  #end(event: CallEnded): ReviewedCall | undefined {
+  #end(event: RecordEvent & CallEnded): ReviewedCall | undefined {
     const started = this.#started.get(event.callId)
-    const call = started ?? { facts: event, isTainted: this.#isTainted }
+    const call = started ?? { facts: event, moment: this.#moments.of(event) }
     this.#started.delete(event.callId)
-    if (event.labels?.includes('untrusted')) this.#isTainted = true
     // An end repeats the facts only if no start was recorded.
     if (typeof call.facts.caller !== 'string' || typeof call.facts.tool !== 'string') return undefined
     return this.#review(call, event)
   }
 
-  #review({ facts, isTainted }: Started, end?: CallEnded): ReviewedCall {
+  #review({ facts, moment }: Started, end?: CallEnded): ReviewedCall {
     const { callId, tool, via, rule = '' } = facts
     const answered = this.#answers.get(callId)
     this.#answers.delete(callId)
@@ -205,7 +211,7 @@ class RunReview {
       tool,
       args: argsOf(facts),
       callerKind: via === 'direct' || via === 'script' ? via : undefined,
-      isTainted: isTainted || / when tainted\b/.test(rule),
+      isTainted: moment.isTainted || / when tainted\b/.test(rule),
       outcome: outcomeOf(facts, answered?.answer, end),
       counts: (answered?.at ?? 0) >= this.#since,
     }

@@ -2,6 +2,7 @@ import { type Clock, isUserText, ToolError, type UserText, type UserTextStore } 
 import { after } from '../lib/index.ts'
 import { UserWords, type ValueEvidence } from '../policy/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
+import type { RunMoment } from './run-index/run-moments.ts'
 import type { RunState, Runtime } from './runtime.ts'
 
 /** What a run keeps of the user's words; the oldest are dropped first. */
@@ -64,12 +65,29 @@ export class UserTexts {
     if (!run.evidence || known.size > before) await this.#load(run)
   }
 
+  /**
+   * Returns what was known of the user's words at a moment of a record. The record has the beginning of a long text, and the
+   * store all of it for as long as it is kept. If words are missing, several answers are possible: the strictest counts.
+   */
+  async recall(run: string, { userTexts, isBroken }: RunMoment): Promise<readonly ValueEvidence[]> {
+    const said = withinRun(userTexts)
+    const kept = said.some(isCut) ? await this.#store.list(run) : []
+    let isWhole = !isBroken
+    const texts = said.map((each) => {
+      const { text, chars } = each
+      const found = isCut(each) ? kept.find((other) => other.length === chars && other.startsWith(text)) : text
+      isWhole &&= found !== undefined
+      return found ?? cutAtBlank(`${text} …`, text.length)
+    })
+    const known = evidenceOf(new UserWords(texts))
+    if (isWhole) return [known]
+    const unknown = [known, { ...known, hasUserText: true }, { ...known, hasUserText: true, isFromUser: () => true }]
+    return unknown.slice(known.hasUserText ? 1 : 0)
+  }
+
   #load(run: RunState): Promise<void> | undefined {
     const loading = after(this.#store.list(run.id), (texts) => {
-      const words = new UserWords(texts)
-      run.evidence = words.isEmpty
-        ? NO_EVIDENCE
-        : { hasUserText: true, isFromUser: (value) => words.has(value), isApproved: () => false }
+      run.evidence = evidenceOf(new UserWords(texts))
     })
     return loading instanceof Promise ? loading : undefined
   }
@@ -77,6 +95,27 @@ export class UserTexts {
 
 /** How much of a text the record keeps. */
 const MAX_RECORDED_CHARS = 2_000
+
+type RecordedText = RunMoment['userTexts'][number]
+
+function isCut({ text, chars }: RecordedText): boolean {
+  return text.length < chars
+}
+
+/** The texts that the run still had after the last of them: the oldest are dropped first. */
+function withinRun(texts: readonly RecordedText[]): readonly RecordedText[] {
+  let left = MAX_CHARS
+  const first = texts.findLastIndex(({ chars }) => {
+    left -= chars
+    return left < 0
+  })
+  return texts.slice(first + 1)
+}
+
+function evidenceOf(words: UserWords): ValueEvidence {
+  if (words.isEmpty) return NO_EVIDENCE
+  return { hasUserText: true, isFromUser: (value) => words.has(value), isApproved: () => false }
+}
 
 /**
  * The newest texts that fit into a run, oldest first. A conversation is passed whole with every call: if its oldest texts

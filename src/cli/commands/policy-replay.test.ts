@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cliFolder, jsonLines } from '../../../test/support/cli.ts'
 import { ended } from '../../../test/support/record-run.ts'
 import { systemClock } from '../../core/context.ts'
+import { hashJson } from '../../lib/index.ts'
 import { RunRecords } from '../../records/log/run-records.ts'
 
 const folder = cliFolder()
@@ -18,6 +19,20 @@ beforeAll(async () => {
   call('c-4', 'test/gone', { args: {} })
   call('c-5', 'test/echo', { args: { key: '[redacted:github-token]' } })
   await records.close()
+  const said = RunRecords.open(join(folder.path, 'runs'), 'said-run', options)
+  const echo = (callId: string, a: string, effect: 'allow' | 'ask') =>
+    said.append({ ...ended(callId), tool: 'test/echo', caller: 'ada', effect, args: { a } })
+  echo('c-1', 'wombat', 'ask')
+  said.append({ type: 'user-text-added', chars: 15, text: 'Echo the wombat' })
+  echo('c-2', 'wombat', 'allow')
+  echo('c-3', 'dingo', 'ask')
+  const of = { callId: 'c-4', tool: 'test/echo' }
+  const values = [{ argument: 'a', hash: hashJson('dingo') }]
+  const answer = { decision: 'allow', remember: 'session', covers: 'values', values } as const
+  said.append({ type: 'approval-answered', ...of, approval: 'a-1', by: 'ada', ...answer })
+  echo('c-4', 'dingo', 'ask')
+  echo('c-5', 'dingo', 'allow')
+  await said.close()
 })
 
 describe.concurrent('tool-hub policy replay', () => {
@@ -47,6 +62,21 @@ describe.concurrent('tool-hub policy replay', () => {
         reason: 'silence',
       },
     ])
+  })
+
+  it('decides by what the user had said and people had approved before each call', async () => {
+    const where = ['from-user', 'approved-before'].map((a) => `  - { allow: test/echo, where: { a: ${a} } }\n`)
+    const rules = `policy:\n  - { ask: test/echo }\n${where.join('')}`
+    const config = folder.write('evidence.yaml', `version: 1\nplugins: [./plugin.mjs]\n${rules}`)
+    const { code, stdout, stderr } = await folder.run(['policy', 'replay', 'said-run', '--config', config])
+    expect({ code, stdout, stderr }).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '0 of 5 calls would be decided differently, 0 skipped\n',
+    })
+    const other = folder.write('asks.yaml', 'policy:\n  - { ask: test/echo }\n')
+    const asks = await folder.run(['policy', 'replay', 'said-run', '--config', config, '--policy', other])
+    expect(asks.stderr).toBe('2 of 5 calls would be decided differently, 0 skipped\n')
   })
 
   it('exits 2 for a run that is not there', async () => {

@@ -29,7 +29,9 @@ interface Difference extends Pick<Explanation, 'rule' | 'source' | 'reason'> {
 const REPLAY_EXAMPLES = `
 Calls nothing and records nothing. With --policy, the rules of your config are compared with those of the file, both in
 the present state of files. Without it, the recorded decisions are compared with those of your config now, and files that
-were created since can make a difference. A call is skipped if its arguments were too large for the record or contained a
+were created since can make a difference. What the user had said, the values that were approved and whether the run had
+read content from outside are those of the time of the call; where the record does not show them, the stricter decision
+counts. A call is skipped if its arguments were too large for the record or contained a
 secret, or if its tool no longer exists.
 Exit code: 1 if a call would be decided differently, else 0.
 
@@ -86,9 +88,9 @@ async function judge(
 ): Promise<{ before: string; after: Pick<Explanation, 'effect' | 'rule' | 'source' | 'reason'> } | undefined> {
   const explain: Judge = (tool, input, options) => hub.explain(tool, input, options)
   if (policy) return judgeAgain(explain, call, { run, policy })
-  const { tool, args, caller, callerKind, effect } = call
+  const { tool, args, caller, callerKind, effect, moment: asOf } = call
   if (args === undefined || effect === undefined) return undefined
-  const after = await explain(tool, args, { run, caller, callerKind })
+  const after = await explain(tool, args, { run, caller, callerKind, asOf })
   return after.error?.code === 'TOOL_NOT_FOUND' ? undefined : { before: effect, after }
 }
 

@@ -1,8 +1,9 @@
-import { approvalReason, type Grant, repeatCallHint } from '../../approvals/index.ts'
+import { type ApprovedValue, approvalReason, type Grant, repeatCallHint } from '../../approvals/index.ts'
 import { type ApprovalReply, type ApprovalRequest, type StoredApproval, ToolError } from '../../core/index.ts'
 import { hashJson } from '../../lib/index.ts'
 import { type BoundInput, takeInput } from '../../limits/index.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../../records/log/index.ts'
+import type { RunMoment } from '../run-index/run-moments.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import {
   boundTo,
@@ -75,13 +76,32 @@ export async function rememberedAnswer(runtime: Runtime, run: RunState, call: Va
 /** Makes the values known that people have approved for this tool. A remembered refusal of this call still counts. */
 export async function knowApprovedValues(runtime: Runtime, run: RunState, call: ValidCall): Promise<void> {
   const { session = `run:${call.run}` } = call.options
-  const granted = await runtime.grants.approvedValues({ tool: call.name, principal: runtime.principal, session })
+  const granted = run.past
+    ? await valuesAsOf(runtime, run.past, call)
+    : await runtime.grants.approvedValues({ tool: call.name, principal: runtime.principal, session })
   if (granted.length === 0 || (await rememberedAnswer(runtime, run, call))?.effect === 'deny') return
   const isApproved = (_tool: string, argument: string, value: unknown) => {
     const hash = hashJson(value)
     return granted.some((each) => each.argument === argument && each.hash === hash)
   }
   call.values = { hasUserText: false, isFromUser: () => false, ...run.evidence, isApproved }
+}
+
+/** The values that were approved before a recorded call. Those whose answer may have been revoked by then do not count. */
+async function valuesAsOf(
+  { grants, clock }: Runtime,
+  { at, principal, session, approvals }: RunMoment,
+  { name: tool, run }: ValidCall,
+): Promise<readonly ApprovedValue[]> {
+  const known = await grants.approvedValues({ tool, principal, session: session ?? `run:${run}` })
+  const hasEnded = (until: number | 'session') => until === 'session' || (at < until && until <= clock.now())
+  return [
+    ...known.filter(({ grant }) => Date.parse(grant.createdAt) <= at),
+    ...approvals
+      .filter((each) => each.tool === tool && each.principal === principal && hasEnded(each.until))
+      .filter((each) => each.until !== 'session' || each.session === session)
+      .flatMap(({ values }) => values),
+  ]
 }
 
 /** Makes one request. Returns `false` if another call used the answer. */
@@ -180,8 +200,8 @@ async function take(
     await changeInput(runtime, run, call, reply.input, judgeInput)
     call.notices.push(`${call.approvedBy} changed the arguments before the call ran.`)
   }
-  await remember(runtime, run, call, { ...request, ...boundTo(runtime, call) }, reply)
-  log.allowed(reply)
+  const grant = await remember(runtime, run, call, { ...request, ...boundTo(runtime, call) }, reply)
+  log.allowed(reply, grant)
 }
 
 /** Adds to APPROVAL_UNAVAILABLE the rule that the owner could add. */
@@ -219,16 +239,20 @@ async function remember(
   call: DecidedCall,
   request: ApprovalRequest,
   reply: ApprovalReply,
-): Promise<void> {
+): Promise<Grant | undefined> {
   try {
     const isMore = reply.covers === 'targets' && !canCoverTargets(call)
     // Changed arguments may result in another pattern, which the approver has not seen.
     const offered = reply.covers === 'pattern' ? patternOf(runtime, run, call) : undefined
     const pattern = offered?.shown === request.coverage.pattern ? offered : undefined
     const values = reply.covers === 'values' ? valuesToApprove(runtime, run, call) : undefined
-    await runtime.grants.remember({ ...request, pattern, values }, isMore ? { ...reply, covers: 'exact' } : reply)
+    return await runtime.grants.remember(
+      { ...request, pattern, values },
+      isMore ? { ...reply, covers: 'exact' } : reply,
+    )
   } catch (error) {
     call.notices.push(`The answer was not remembered: ${(error as Error).message}`)
+    return undefined
   }
 }
 
@@ -258,10 +282,10 @@ function logOf(runtime: Runtime, run: RunState, call: DecidedCall, request: Appr
         ...(input !== undefined && { changed: true as const }),
       })
     },
-    allowed({ remember, covers, reason, via, input }: ApprovalReply) {
+    allowed({ remember, covers, reason, via, input }: ApprovalReply, grant: Grant | undefined) {
       const lasts = typeof remember === 'object' ? `until ${remember.until}` : remember
       const change = input === undefined ? {} : { changed: true as const, argsHash: call.argsHash }
-      const how = { by: call.approvedBy, via, remember: lasts, covers, reason }
+      const how = { by: call.approvedBy, via, remember: lasts, covers, values: grant?.values, reason }
       record({ type: 'approval-answered', ...of, decision: 'allow', ...how, ...change })
     },
     unanswered(error: unknown) {

@@ -106,6 +106,8 @@ export class Call {
   readonly notices: string[] = []
   /** Whether the call has read content from outside. */
   isUntrusted = false
+  /** Whether the run had read content from outside when policy decided. */
+  isInTaintedRun = false
   truncated: ResultMeta['truncated']
   /** The error that ended the call. */
   failure: ToolError | undefined

@@ -50,6 +50,7 @@ export function decideCall(runtime: Runtime, run: Taint, call: ValidCall): Decid
   if (tool.doubt !== undefined) decision = doubted(decision, tool.doubt)
   call.decision = decision
   call.effect = decision.effect
+  call.isInTaintedRun = asked.tainted
   return call as DecidedCall
 }
 

@@ -218,6 +218,7 @@ function facts(runtime: Runtime, call: Call): CallFacts {
     keyHash: key === undefined ? undefined : sha256(key),
     effect: call.decision && call.effect,
     rule: call.decision?.rule,
+    tainted: call.isInTaintedRun || undefined,
     sandbox: call.sandbox,
     files: fileAccess.level === 'descriptors' ? undefined : weakerFiles(call),
     dryRun: dryRun || undefined,

@@ -14,6 +14,7 @@ import {
   runNames,
 } from '../../records/log/index.ts'
 import { indexLine, needsStart } from './index-line.ts'
+import { type RunMoment, RunMoments } from './run-moments.ts'
 
 /** The position up to which a record is in the index. `seq` is 0 if there was nothing to read. */
 export interface IndexedRecord {
@@ -171,6 +172,8 @@ export interface RecordedCall {
   /** The decision at the time. */
   readonly effect?: string
   readonly rule?: string
+  /** What the run knew when the call was decided. */
+  readonly moment: RunMoment
 }
 
 const FACTS = /^\{"seq":\d{1,15},"time":"[^"\\]{1,40}","type":"call-(?:started|ended)","callId":"([^"\\]{1,128})"/
@@ -182,19 +185,28 @@ const MARK = '[redacted:'
  * too large for the record or contained a secret, because the record then differs from what policy decided on.
  */
 export async function* recordedCalls(folder: string, wanted?: ReadonlySet<string>): AsyncGenerator<RecordedCall> {
+  const moments = new RunMoments()
   for await (const lines of eventLines(folder)) {
     for (const line of lines) {
       const callId = FACTS.exec(line.bytes.toString('latin1', 0, FACTS_BYTES))?.[1]
-      if (callId === undefined || (wanted && !wanted.has(callId))) continue
-      const event = parseEvent(line) as (CallStarted | CallEnded) & { readonly seq: number }
+      const isWanted = callId !== undefined && (!wanted || wanted.has(callId))
+      const isNoted = callId === undefined ? RunMoments.isNoted(line.bytes) : moments.isCallNoted(callId, line.bytes)
+      if (!isWanted && !isNoted) continue
+      const event = parseEvent(line)
+      const facts = isWanted ? (event as RecordEvent & (CallStarted | CallEnded)) : undefined
       // An end repeats the facts only if no start was recorded.
-      if (typeof event?.caller !== 'string' || typeof event.tool !== 'string') continue
-      yield callOf(event, line.bytes.includes(MARK))
+      const isWhole = typeof facts?.caller === 'string' && typeof facts.tool === 'string'
+      if (facts && isWhole) yield callOf(facts, line.bytes.includes(MARK), moments.of(facts))
+      moments.add(event)
     }
   }
 }
 
-function callOf(event: (CallStarted | CallEnded) & { readonly seq: number }, isMarked: boolean): RecordedCall {
+function callOf(
+  event: (CallStarted | CallEnded) & { readonly seq: number },
+  isMarked: boolean,
+  moment: RunMoment,
+): RecordedCall {
   const { callId, seq, tool, caller, args, argsHash, via, effect, rule } = event
   return {
     callId,
@@ -206,5 +218,6 @@ function callOf(event: (CallStarted | CallEnded) & { readonly seq: number }, isM
     callerKind: via === 'direct' || via === 'script' ? via : undefined,
     effect,
     rule,
+    moment,
   }
 }

@@ -49,6 +49,8 @@ export interface CallFacts {
   readonly effect?: Effect
   /** The rule that decided, as `policy explain` prints it. */
   readonly rule?: string
+  /** The run had read content from outside when policy decided. */
+  readonly tainted?: true
   /** How strongly its commands were isolated; absent for calls that run none. */
   readonly sandbox?: SandboxLevel
   /** How the file guard holds paths, for a call that uses files where that is not by descriptors. */
@@ -161,8 +163,10 @@ export interface ApprovalAnswered extends OfCall {
   readonly via?: string
   /** How long the answer holds; absent for once. */
   readonly remember?: string
-  /** What a remembered answer covers: `exact` or `targets`. */
+  /** What a remembered answer covers: `exact`, `targets`, `pattern` or `values`. */
   readonly covers?: string
+  /** Of `values`: the arguments, and the SHA-256 of each approved value as canonical JSON. */
+  readonly values?: readonly { readonly argument: string; readonly hash: string }[]
   /** Why, as the person said. */
   readonly reason?: string
   /** The approver changed the arguments, to those with this hash. */

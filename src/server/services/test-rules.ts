@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CallIndex, type CallOptions, type IndexedCall, ToolError } from '../../core/index.ts'
-import { type Explanation, type RecordedCall, recordedCalls } from '../../hub/index.ts'
+import { type Explanation, type RecordedCall, type RunMoment, recordedCalls } from '../../hub/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import type { Policy } from '../../policy/index.ts'
 import type { PolicyTestReport } from '../../protocol/index.ts'
@@ -76,7 +76,7 @@ async function* ifThere<T>(calls: AsyncIterable<T>): AsyncGenerator<T> {
 export type Judge = (
   tool: string,
   input: unknown,
-  options: CallOptions & { readonly policy?: Policy },
+  options: CallOptions & { readonly policy?: Policy; readonly asOf?: RunMoment },
 ) => Promise<Explanation>
 
 /** The decisions for a recorded call by the current and by other rules. */
@@ -86,16 +86,17 @@ interface JudgedAgain {
 }
 
 /**
- * Decides a recorded call by the current rules and by others. Both now, because files and runs have changed since.
+ * Decides a recorded call by the current rules and by others. Both in the present state of files, which may have changed
+ * since, and with what the run knew then: the user's words, approved values, and whether it was tainted.
  * Returns `undefined` if the record does not have its whole arguments, or its tool no longer exists.
  */
 export async function judgeAgain(
   judge: Judge,
-  { tool, args, caller, callerKind }: Pick<RecordedCall, 'tool' | 'args' | 'caller' | 'callerKind'>,
+  { tool, args, caller, callerKind, moment: asOf }: RecordedCall,
   { run, policy }: { readonly run: string; readonly policy: Policy },
 ): Promise<JudgedAgain | undefined> {
   if (args === undefined) return undefined
-  const options = { run, caller, callerKind }
+  const options = { run, caller, callerKind, asOf }
   const before = await judge(tool, args, options)
   if (before.error?.code === 'TOOL_NOT_FOUND') return undefined
   const { effect, rule, source, reason } = await judge(tool, args, { ...options, policy })
