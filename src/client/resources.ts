@@ -9,12 +9,14 @@ import type {
   NewToken,
   PolicyExplanation,
   PolicyState,
+  PolicySuggestions,
   PolicyTestReport,
   PrincipalEntry,
   QuestionEntry,
   RecordLine,
   RunDetail,
   RunEntry,
+  RunTaint,
   TokenEntry,
   UndoAnswer,
 } from '../protocol/index.ts'
@@ -63,6 +65,8 @@ export interface Resources {
     changes(run: string): Promise<FileChangeEntry[]>
     /** Removes a run that has ended, on record. Rejects with `CONFLICT` while a call or a session runs in it, or if its record does not verify. */
     remove(run: string): Promise<void>
+    /** What the run has read from outside, and who cleared it of that. */
+    taint(run: string): Promise<RunTaint>
     /**
      * Lets a run count as one that has read nothing from outside, until it does; needs the scope `approve`. Rejects with
      * `CONFLICT` if it is not tainted, or if a call with such content still runs.
@@ -104,6 +108,11 @@ export interface Resources {
     explain(asked: { tool: string; input: unknown; run?: string }): Promise<PolicyExplanation>
     /** Returns the recorded calls that other rules would have decided differently. */
     test(asked: { yaml: string; calls?: number }): Promise<PolicyTestReport>
+    /**
+     * Returns rules that would have covered the calls that people approved; with `since`, such as `7d`, only approvals of
+     * that time count. Rejects with `RATE_LIMITED` while the records are read for others.
+     */
+    suggest(asked?: { since?: string }): Promise<PolicySuggestions>
   }
   /** Who uses the hub. */
   readonly principals: {
@@ -141,6 +150,7 @@ export function askResources(http: HttpRequests): Resources {
       changes: async (run) =>
         (await http.json<{ changes: FileChangeEntry[] }>('GET', `${http.path('/v1/runs', run)}/changes`)).changes,
       remove: async (run) => void (await http.send('DELETE', http.path('/v1/runs', run))),
+      taint: (run) => http.json('GET', `${http.path('/v1/runs', run)}/taint`),
       clearTaint: (run, why) => http.json('POST', `${http.path('/v1/runs', run)}/clear-taint`, { body: why }),
       undo: (run, wish = {}) => http.json('POST', `${http.path('/v1/runs', run)}/undo`, { body: wish }),
     },
@@ -165,6 +175,7 @@ export function askResources(http: HttpRequests): Resources {
       save: (wish) => http.json('PUT', '/v1/policy', { body: wish }),
       explain: (asked) => http.json('POST', '/v1/policy/explain', { body: asked }),
       test: (asked) => http.json('POST', '/v1/policy/test', { body: asked }),
+      suggest: (asked) => http.json('GET', '/v1/policy/suggestions', { query: { ...asked } }),
     },
     principals: {
       list: async () => (await http.json<{ principals: PrincipalEntry[] }>('GET', '/v1/principals')).principals,

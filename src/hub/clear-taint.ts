@@ -1,10 +1,14 @@
 import { isOwnCall } from '../approvals/index.ts'
 import { ToolError } from '../core/index.ts'
 import { escapeLine } from '../lib/index.ts'
+import { eventLines, parseEvent, type RecordEvent, type TaintCleared } from '../records/log/index.ts'
 import type { ClearedTaint, ClearTaintOptions } from './hub-api.ts'
+import { markedSources, wasMarkedCleared } from './run-marks.ts'
 import type { OpenRun } from './run-state.ts'
 import type { HubRuntime } from './runtime.ts'
 
+const HEAD_BYTES = 128
+const MAX_CLEARED = 100
 const MAX_BY_CHARS = 300
 const MAX_REASON_CHARS = 2_000
 
@@ -31,6 +35,25 @@ export async function clearTaint(
     const sources = await run.clearTaint(clearing)
     return { run: id, ...clearing, sources, isTainted: run.tainted }
   })
+}
+
+/** What has tainted a run, by its folder, and the latest times that its taint was cleared, oldest first. */
+export async function readTaint(folder: string): Promise<{
+  readonly sources: readonly string[]
+  readonly cleared: readonly (RecordEvent & TaintCleared)[]
+}> {
+  const sources = markedSources(folder)
+  const cleared: (RecordEvent & TaintCleared)[] = []
+  if (wasMarkedCleared(folder))
+    for await (const lines of eventLines(folder)) {
+      for (const line of lines) {
+        if (!line.bytes.toString('latin1', 0, HEAD_BYTES).includes('"type":"taint-cleared"')) continue
+        const event = parseEvent(line)
+        if (event?.type === 'taint-cleared') cleared.push(event)
+      }
+      cleared.splice(0, cleared.length - MAX_CLEARED)
+    }
+  return { sources, cleared }
 }
 
 function assertMayClear({ id, principal, tainted }: OpenRun, by: string): void {

@@ -1,3 +1,4 @@
+export { readTaint } from './clear-taint.ts'
 export type { Explanation } from './explain.ts'
 export { createHub, type Hub } from './hub.ts'
 export type {

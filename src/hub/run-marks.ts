@@ -45,7 +45,7 @@ export class RunMarks {
 
   /** Whether the run was tainted before its taint was cleared. */
   get wasCleared(): boolean {
-    return fs.existsSync(join(this.#folder, CLEARED_MARK))
+    return wasMarkedCleared(this.#folder)
   }
 
   /** Keeps on disk that the run was tainted, before `removeTaint`. */
@@ -118,6 +118,11 @@ export function runOwner(folder: string, id: string): RunMarkedBy | undefined {
 /** Returns whether the folder of a run has the mark of a tainted run. */
 export function isMarkedTainted(folder: string): boolean {
   return fs.existsSync(join(folder, TAINT_MARK))
+}
+
+/** Returns whether the folder of a run has the mark of one whose taint was cleared. */
+export function wasMarkedCleared(folder: string): boolean {
+  return fs.existsSync(join(folder, CLEARED_MARK))
 }
 
 /** Returns what tainted a run, by the mark in its folder. */

@@ -90,5 +90,37 @@ export const policyTestReport = z.object({
 })
 export type PolicyTestReport = z.infer<typeof policyTestReport>
 
+/** `GET /v1/policy/suggestions`; `since` is a time such as `7d`: only approvals of that time count. */
+export const suggestionQuery = z.object({ since: z.string().max(20).optional() })
+/** Rules that would have made approvals unnecessary. */
+export const policySuggestions = z.object({
+  /** When the records were read, in milliseconds since 1970. */
+  at: z.number(),
+  /** How many runs are on record. */
+  runs: z.number(),
+  /** How many calls the rules were compared with. */
+  calls: z.number(),
+  /** How many approvals by people count. */
+  approvals: z.number(),
+  /** The suggestions, those that save most first. */
+  rules: z.array(
+    z.object({
+      /** The rule as YAML; then the rules that belong to it, which ask for arguments that no call has used. */
+      yaml: z.array(z.string()),
+      /** How many approvals it would have saved. */
+      saves: z.number(),
+      /** The calls that would not have asked, at most 100. */
+      calls: z.array(z.object({ run: z.string(), callId: z.string() })),
+      /** Arguments that the rule does not restrict. */
+      open: z.array(z.string()),
+    }),
+  ),
+  /** Tools without suggestions, because the record lacks the arguments of a call that was not approved. */
+  withheld: z.array(z.string()),
+  /** Runs that cannot be read; nothing is suggested then. */
+  unreadable: z.array(z.object({ run: z.string(), reason: z.string() })),
+})
+export type PolicySuggestions = z.infer<typeof policySuggestions>
+
 /** Body of `PUT /v1/policy`. */
 export const policySave = z.strictObject({ yaml: z.string().max(1_000_000), version: z.string() })

@@ -76,6 +76,28 @@ export const clearedTaint = z.object({
 })
 export type ClearedTaintEntry = z.infer<typeof clearedTaint>
 
+/** `GET /v1/runs/{run}/taint`: whether the run has read content from outside, and who cleared it of that. */
+export const runTaint = z.object({
+  /** Whether it has, since it was last cleared. */
+  isTainted: z.boolean(),
+  /** What tainted it: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. Empty if it is not tainted. */
+  sources: z.array(z.string()),
+  /** When its taint was cleared, oldest first; of many, the latest 100. */
+  cleared: z.array(
+    z.object({
+      /** When, in milliseconds since 1970. */
+      at: z.number(),
+      /** Who cleared it. */
+      by: z.string(),
+      /** Why. */
+      reason: z.string(),
+      /** What had tainted it. */
+      sources: z.array(z.string()),
+    }),
+  ),
+})
+export type RunTaint = z.infer<typeof runTaint>
+
 /** Body of `POST /v1/runs/{run}/undo`; without `call`, the whole run. */
 export const undoRequest = z.strictObject({
   call: z.string().optional(),

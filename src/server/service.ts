@@ -11,12 +11,14 @@ import type {
   NewToken,
   PolicyExplanation,
   PolicyState,
+  PolicySuggestions,
   PolicyTestReport,
   PrincipalEntry,
   QuestionEntry,
   RecordLine,
   RunDetail,
   RunEntry,
+  RunTaint,
   Scope,
   ServiceEvent,
   TokenEntry,
@@ -83,6 +85,7 @@ export interface CallHistory {
   /** The record as it is on disk. */
   export(run: string): Promise<ReadableStream<Uint8Array>>
   changes(run: string): Promise<readonly FileChangeEntry[]>
+  taint(run: string): Promise<RunTaint>
   undo(
     run: string,
     options: { call?: string; dryRun?: boolean; force?: boolean; by: string; signal?: AbortSignal },
@@ -142,6 +145,8 @@ export interface PolicyManager {
   explain(caller: Caller, request: { tool: string; input: unknown; run?: string }): Promise<PolicyExplanation>
   /** Returns the latest recorded calls that other rules would have decided differently. */
   test(request: { yaml: string; calls: number }): Promise<PolicyTestReport>
+  /** Returns rules that approved calls suggest; with `lastMs`, only approvals of this time count. */
+  suggest(options: { lastMs?: number; signal: AbortSignal }): Promise<PolicySuggestions>
   /** Writes the file and applies the rules immediately. Throws CONFLICT if the file has another version by now. */
   save(options: { yaml: string; version: string; by: string }): Promise<PolicyState>
 }

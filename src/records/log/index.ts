@@ -11,6 +11,7 @@ export type {
   HubChanged,
   ProcessEnded,
   RecordEvent,
+  TaintCleared,
 } from './events.ts'
 export { peekHead, readHead } from './head.ts'
 export { type Line, readLinesSync } from './lines.ts'

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { parseDuration } from '../../core/config/index.ts'
+import { messageOf, ToolError } from '../../core/index.ts'
 import {
   createdToken,
   explainRequest,
@@ -7,15 +9,18 @@ import {
   newToken,
   policySave,
   policyState,
+  policySuggestions,
   policyTestReport,
   policyTestRequest,
   principalList,
+  suggestionQuery,
   tokenList,
   toolList,
   toolQuery,
 } from '../../protocol/index.ts'
 import { API_HEADERS, answerJson, answerNothing, HttpRefusal } from './answers.ts'
 import { METADATA_PATHS } from './mcp-endpoints.ts'
+import { socketSignal } from './request.ts'
 import { defineOpenRoute, defineRoute, type Exchange, type Route } from './route.ts'
 import { ANSWER_ROUTES, APPROVAL_ROUTES } from './routes/approval-routes.ts'
 import { ARTIFACT_ROUTES } from './routes/artifact-routes.ts'
@@ -102,7 +107,29 @@ const POLICY_ROUTES: readonly Route[] = [
     answers: [{ description: 'The calls that would change', schema: policyTestReport }],
     handle: async ({ context, body }) => answerJson(await context.service.policy.test(body)),
   }),
+  defineRoute({
+    method: 'get',
+    path: '/v1/policy/suggestions',
+    summary:
+      'Rules that would have covered the calls that people approved; reads all records, for one caller at a time',
+    allow: ['read', 'admin'],
+    query: suggestionQuery,
+    answers: [{ description: 'The rules, and what they were compared with', schema: policySuggestions }],
+    async handle({ context, query: { since }, request }) {
+      const lastMs = since === undefined ? undefined : readSince(since)
+      const signal = socketSignal(request.socket)
+      return answerJson(await context.service.policy.suggest({ lastMs, signal }))
+    },
+  }),
 ]
+
+function readSince(since: string): number {
+  try {
+    return parseDuration(since)
+  } catch (cause) {
+    throw new ToolError('INPUT_SCHEMA_INVALID', `since: ${messageOf(cause)}`, { cause })
+  }
+}
 
 /** API tokens. */
 const TOKEN_ROUTES: readonly Route[] = [

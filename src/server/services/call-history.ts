@@ -11,7 +11,7 @@ import {
   systemClock,
   ToolError,
 } from '../../core/index.ts'
-import { type Hub, pruneRun, type RunIndexer, runsBelow } from '../../hub/index.ts'
+import { type Hub, pruneRun, type RunIndexer, readTaint, runsBelow } from '../../hub/index.ts'
 import { errnoOf, escapeLine, escapeText } from '../../lib/index.ts'
 import type { AuditReport, CallDetail, RecordLine, RunEntry } from '../../protocol/index.ts'
 import {
@@ -111,6 +111,12 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
       return exportRecord(folderOf(run))
     },
 
+    async taint(run) {
+      const { run: id } = await findRun(run)
+      const { sources, cleared } = await readTaint(folderOf(id))
+      return { isTainted: sources.length > 0, sources: sources.map(escapeLine), cleared: cleared.map(showCleared) }
+    },
+
     changes: (run) => fileChanges(runsFolder, run, { hub, hideSecrets }),
 
     async undo(run, { by, ...wish }) {
@@ -166,6 +172,16 @@ async function linesOf(reading: ReturnType<typeof readCallLines>): Promise<Recor
   } catch (error) {
     if (ToolError.is(error) && error.code === 'NOT_FOUND') return []
     throw error
+  }
+}
+
+/** Records are files that others may have written to: takes only texts. */
+function showCleared({ time, by, reason, sources }: Awaited<ReturnType<typeof readTaint>>['cleared'][number]) {
+  return {
+    at: Date.parse(time) || 0,
+    by: escapeLine(String(by)),
+    reason: escapeText(String(reason)),
+    sources: Array.isArray(sources) ? sources.map((source) => escapeLine(String(source))) : [],
   }
 }
 

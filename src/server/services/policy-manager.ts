@@ -17,13 +17,14 @@ import { adoptRules } from '../config-reload.ts'
 import type { EventHub, PolicyManager } from '../service.ts'
 import { type PolicyFile, readPolicyFile, readPolicyPart, replacePolicyPart, writePolicyFile } from './policy-file.ts'
 import { SharedTurns } from './shared-turns.ts'
+import { SuggestionSearch } from './suggestion-search.ts'
 import { type Judge, testRules } from './test-rules.ts'
 
 const loadYaml = lazyModule(() => import('yaml'))
 
 /** Options of `createPolicyManager`. */
 export interface PolicyManagerOptions {
-  readonly hub: Pick<Hub, 'policyLayers' | 'setPolicy' | 'check' | 'explain' | 'recordChange'>
+  readonly hub: Pick<Hub, 'policyLayers' | 'setPolicy' | 'check' | 'explain' | 'cards' | 'recordChange'>
   readonly store: Pick<Store, 'calls'>
   readonly runsFolder: string
   readonly indexer: Pick<RunIndexer, 'flush'>
@@ -51,6 +52,7 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
   const label = configFile === undefined ? 'rules' : labelOf(configFile, cwd)
   const judge: Judge = (tool, input, asked) => hub.explain(tool, input, asked)
   const tests = new SharedTurns('A test of rules')
+  const suggestions = new SuggestionSearch({ hub, runsFolder })
   /** Changes are made one after the other, because each reads the file that the one before has written. */
   let saving: Promise<unknown> = Promise.resolve()
 
@@ -94,6 +96,8 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
       })
     },
 
+    suggest: (wish) => suggestions.find(wish),
+
     save: (wish) => next(() => save(wish)),
     adopt: (rules) => next(() => adopt(rules)),
   }
@@ -123,15 +127,20 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
     compilePolicy({ ...hub.policyLayers(), owner: rules })
     await writePolicyFile(found.file.file, text)
     hub.setPolicy(rules)
-    events.publish({ type: 'policy-changed' })
+    announce()
     await hub.recordChange({ by, change: 'policy-saved', subject: label })
     return state()
   }
 
   async function adopt(rules: readonly SourcedRule[]): Promise<boolean> {
     const isChanged = await adoptRules(hub, rules, label)
-    if (isChanged) events.publish({ type: 'policy-changed' })
+    if (isChanged) announce()
     return isChanged
+  }
+
+  function announce(): void {
+    suggestions.clear()
+    events.publish({ type: 'policy-changed' })
   }
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type HttpServed, serveHttp } from '../../../../test/support/http-served.ts'
 import { defineTool } from '../../../core/tool.ts'
 import { approval, approvalOutcome } from '../../../protocol/approvals.ts'
-import { clearedTaint } from '../../../protocol/runs.ts'
+import { clearedTaint, runTaint } from '../../../protocol/runs.ts'
 import { grantList } from '../../../protocol/service.ts'
 
 const post = defineTool({
@@ -90,6 +90,9 @@ describe('the taint of a run over HTTP', () => {
   it('is cleared by another caller with the scope approve, on record', async () => {
     await served.ask('POST', '/v1/tools/inbox/call', agent, { input: {}, run: 'read' })
     const path = '/v1/runs/read/clear-taint'
+    const taint = async (token = boss) => (await served.ask('GET', '/v1/runs/read/taint', token)).json
+    const tainted = { isTainted: true, sources: ['mcp:mail/get_unread'], cleared: [] }
+    expect(runTaint.parse(await taint())).toEqual(tainted)
     const why = { reason: 'The page is our own.' }
     const reader = await served.newToken('reader', ['read', 'call', 'admin'])
     expect((await served.ask('POST', path, reader, why)).status).toBe(403)
@@ -103,6 +106,12 @@ describe('the taint of a run over HTTP', () => {
       sources: ['mcp:mail/get_unread'],
       isTainted: false,
     })
+    expect(await taint(reader)).toEqual({
+      isTainted: false,
+      sources: [],
+      cleared: [{ at: expect.any(Number), by: 'token:boss', ...why, sources: ['mcp:mail/get_unread'] }],
+    })
+    expect((await served.ask('GET', '/v1/runs/nowhere/taint', boss)).status).toBe(404)
     const again = await served.ask('POST', path, boss, why)
     expect([again.status, again.json.error.code]).toEqual([409, 'CONFLICT'])
     expect((await served.ask('POST', '/v1/runs/nowhere/clear-taint', boss, why)).status).toBe(404)

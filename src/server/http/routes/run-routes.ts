@@ -7,6 +7,7 @@ import {
   runDetail,
   runList,
   runQuery,
+  runTaint,
   undoReport,
   undoRequest,
 } from '../../../protocol/index.ts'
@@ -85,6 +86,14 @@ export const RUN_ROUTES: readonly Route[] = [
     allow: ['read'],
     answers: [{ description: 'The changes', schema: changeList }],
     handle: async ({ context, param }) => answerJson({ changes: await context.service.history.changes(param('run')) }),
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/v1/runs/{run}/taint',
+    summary: 'What a run has read from outside, and who cleared it of that',
+    allow: ['read', 'approve'],
+    answers: [{ description: 'Its taint', schema: runTaint }],
+    handle: async ({ context, param }) => answerJson(await context.service.history.taint(param('run'))),
   }),
   defineRoute({
     method: 'post',
