@@ -27,6 +27,8 @@ const APPROVAL: Approval = {
   purpose: HOSTILE,
   requests: [HOSTILE],
   labels: [HOSTILE as never],
+  taintedBy: [HOSTILE],
+  unproven: [HOSTILE],
   views: [
     { kind: 'diff', path: HOSTILE, diff: `+${HOSTILE}`, isNew: true },
     { kind: 'url', url: HOSTILE, addresses: [HOSTILE] },

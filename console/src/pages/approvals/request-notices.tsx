@@ -57,7 +57,10 @@ export function RequestNotices({ request, isOver }: { request: HumanRequest; isO
           </p>
           {request.unproven && (
             <p>
-              Nothing shows that the user chose: <VisibleText text={request.unproven.join(', ')} />.
+              Nothing shows that the user chose:{' '}
+              <code>
+                <VisibleText text={request.unproven.join(', ')} />
+              </code>
             </p>
           )}
           {request.taintedBy && (

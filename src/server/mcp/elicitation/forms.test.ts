@@ -37,6 +37,28 @@ describe('the form of an approval', () => {
     expect(approvalForm(REQUEST).message).not.toContain('Not all of it')
   })
 
+  it('names the arguments without evidence, and offers to remember their values only if they are shown whole', () => {
+    const to = (name: string): ApprovalRequest => ({
+      ...REQUEST,
+      labels: ['untrusted'],
+      unproven: ['to', '/cc/0'],
+      coverage: { exact: '', values: `to "${name}@example.org" of post.send` },
+    })
+    const { message, requestedSchema } = approvalForm(to('a'.repeat(300)))
+    expect(message).toContain('Nothing shows that the user chose: to\nNothing shows that the user chose: /cc/0\n')
+    const offered = `to "${'a'.repeat(300)}@example.org" of post.send always`
+    expect(requestedSchema.properties.allow).toMatchObject({ enum: expect.arrayContaining([offered]) })
+    const content = { allow: offered }
+    expect(readApproval({ action: 'accept', content }, 'ada', to('a'.repeat(300)))).toMatchObject({
+      decision: 'allow',
+      remember: 'always',
+      covers: 'values',
+    })
+    const cut = JSON.stringify(approvalForm(to('\u200b'.repeat(300))).requestedSchema)
+    expect(cut).not.toContain('post.send')
+    expect(approvalForm(REQUEST).message).not.toContain('user chose')
+  })
+
   it('shows the first and the last of many targets', () => {
     const targets = Array.from({ length: 100 }, (_, index) => `write:fs /srv/${index}`)
     const lines = approvalForm({ ...REQUEST, targets }).message.split('\n')

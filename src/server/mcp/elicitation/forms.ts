@@ -51,7 +51,7 @@ function outsideWarning({ taintedBy = [] }: ApprovalRequest): string {
  * approval holds. To accept the form is to approve. Every text from outside is shown as it is, on one line.
  */
 export function approvalForm(request: ApprovalRequest): ElicitationForm {
-  const { reason, purpose, requests, labels, risks = [], views } = request
+  const { reason, purpose, requests, labels, risks = [], unproven = [], views } = request
   const lines = [
     ...whatHappens(request),
     ...listed('Risk', risks),
@@ -60,6 +60,7 @@ export function approvalForm(request: ApprovalRequest): ElicitationForm {
       views.flatMap((view) => (view.kind === 'command' ? (view.notes ?? []) : [])),
     ),
     ...(labels.includes('untrusted') ? [outsideWarning(request)] : []),
+    ...listed('Nothing shows that the user chose', unproven),
     `Reason: ${shownLine(reason, MAX_REASON_CHARS)}`,
     ...(purpose === undefined ? [] : [`Purpose, as the caller says: ${shownLine(purpose)}`]),
     ...listed('Requested by a skill (information, not a permission)', requests),
@@ -127,7 +128,10 @@ function choicesOf(request: ApprovalRequest): ReadonlyMap<string, Lasting> {
     choices.set(`${shown} this session`, { remember: 'session', covers: 'pattern' })
     choices.set(`${shown} always in this project`, { remember: 'always', covers: 'pattern' })
   } else choices.set('this very call again this session', { remember: 'session' })
-  if (values !== undefined) choices.set(`${shownLine(values, 100)} always`, { remember: 'always', covers: 'values' })
+  // Only values that are shown whole are remembered.
+  const shownValues = values === undefined ? '' : shownLine(values, MAX_TARGET_CHARS)
+  if (shownValues !== '' && !CUT.test(shownValues))
+    choices.set(`${shownValues} always`, { remember: 'always', covers: 'values' })
   if (request.coverage.targets !== undefined)
     choices.set('this tool on the same targets this session', { remember: 'session', covers: 'targets' })
   return choices
