@@ -26,6 +26,7 @@ const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<un
   ['/tools/core%2Ffs.readText?tab=try', (page) => page.getByLabel('path').waitFor()],
   ['/policy', (page) => page.getByRole('table', { name: 'Rules: yours' }).waitFor()],
   ['/policy?view=explain', (page) => page.getByRole('form', { name: 'Explain a call' }).waitFor()],
+  ['/policy?view=suggestions', (page) => page.getByRole('heading', { name: 'There is nothing to suggest' }).waitFor()],
   ['/policy?view=edit', (page) => page.getByLabel(/as YAML$/).waitFor()],
   ['/audit?view=calls', (page) => page.getByRole('grid', { name: 'Calls on record' }).waitFor()],
   ['/tokens', (page) => openDialog(page, 'New token', 'New token')],

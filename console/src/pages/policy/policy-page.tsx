@@ -6,8 +6,9 @@ import { EditorView } from './editor-view.tsx'
 import { ExplainView } from './explain-view.tsx'
 import { policyDraft } from './policy-draft.ts'
 import { RulesView } from './rules-view.tsx'
+import { SuggestionsView } from './suggestions-view.tsx'
 
-/** The effective rules, explanations of decisions, and an editor. */
+/** The effective rules, explanations of decisions, suggested rules, and an editor. */
 export default function PolicyPage() {
   const query = useResource(['policy'], () => api.policy.get(), { refreshOn: ['policy-changed'] })
   const hasDraft = useValue(policyDraft) !== undefined
@@ -24,6 +25,12 @@ export default function PolicyPage() {
           content: <Loaded query={query}>{(state) => <RulesView state={state} />}</Loaded>,
         },
         { id: 'explain', title: 'Explain', shortcut: ['e', 'Explain a call'], content: <ExplainView /> },
+        {
+          id: 'suggestions',
+          title: 'Suggestions',
+          shortcut: ['u', 'Suggested rules'],
+          content: <Loaded query={query}>{(state) => <SuggestionsView state={state} />}</Loaded>,
+        },
         {
           id: 'edit',
           title: hasDraft ? 'Edit (changed)' : 'Edit',

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import {
+  appendRules,
   countChanges,
   findLine,
   indentLines,
@@ -66,4 +68,27 @@ it('counts changes by what they were and become', () => {
 it('finds the first line that a message names', () => {
   expect(findLine('rules has 2 problems:\n  rules:3:4 policy[1]: no verb.\n  rules:5:1 x')).toBe(3)
   expect(findLine('tool-hub.yaml was changed.')).toBeUndefined()
+})
+
+describe('appendRules', () => {
+  const rules = ['{ allow: "a" }', '{ ask: "b" }']
+  it.each([
+    ['', 'policy:\n  - { allow: "a" }\n  - { ask: "b" }\n'],
+    ['policy: []\n', 'policy:\n  - { allow: "a" }\n  - { ask: "b" }\n'],
+    ['policy:\n', 'policy:\n  - { allow: "a" }\n  - { ask: "b" }\n'],
+    ['- { deny: x }', '- { deny: x }\n- { allow: "a" }\n- { ask: "b" }\n'],
+    [
+      'policy:\n    - deny: x # why\n      on: [y]\n# end\n\n',
+      'policy:\n    - deny: x # why\n      on: [y]\n# end\n    - { allow: "a" }\n    - { ask: "b" }\n',
+    ],
+    ['policy: [{ deny: x }, ]', 'policy: [{ deny: x }, { allow: "a" }, { ask: "b" }]\n'],
+    ['policy: [\n  { deny: x } # why\n  ]', 'policy: [\n  { deny: x } # why\n , { allow: "a" }, { ask: "b" }]\n'],
+  ])('adds rules to %j', (yaml, expected) => {
+    const text = appendRules(yaml, rules)
+    expect(text).toBe(expected)
+    const read: unknown = parse(text)
+    const list = Array.isArray(read) ? read : (read as { policy: unknown[] }).policy
+    expect(list.slice(-2)).toEqual([{ allow: 'a' }, { ask: 'b' }])
+    expect(list.slice(0, -2).length).toBe(yaml.includes('deny') ? 1 : 0)
+  })
 })

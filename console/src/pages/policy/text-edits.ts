@@ -48,6 +48,20 @@ export function rangeOfLine(text: string, line: number): [start: number, end: nu
   return [start, start + (lines[index]?.length ?? 0)]
 }
 
+/** Adds rules, each in one line, at the end of a `policy:` section or a list of rules. */
+export function appendRules(yaml: string, rules: readonly string[]): string {
+  const text = yaml.trimEnd()
+  const [, head = '', inner] = /^((?:policy:)?\s*)\[(.*)\]$/s.exec(text) ?? []
+  if (inner?.trim()) {
+    // A comment would go on to the end of its line.
+    const before = inner.trimEnd().replace(/,$/, '') + (inner.includes('#') ? '\n ' : '')
+    return `${head}[${[before, ...rules].join(', ')}]\n`
+  }
+  const indent = /^( *)- /m.exec(text)?.[1] ?? STEP
+  const above = inner === undefined && text !== '' ? text : 'policy:'
+  return `${[above, ...rules.map((rule) => `${indent}- ${rule}`)].join('\n')}\n`
+}
+
 type Change = Pick<PolicyTestReport['changed'][number], 'before' | 'after'>
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const

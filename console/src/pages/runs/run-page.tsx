@@ -21,6 +21,7 @@ import { navigate, useSearchParam } from '../../router/router.ts'
 import type { PageProps } from '../../router/routes.tsx'
 import { Changes } from './changes.tsx'
 import styles from './runs.module.css'
+import { TaintNotes } from './taint-notes.tsx'
 import { Timeline } from './timeline.tsx'
 import { type LiveRun, useRun } from './use-run.ts'
 
@@ -36,6 +37,7 @@ export default function RunPage({ params: { run = '', call } }: PageProps) {
       fill
     >
       <WaitingNotes run={run} />
+      {query.data && <TaintNotes run={run} principal={query.data.run.principal} />}
       <Loaded query={query}>
         {(data) => (
           <Tabs
