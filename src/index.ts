@@ -126,7 +126,15 @@ export type {
 /** @deprecated Renamed to `ApprovalView`; removed in the next version. */
 export type { ApprovalView as AskView } from './core/index.ts'
 export type { Grant } from './approvals/index.ts'
-export type { Approvals, ClearedTaint, ClearTaintOptions, Questions } from './hub/index.ts'
+export type {
+  Approvals,
+  ClearedTaint,
+  ClearTaintOptions,
+  Questions,
+  ShadowDifference,
+  ShadowExample,
+  ShadowReport,
+} from './hub/index.ts'
 
 // The sandbox: commands, programs and their isolation.
 export type { SandboxDescription } from './sandbox/exec/index.ts'

@@ -324,6 +324,11 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> e
    * rule matches follow the shipped policy.
    */
   readonly policy?: readonly (Rule | SourcedRule)[]
+  /**
+   * Rules that you want to try: they decide every call a second time, and `hub.shadowReport()` says where they differ from
+   * `policy`. What they decide has no effect. Default: none.
+   */
+  readonly shadowPolicy?: readonly (Rule | SourcedRule)[]
   /** What skills ask for; shown to the approver, never granted. */
   readonly requests?: readonly SkillRequest[]
   /**

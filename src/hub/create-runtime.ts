@@ -31,6 +31,7 @@ import { RunSandbox, type RunSandboxOptions, type SizeLimit } from './run-sandbo
 import { newRunId, Runs } from './runs.ts'
 import type { HubRuntime, Limiters } from './runtime.ts'
 import { ledgerFolderOf, loadSecondParser, recoverCommands } from './second-parser.ts'
+import { ShadowLog } from './shadow-policy.ts'
 import { Sources } from './sources.ts'
 import { UserTexts } from './user-texts.ts'
 
@@ -74,7 +75,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     lost: () => processes.lost(),
   }
   const sandbox = new RunSandbox(runSandboxOptions)
-  const rules = new PolicyHistory(policyLayers({ ...options, sandbox: sandboxOptions }))
+  const rules = new PolicyHistory(policyLayers({ ...options, sandbox: sandboxOptions }), options.shadowPolicy)
   const visibility = options.visibility ?? {}
   const registry = new Registry()
   const redactor = createRedactor(secretsOf(options))
@@ -89,6 +90,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     waitsInStore: options.approvals?.inbox === true,
     outlives: options.store !== undefined,
   }
+  const metrics = new Metrics()
   const features: Features = new Features(options, () => createFeatureHost(runtime))
   const runtime: HubRuntime = {
     principal: undefined,
@@ -107,6 +109,8 @@ export function createRuntime(options: HubOptions): HubRuntime {
 
     rules,
     policy: rules.policy,
+    shadowPolicy: rules.shadow,
+    shadow: new ShadowLog({ clock, metrics, redactor }),
     approvals: new CallApprovals({
       responder: options.approve,
       timeoutMs: options.approvals?.timeoutMs ?? DEFAULT_LIMITS.approvalMs,
@@ -151,7 +155,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     store,
     clock,
     redactor,
-    metrics: new Metrics(),
+    metrics,
     underWay: new Set(),
     lastEnded: {},
     listeners: new Set(),

@@ -64,7 +64,11 @@ export async function explainCall(
   input: unknown,
   { policy, asOf, ...options }: ExplainOptions = {},
 ): Promise<Explanation> {
-  const runtime = policy ? { ...ownRuntime, policy } : ownRuntime
+  // An explanation is no call: the shadow policy is not compared.
+  const runtime =
+    policy || ownRuntime.shadowPolicy
+      ? { ...ownRuntime, policy: policy ?? ownRuntime.policy, shadowPolicy: undefined }
+      : ownRuntime
   const begun = newCall(runtime, asked, input, withOwnNames(options))
   if (asOf === undefined) {
     return explainIn(runtime, { begun, asked }, async () => {

@@ -28,6 +28,7 @@ const OPTIONS: Keys<HubOptions> = {
   hooks: true,
   visibility: true,
   policy: true,
+  shadowPolicy: true,
   requests: true,
   sandbox: true,
   limits: true,

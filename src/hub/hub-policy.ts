@@ -16,14 +16,19 @@ import { type HostPatterns, matchHost, parseHosts } from '../sandbox/network/ind
 import type { RegisteredTool } from './pipeline/registered-tool.ts'
 import type { HubRuntime } from './runtime.ts'
 
-/** The current policy of a hub, alone and combined with the rules of a principal. */
+type Rules = readonly (Rule | SourcedRule)[]
+
+/** The current policy of a hub and its shadow policy, alone and combined with the rules of a principal. */
 export class PolicyHistory {
   #layers: PolicyLayers
   #policy: Policy
+  #shadowRules: readonly SourcedRule[] | undefined
+  #shadow: Policy | undefined
 
-  constructor(layers: PolicyLayers) {
+  constructor(layers: PolicyLayers, shadow?: Rules) {
     this.#layers = layers
     this.#policy = compilePolicy(layers)
+    this.replaceShadow(shadow)
   }
 
   get layers(): PolicyLayers {
@@ -34,26 +39,66 @@ export class PolicyHistory {
     return this.#policy
   }
 
+  get shadowRules(): readonly SourcedRule[] | undefined {
+    return this.#shadowRules
+  }
+
+  get shadow(): Policy | undefined {
+    return this.#shadow
+  }
+
   /** Replaces the owner's rules. Throws if they cannot be compiled; the current rules then stay in force. */
-  replace(rules: readonly (Rule | SourcedRule)[]): void {
+  replace(rules: Rules): void {
     const layers = { ...this.#layers, owner: rules.map(sourced) }
     this.#policy = compilePolicy(layers)
     this.#layers = layers
   }
 
+  /** Replaces the shadow policy: other rules of the owner with the same shipped policy. Throws like `replace`. */
+  replaceShadow(rules: Rules | undefined): void {
+    const owner = rules?.map(shadowed)
+    this.#shadow = owner && compilePolicy({ ...this.#layers, owner })
+    this.#shadowRules = owner
+  }
+
   /** Returns a getter of the policy with these rules in addition to the owner's; it follows every `replace`. */
-  beside(rules: readonly (Rule | SourcedRule)[]): () => Policy {
+  beside(rules: Rules): () => Policy {
     if (rules.length === 0) return () => this.#policy
     const own = rules.map(sourced)
-    const compile = () => compilePolicy({ ...this.#layers, owner: [...(this.#layers.owner ?? []), ...own] })
-    let from = this.#policy
-    let compiled = compile()
-    return () => {
-      if (from === this.#policy) return compiled
-      from = this.#policy
-      compiled = compile()
-      return compiled
-    }
+    const beside = following(
+      () => this.#policy,
+      () => this.#withOwn(this.#layers.owner, own),
+    )
+    // Compiled now, so that a broken rule is reported here and not by the first call.
+    beside()
+    return beside
+  }
+
+  /** The same with the shadow policy; the getter is for hubs that have one now. */
+  besideShadow(rules: Rules): () => Policy {
+    if (rules.length === 0) return () => this.#shadow!
+    const own = rules.map(sourced)
+    return following(
+      () => this.#shadow,
+      () => this.#withOwn(this.#shadowRules, own),
+    )
+  }
+
+  #withOwn(owner: readonly SourcedRule[] = [], own: readonly SourcedRule[]): Policy {
+    return compilePolicy({ ...this.#layers, owner: [...owner, ...own] })
+  }
+}
+
+/** Returns a getter of what is compiled from the current policy; it is compiled again when that was replaced. */
+function following(current: () => Policy | undefined, compile: () => Policy): () => Policy {
+  let from: Policy | undefined
+  let compiled: Policy | undefined
+  return () => {
+    const now = current()
+    if (compiled !== undefined && from === now) return compiled
+    compiled = compile()
+    from = now
+    return compiled
   }
 }
 
@@ -80,6 +125,12 @@ const ASK_BEFORE_SENDING: SourcedRule = {
 function sourced(rule: Rule | SourcedRule, index: number): SourcedRule {
   if ('rule' in rule) return rule
   return { rule, source: { file: `policy[${index}]` }, base: process.cwd() }
+}
+
+/** A rule of a shadow policy given in code. */
+function shadowed(rule: Rule | SourcedRule, index: number): SourcedRule {
+  if ('rule' in rule) return rule
+  return { ...sourced(rule, index), source: { file: `shadowPolicy[${index}]` } }
 }
 
 /** Targets are real paths, so `~` must expand to a real path too. */
@@ -115,12 +166,25 @@ export function checkHub(runtime: HubRuntime, layers: PolicyLayers): PolicyWarni
   return [
     ...plugins.failed.map(({ name, error }) => failureWarning(`plugin ${name}`, error)),
     ...sources.failed.map(({ name, error }) => failureWarning(`source ${name}`, error)),
-    ...checkPolicy(layers, known),
+    ...checkPolicies(runtime, layers, known),
     ...checkSandbox(sandboxOptions, layers.owner ?? []),
     ...lists.map(({ list, level, message }) => ({ level, message, source: `tools.${list}` })),
     ...(narrow === undefined ? [] : [{ level: 'warning' as const, message: narrow, source: 'tools.deny' }]),
     ...(arriving.length > 0 || tools.some((tool) => catalog.sees(tool).visible) ? [] : [NOTHING_VISIBLE]),
   ]
+}
+
+/** Warnings about the policy, and those about the shadow policy that it does not share. */
+function checkPolicies(
+  { rules: { shadowRules } }: HubRuntime,
+  layers: PolicyLayers,
+  known: Parameters<typeof checkPolicy>[1],
+): PolicyWarning[] {
+  const own = checkPolicy(layers, known)
+  if (shadowRules === undefined) return own
+  const keys = new Set(own.map(({ source, message }) => `${source} ${message}`))
+  const ofShadow = checkPolicy({ ...layers, owner: shadowRules }, known)
+  return [...own, ...ofShadow.filter(({ source, message }) => !keys.has(`${source} ${message}`))]
 }
 
 function failureWarning(source: string, { message, fix }: ToolError): PolicyWarning {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Grant } from '../approvals/index.ts'
 import {
   type AgentTool,
@@ -43,6 +44,7 @@ import type { ToolCard, ToolListing } from './pipeline/registry.ts'
 import { callTool, streamTool } from './pipeline.ts'
 import { PrincipalHubs } from './principal-hub.ts'
 import { endRun, type HubRuntime, recordChange } from './runtime.ts'
+import type { ShadowReport } from './shadow-policy.ts'
 import type { UndoOptions, UndoReport } from './undo/undo.ts'
 import { addUserText } from './user-texts.ts'
 
@@ -232,8 +234,33 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   /** Replaces the owner's rules for all decisions from now on. Throws if the rules are invalid. */
   setPolicy(rules: readonly (Rule | SourcedRule)[]): void {
     const runtime = this.#runtime
+    const before = runtime.rules.layers.owner
     runtime.rules.replace(rules)
     runtime.policy = runtime.rules.policy
+    if (runtime.shadowPolicy && !isDeepStrictEqual(before, runtime.rules.layers.owner)) runtime.shadow.restart()
+  }
+
+  /**
+   * Replaces the rules that are tried: they decide every call from now on a second time, without effect. `undefined` ends
+   * it. Throws if the rules are invalid.
+   */
+  setShadowPolicy(rules: readonly (Rule | SourcedRule)[] | undefined): void {
+    const runtime = this.#runtime
+    const before = runtime.rules.shadowRules
+    runtime.rules.replaceShadow(rules)
+    runtime.shadowPolicy = runtime.rules.shadow
+    if (!isDeepStrictEqual(before, runtime.rules.shadowRules)) runtime.shadow.restart()
+  }
+
+  /** Returns the rules that are tried; `undefined` without a shadow policy. */
+  shadowPolicy(): readonly SourcedRule[] | undefined {
+    return this.#runtime.rules.shadowRules
+  }
+
+  /** Returns where the shadow policy decides otherwise than the policy in force; `undefined` without a shadow policy. */
+  shadowReport(): ShadowReport | undefined {
+    const { shadowPolicy, shadow } = this.#runtime
+    return shadowPolicy && shadow.report()
   }
 
   /** Returns warnings about the policy and the tool lists, such as unknown names and rules that never decide. */

@@ -22,6 +22,13 @@ export { RunIndexer } from './run-index/run-indexer.ts'
 export type { RunMoment } from './run-index/run-moments.ts'
 export { newRunId } from './runs.ts'
 export { loadSecondParser, recoverCommands } from './second-parser.ts'
+export {
+  type RecordedShadow,
+  type ShadowDifference,
+  type ShadowExample,
+  type ShadowReport,
+  shadowFromRuns,
+} from './shadow-policy.ts'
 export { lazySource, turnedOffSource } from './sources.ts'
 export { type SuggestOptions, type SuggestReport, suggestFromRuns } from './suggest.ts'
 export { readMarks } from './undo/find-changes.ts'

@@ -10,7 +10,7 @@ import {
   withOwnNames,
 } from '../core/index.ts'
 import { sha256, turnFor } from '../lib/index.ts'
-import { approve, knowApprovedValues } from './pipeline/approve.ts'
+import { approve, approvedEvidence, knowApprovedValues } from './pipeline/approve.ts'
 import { Call, type DecidedCall, type FoundCall, markUntrusted, untilStopped, withinTimeout } from './pipeline/call.ts'
 import type { CallNested } from './pipeline/context.ts'
 import { decideCall, denyCall, resolveTargets } from './pipeline/decide.ts'
@@ -196,10 +196,12 @@ async function judgeInput(runtime: Runtime, run: RunState, found: FoundCall): Pr
     validating instanceof Promise ? await withinTimeout(runtime, found, validating, 'its schema') : validating
   const resolving = resolveTargets(runtime, run, call) // 4
   if (resolving) await withinTimeout(runtime, call, resolving, 'its targets')
+  const { shadowPolicy } = runtime
+  const shadowEvidence = shadowPolicy?.readsApprovals ? await approvedEvidence(runtime, run, call) : undefined
   // Approved values count after content from outside, and for rules that look for them.
   if ((run.tainted && run.evidence?.hasUserText) || runtime.policy.readsApprovals)
     await withinTimeout(runtime, call, knowApprovedValues(runtime, run, call), 'its approved values')
-  const decided = decideCall(runtime, run, call) // 5
+  const decided = decideCall(runtime, run, call, shadowEvidence) // 5
   if (hooks.names.has('decide')) decided.effect = await hooks.decide(decided, decided.effect)
   return decided
 }

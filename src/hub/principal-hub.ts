@@ -118,6 +118,8 @@ function runtimeOf(hub: HubRuntime, principal: Principal, own: Principality): Ru
   // Work started by the owner's own runs belongs to their session, as a nested principal belongs to the outer one.
   const isWithin = within !== undefined || chargedRuns !== undefined
   const policyNow = isWithin ? joined(ownPolicy, () => outer.policy) : ownPolicy
+  const ownShadow = rules.besideShadow(policy)
+  const shadowNow = isWithin ? joined(ownShadow, () => outer.shadowPolicy!) : ownShadow
   const holder = {
     name,
     limits: budget,
@@ -139,6 +141,10 @@ function runtimeOf(hub: HubRuntime, principal: Principal, own: Principality): Ru
     }),
     get policy() {
       return policyNow()
+    },
+    get shadowPolicy() {
+      // A hub without a shadow policy has none for anybody.
+      return rules.shadow && shadowNow()
     },
     limits: {
       ...outer.limits,

@@ -40,6 +40,7 @@ import type { RunMarks } from './run-marks.ts'
 import type { RunSandbox } from './run-sandbox.ts'
 import type { RunOwner } from './run-state.ts'
 import type { Runs } from './runs.ts'
+import type { ShadowLog } from './shadow-policy.ts'
 import type { Sources } from './sources.ts'
 import type { UserTexts } from './user-texts.ts'
 
@@ -144,6 +145,9 @@ export interface Runtime {
   readonly features: FeatureRegistry
 
   readonly policy: Policy
+  /** Decides every call a second time, without effect; `undefined` without one. */
+  readonly shadowPolicy: Policy | undefined
+  readonly shadow: ShadowLog
   readonly approvals: CallApprovals
   readonly questions: ToolQuestions
   readonly onQuestion: HubOptions['onQuestion']
@@ -182,6 +186,8 @@ export interface HubRuntime extends Runtime {
   readonly features: Features
   /** Replaced by `setPolicy`. */
   policy: Policy
+  /** Replaced by `setShadowPolicy`. */
+  shadowPolicy: Policy | undefined
   /** Folder of the records of all runs; `false` if the hub keeps none. */
   readonly runsFolder: string | false
   readonly rules: PolicyHistory

@@ -2,6 +2,7 @@ import { type ApprovedValue, approvalReason, type Grant, repeatCallHint } from '
 import { type ApprovalReply, type ApprovalRequest, type StoredApproval, ToolError } from '../../core/index.ts'
 import { hashJson } from '../../lib/index.ts'
 import { type BoundInput, takeInput } from '../../limits/index.ts'
+import type { ValueEvidence } from '../../policy/index.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../../records/log/index.ts'
 import type { RunMoment } from '../run-index/run-moments.ts'
 import type { RunState, Runtime } from '../runtime.ts'
@@ -57,34 +58,79 @@ export async function approve(
 
 /** Returns an earlier answer that covers this call too, if there is one. */
 export async function rememberedAnswer(runtime: Runtime, run: RunState, call: ValidCall): Promise<Grant | undefined> {
-  const { session = `run:${call.run}` } = call.options
-  // A tool in doubt is not the tool that was approved: only an answer to this very doubt counts.
-  const isExact = call.tool.tool.doubt !== undefined
-  const found = await runtime.grants.find({
-    ...boundTo(runtime, call),
-    tool: call.name,
-    principal: runtime.principal,
-    session,
-    isExact,
-    permits: (pattern) => permits(runtime, run, call, pattern),
-  })
+  const found = await findGrant(runtime, run, call)
   // A pattern does not replace the person that a hook requires for this call.
   const isHooked = found?.covers === 'pattern' && runtime.hooks.names.has('decide')
   return isHooked && (await runtime.hooks.decide(call, 'allow')) !== 'allow' ? undefined : found
 }
 
+function findGrant(runtime: Runtime, run: RunState, call: ValidCall): Promise<Grant | undefined> {
+  // A tool in doubt is not the tool that was approved: only an answer to this very doubt counts.
+  const isExact = call.tool.tool.doubt !== undefined
+  return runtime.grants.find({
+    ...boundTo(runtime, call),
+    tool: call.name,
+    principal: runtime.principal,
+    session: sessionOf(call),
+    isExact,
+    permits: (pattern) => permits(runtime, run, call, pattern),
+  })
+}
+
+function sessionOf(call: ValidCall): string {
+  return call.options.session ?? `run:${call.run}`
+}
+
 /** Makes the values known that people have approved for this tool. A remembered refusal of this call still counts. */
 export async function knowApprovedValues(runtime: Runtime, run: RunState, call: ValidCall): Promise<void> {
-  const { session = `run:${call.run}` } = call.options
-  const granted = run.past
-    ? await valuesAsOf(runtime, run.past, call)
-    : await runtime.grants.approvedValues({ tool: call.name, principal: runtime.principal, session })
-  if (granted.length === 0 || (await rememberedAnswer(runtime, run, call))?.effect === 'deny') return
-  const isApproved = (_tool: string, argument: string, value: unknown) => {
+  const isApproved = await approvedTest(runtime, run, call)
+  if (!isApproved || (await rememberedAnswer(runtime, run, call))?.effect === 'deny') return
+  call.values = { ...NO_WORDS, ...run.evidence, isApproved }
+}
+
+const NO_WORDS = { hasUserText: false, isFromUser: () => false }
+
+/**
+ * Returns the same for the shadow policy, apart from the evidence of the call, and without running a hook. Never rejects:
+ * `undefined` if nothing was approved or the grants cannot be read.
+ */
+export async function approvedEvidence(
+  runtime: Runtime,
+  run: RunState,
+  call: ValidCall,
+): Promise<ValueEvidence | undefined> {
+  const find = async () => {
+    const isApproved = await approvedTest(runtime, run, call)
+    if (!isApproved || (await findGrant(runtime, run, call))?.effect === 'deny') return undefined
+    return { ...NO_WORDS, ...run.evidence, isApproved }
+  }
+  return new Promise((resolve) => {
+    const cancel = runtime.clock.after(MAX_SHADOW_WAIT_MS, () => resolve(undefined))
+    // Without evidence, the shadow policy decides more strictly; the call itself must not fail for it.
+    find()
+      .then(resolve, () => resolve(undefined))
+      .finally(cancel)
+  })
+}
+
+/** How long a call waits for evidence that only the shadow policy needs. */
+const MAX_SHADOW_WAIT_MS = 1_000
+
+/** Returns a test whether a person has approved a value for this tool; `undefined` if none was approved. */
+async function approvedTest(
+  runtime: Runtime,
+  { past }: RunState,
+  call: ValidCall,
+): Promise<ValueEvidence['isApproved'] | undefined> {
+  const { principal } = runtime
+  const granted = past
+    ? await valuesAsOf(runtime, past, call)
+    : await runtime.grants.approvedValues({ tool: call.name, principal, session: sessionOf(call) })
+  if (granted.length === 0) return undefined
+  return (_tool, argument, value) => {
     const hash = hashJson(value)
     return granted.some((each) => each.argument === argument && each.hash === hash)
   }
-  call.values = { hasUserText: false, isFromUser: () => false, ...run.evidence, isApproved }
 }
 
 /** The values that were approved before a recorded call. Those whose answer may have been revoked by then do not count. */

@@ -8,7 +8,15 @@ import {
   ToolError,
 } from '../../core/index.ts'
 import { isPlainObject, sha256, withStop } from '../../lib/index.ts'
-import { allowFiles, type Decision, decide, type Policy, type PolicyQuestion, requestsFor } from '../../policy/index.ts'
+import {
+  allowFiles,
+  type Decision,
+  decide,
+  type Policy,
+  type PolicyQuestion,
+  requestsFor,
+  type ValueEvidence,
+} from '../../policy/index.ts'
 import type { CommandReading } from '../../shell/index.ts'
 import type { RunState, Runtime, SandboxHandles } from '../runtime.ts'
 import type { Call, DecidedCall, FoundCall, JudgedCommand, ValidCall } from './call.ts'
@@ -35,7 +43,12 @@ export function resolveTargets(runtime: Runtime, run: RunState, call: ValidCall)
 }
 
 /** Step 5: checks the kind of the caller and applies the policy. Hooks may tighten the decision afterwards. */
-export function decideCall(runtime: Runtime, run: Taint, call: ValidCall): DecidedCall {
+export function decideCall(
+  runtime: Runtime,
+  run: DecidingRun,
+  call: ValidCall,
+  shadowEvidence?: ValueEvidence,
+): DecidedCall {
   const { tool, callers } = call.tool
   const { callerKind = 'direct' } = call.options
   if (!callers.includes(callerKind)) {
@@ -48,10 +61,21 @@ export function decideCall(runtime: Runtime, run: Taint, call: ValidCall): Decid
   const loaded = runtime.sources.requests.get(call.run)
   if (loaded) decision = { ...decision, requests: [...new Set([...decision.requests, ...requestsFor(loaded, asked)])] }
   if (tool.doubt !== undefined) decision = doubted(decision, tool.doubt)
+  const { shadowPolicy } = runtime
+  if (shadowPolicy)
+    runtime.shadow.compare(run, call, decision, () => decideShadow(shadowPolicy, asked, call, shadowEvidence))
   call.decision = decision
   call.effect = decision.effect
   call.isInTaintedRun = asked.tainted
   return call as DecidedCall
+}
+
+/** Returns what the shadow policy says to the same question. */
+function decideShadow(policy: Policy, asked: PolicyQuestion, call: FoundCall, evidence?: ValueEvidence): Decision {
+  const { arguments: given } = asked
+  const decision = decide(policy, evidence && given ? { ...asked, arguments: { ...given, evidence } } : asked)
+  const { doubt } = call.tool.tool
+  return doubt === undefined ? decision : doubted(decision, doubt)
 }
 
 /** Returns the question about a call that policy decides. */
@@ -111,16 +135,24 @@ function unreadThatDenies({ unread, decision }: DecidedCall): string | undefined
 /** The state of a run that decisions depend on. */
 type Taint = Pick<RunState, 'tainted' | 'evidence'>
 
+/** The same with the record of the run, for what the shadow policy decides. */
+type DecidingRun = Taint & Pick<RunState, 'records'>
+
 /** Checks a target at the moment of use. Throws POLICY_DENIED unless it was decided before or is allowed without asking. */
 export function holdToDecision(
   runtime: Runtime,
-  run: Taint,
+  run: DecidingRun,
   call: DecidedCall,
   capability: Capability,
   value: string,
 ): void {
   if (isNamed(call, capability, value)) return
-  const { effect, rule, fix } = decideNow(runtime, run, call, capability, value)
+  const asked = questionNow(runtime, run, call, capability, value)
+  const decision = decide(runtime.policy, asked)
+  const { shadowPolicy } = runtime
+  if (shadowPolicy)
+    runtime.shadow.compare(run, call, decision, () => decide(shadowPolicy, asked), `${capability} ${value}`)
+  const { effect, rule, fix } = decision
   // The approver has already approved everything below the target, or the owner itself makes the call, such as an undo.
   const isYes =
     effect === 'allow' || (effect === 'ask' && (isApproved(call, capability, value) || call.tool.origin === 'owner'))
@@ -158,8 +190,17 @@ export function decideNow(
   capability: Capability,
   value: string,
 ): Decision {
-  const asked = { ...questionAtUse(runtime, run, call), capabilities: [capability], targets: [{ capability, value }] }
-  return decide(runtime.policy, asked)
+  return decide(runtime.policy, questionNow(runtime, run, call, capability, value))
+}
+
+function questionNow(
+  runtime: Runtime,
+  run: Taint,
+  call: DecidedCall,
+  capability: Capability,
+  value: string,
+): PolicyQuestion {
+  return { ...questionAtUse(runtime, run, call), capabilities: [capability], targets: [{ capability, value }] }
 }
 
 /**

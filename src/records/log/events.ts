@@ -137,6 +137,21 @@ export interface CallLate extends OfCall {
   readonly error?: RecordedError
 }
 
+/** The shadow policy decides otherwise about the call than the policy in force. At most one a call; it has no effect. */
+export interface ShadowDiffered extends OfCall {
+  readonly type: 'shadow-differed'
+  /** What the policy in force decided. */
+  readonly effect: Effect
+  /** The rule in force that decided. */
+  readonly rule: string
+  /** What the shadow policy decides. */
+  readonly shadowEffect: Effect
+  /** The rule of the shadow policy that decides. */
+  readonly shadowRule: string
+  /** What the call used later, `network https://example.org/b`; absent if the decision before the call differs. */
+  readonly target?: string
+}
+
 /** A person is asked. */
 export interface ApprovalRequested extends OfCall {
   readonly type: 'approval-requested'
@@ -265,7 +280,14 @@ export interface HubChanged {
   /** Who changed it. */
   readonly by: string
   /** What was changed. */
-  readonly change: 'policy-saved' | 'token-created' | 'token-revoked' | 'grant-revoked' | 'run-removed' | FeatureChange
+  readonly change:
+    | 'policy-saved'
+    | 'shadow-policy-changed'
+    | 'token-created'
+    | 'token-revoked'
+    | 'grant-revoked'
+    | 'run-removed'
+    | FeatureChange
   /** The file, the token, the grant, the run, the note, the schedule. */
   readonly subject: string
   /** Of a run that was removed: its last event, whose hash covers all before it. */
@@ -348,6 +370,7 @@ export type EventBody =
   | CallEnded
   | CallInterrupted
   | CallLate
+  | ShadowDiffered
   | ApprovalRequested
   | ApprovalAnswered
   | CallPending

@@ -11,6 +11,7 @@ export type {
   HubChanged,
   ProcessEnded,
   RecordEvent,
+  ShadowDiffered,
   TaintCleared,
 } from './events.ts'
 export { peekHead, readHead } from './head.ts'

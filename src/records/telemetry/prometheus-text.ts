@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram as PrometheusHistogram, Registry } from 'prom
 import type { Histogram, Metrics, ToolMetrics } from './telemetry.ts'
 
 /** Writes a snapshot of metrics in the text format of Prometheus. */
-export function prometheusText({ inFlight, tools }: ReturnType<Metrics['snapshot']>): Promise<string> {
+export function prometheusText({ inFlight, tools, shadow }: ReturnType<Metrics['snapshot']>): Promise<string> {
   const registry = new Registry()
   const registers = [registry]
   const calls = new Counter({
@@ -18,11 +18,25 @@ export function prometheusText({ inFlight, tools }: ReturnType<Metrics['snapshot
     help: 'Calls that have begun and not ended.',
     registers,
   }).set(inFlight)
+  if (shadow.compared + shadow.failed > 0) addShadow(shadow, registers)
   const seconds = tools.map((tool) => [tool, tool.durationSeconds] as const)
   registry.registerMetric(new FilledHistogram('tool_hub_call_duration_seconds', 'Duration of calls.', seconds))
   const bytes = tools.map((tool) => [tool, tool.resultBytes] as const)
   registry.registerMetric(new FilledHistogram('tool_hub_result_bytes', 'Size of results.', bytes))
   return registry.metrics()
+}
+
+/** Only for hubs that have, or had, a shadow policy. */
+function addShadow({ compared, failed, differences }: Metrics['shadow'], registers: Registry[]): void {
+  const count = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `tool_hub_shadow_${name}_total`, help, labelNames, registers })
+  count('decisions', 'Decisions of the shadow policy.').inc(compared)
+  count('failures', 'Decisions that the shadow policy failed to make.').inc(failed)
+  const differing = count('differences', 'Calls that the shadow policy decides otherwise.', ['decision', 'shadow'])
+  for (const [pair, value] of differences) {
+    const [decision = '', shadow = ''] = pair.split(' ')
+    differing.inc({ decision, shadow }, value)
+  }
 }
 
 /** A histogram that was counted elsewhere: the library can only observe values one by one. */

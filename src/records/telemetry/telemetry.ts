@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Span, Tracer } from '@opentelemetry/api'
-import { lazyModule, messageOf } from '../../core/index.ts'
+import { type Effect, lazyModule, messageOf } from '../../core/index.ts'
 
 const loadPrometheusText = lazyModule(() => import('./prometheus-text.ts'))
 
@@ -39,6 +39,8 @@ export class Metrics {
   readonly #tools = new Map<string, Tally>()
   /** Calls that have started and not ended; set by the pipeline. */
   inFlight = 0
+  /** How often the shadow policy decided and failed to, and how its decisions differed: `allow deny` and the like. */
+  readonly shadow = { compared: 0, failed: 0, differences: new Map<string, number>() }
 
   record(call: CallMeasure): void {
     const tally = this.#tools.get(call.tool) ?? this.#newTally(call.tool)
@@ -48,9 +50,24 @@ export class Metrics {
     observe(tally.bytes, call.bytes)
   }
 
+  /** Counts a call about which the shadow policy decides otherwise. */
+  recordShadow(effect: Effect, shadowEffect: Effect): void {
+    const { differences } = this.shadow
+    const pair = `${effect} ${shadowEffect}`
+    differences.set(pair, (differences.get(pair) ?? 0) + 1)
+  }
+
   /** Returns a copy of all tallies. */
-  snapshot(): { readonly inFlight: number; readonly tools: readonly ToolMetrics[] } {
-    return { inFlight: this.inFlight, tools: [...this.#tools].map(([tool, tally]) => copyOf(tool, tally)) }
+  snapshot(): {
+    readonly inFlight: number
+    readonly tools: readonly ToolMetrics[]
+    readonly shadow: Metrics['shadow']
+  } {
+    return {
+      inFlight: this.inFlight,
+      tools: [...this.#tools].map(([tool, tally]) => copyOf(tool, tally)),
+      shadow: { ...this.shadow, differences: new Map(this.shadow.differences) },
+    }
   }
 
   /** Returns the text that Prometheus scrapes. Its library is loaded with the first call. */
