@@ -58,7 +58,11 @@ describe('a mistake in the config', () => {
       'sandbox: { network: api.github.com }\n',
       'tool-hub.yaml:1:21 sandbox.network: must be a list, not "api.github.com".',
     ],
-    ['nothing for a list', 'policy:\nversion: 1\n', 'tool-hub.yaml:1:1 policy: must be a list or a text, not nothing.'],
+    [
+      'nothing for a list',
+      'policy:\nversion: 1\n',
+      'tool-hub.yaml:1:1 policy: must be a list or a text or a mapping of keys, not nothing.',
+    ],
     [
       'one of two wrong types',
       'runs: true\n',

@@ -8,14 +8,17 @@ import {
   type ToolError,
 } from '../core/index.ts'
 import { isPlainObject, valueAt } from '../lib/index.ts'
-import { policyFileSchema } from './policy-schema.ts'
+import { policyFileSchema, type rulesSchema } from './policy-schema.ts'
 import { type Config, configSchemas, VISIBILITY_KEYS } from './schema.ts'
 
 /** `tools` in the form of a policy.yaml. */
 export type PolicyTools = z.output<typeof policyFileSchema>['tools']
 
-/** A checked config, with `tools` as one of its two forms. */
-export interface CheckedConfig extends Omit<Config, 'tools'> {
+/** A checked config, with `tools` as one of its two forms, and `policy` without its shadow. */
+export interface CheckedConfig extends Omit<Config, 'tools' | 'policy'> {
+  readonly policy?: z.output<typeof rulesSchema>
+  /** Path of the file with the shadow policy, as it is written. */
+  readonly shadow?: string
   readonly visibility?: z.output<typeof configSchemas.visibility>['tools']
   readonly policyTools?: PolicyTools
 }
@@ -28,10 +31,20 @@ const RESERVED = new Set<unknown>(['__proto__', 'constructor', 'prototype'])
 export function checkConfig(document: ConfigDocument): CheckedConfig {
   if (toolsForm(document) === 'visibility') {
     const { tools: visibility, ...config } = check(document, configSchemas.visibility)
-    return { ...config, visibility }
+    return { ...withShadow(config), visibility }
   }
   const { tools: policyTools, ...config } = check(document, configSchemas.policy)
-  return { ...config, policyTools }
+  return { ...withShadow(config), policyTools }
+}
+
+/** Where the rules of a `policy` list stand in a config. */
+export function rulesPath({ value }: ConfigDocument): KeyPath {
+  return isMapping((value as { policy?: unknown } | null)?.policy) ? ['policy', 'rules'] : ['policy']
+}
+
+function withShadow({ policy, ...config }: Omit<Config, 'tools'>): CheckedConfig {
+  if (typeof policy !== 'object' || Array.isArray(policy)) return { ...config, policy }
+  return { ...config, policy: policy.rules, shadow: policy.shadow }
 }
 
 /** The `tools` of a policy.yaml out of a parsed file. */

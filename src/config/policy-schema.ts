@@ -69,5 +69,14 @@ export const policyToolsSchema = z
   .object({ default: key(action, 'What happens to tools that have no entry.') })
   .catchall(policyTool)
 
+/** The rules of a config: a list, or the path of a policy.yaml. */
+export const rulesSchema = z.union([z.array(ruleSchema), text])
+
+/** `policy` as a mapping. */
+export const policySectionSchema = z.strictObject({
+  rules: key(rulesSchema, 'The rules in force: a list of rules, or the path of a policy.yaml.'),
+  shadow: key(text, 'The path of a file with rules to try: they decide every call a second time, without effect.'),
+})
+
 /** A whole policy.yaml. */
 export const policyFileSchema = z.strictObject({ tools: policyToolsSchema })

@@ -24,7 +24,7 @@ import { type CheckedConfig, checkConfig, walkConfig } from './check-config.ts'
 import type { LoadedConfig } from './load-config.ts'
 import { FOREIGN_KEYS } from './mcp-servers.ts'
 import { isPluginPath, readDocument, resolvePlugin } from './read-document.ts'
-import { policiesOf, rulesFrom } from './read-rules.ts'
+import { policiesOf, policyFiles, rulesFrom, shadowOf } from './read-rules.ts'
 import type { Config } from './schema.ts'
 import { toRetention, toService } from './service.ts'
 import { toOptions } from './to-options.ts'
@@ -47,6 +47,7 @@ export async function readConfig(
   const config = checkConfig(document)
   const policies = await policiesOf(document, config, cwd)
   const policy = rulesFrom(document, config, policies)
+  const shadow = await shadowOf(document, config, cwd)
   const options = toOptions(config, { base: path.dirname(file), home })
   const allowed = allowedRoots(policies, options.sandbox)
   await recoverCommands(options.data!)
@@ -60,6 +61,7 @@ export async function readConfig(
       ...options,
       sandbox: { ...options.sandbox, ...allowed.sandbox, protect: [...(options.sandbox?.protect ?? []), ...own] },
       ...(policy.length > 0 ? { policy } : {}),
+      ...(shadow && { shadowPolicy: shadow }),
       ...(plugins.length > 0 ? { plugins } : {}),
       ...(sources.length > 0 ? { sources } : {}),
     },
@@ -72,11 +74,11 @@ export async function readConfig(
  * What decides on tools must not be theirs to change: the config, its policy, and the code of its plugins with all that
  * they import.
  */
-async function ownFiles({ file }: ConfigDocument, { policy, plugins = [] }: CheckedConfig): Promise<string[]> {
-  const base = path.dirname(file)
+async function ownFiles({ file }: ConfigDocument, config: CheckedConfig): Promise<string[]> {
+  const { plugins = [] } = config
   const code = await Promise.all(plugins.map((written) => codeOf(file, pluginEntry(written).use)))
-  const policyFile = typeof policy === 'string' ? [resolvePath(base, policy)] : []
-  return [...new Set([...(file.endsWith('.mjs') ? codeFiles(file) : [file]), ...policyFile, ...code.flat()])]
+  const own = file.endsWith('.mjs') ? codeFiles(file) : [file]
+  return [...new Set([...own, ...policyFiles(file, config), ...code.flat()])]
 }
 
 async function codeOf(configFile: string, use: string): Promise<string[]> {

@@ -1,11 +1,11 @@
 import path from 'node:path'
 import type { z } from 'zod'
 import { parseDuration, parseSize, withoutUndefined } from '../core/config/index.ts'
-import { type ConfigDocument, type Rule, type SourcedRule, sourceOf } from '../core/index.ts'
+import { type ConfigDocument, configError, type Rule, type SourcedRule, sourceOf, ToolError } from '../core/index.ts'
 import { fromPolicyYaml } from '../policy/index.ts'
 import { resolvePath } from '../system/index.ts'
 import type { PolicyByTool } from './allowed-roots.ts'
-import { type CheckedConfig, checkConfig, checkPolicyFile, type PolicyTools } from './check-config.ts'
+import { type CheckedConfig, checkConfig, checkPolicyFile, type PolicyTools, rulesPath } from './check-config.ts'
 import type { ruleSchema } from './policy-schema.ts'
 import { readDocument } from './read-document.ts'
 
@@ -14,7 +14,9 @@ export interface ConfigRules {
   /** How messages name the config. */
   readonly label: string
   readonly rules: readonly SourcedRule[]
-  /** The config, and the policy file that it names. */
+  /** The rules of the shadow policy, if the config names one. */
+  readonly shadow?: readonly SourcedRule[]
+  /** The config, and the policy files that it names. */
   readonly files: readonly string[]
   /** Everything in the config that is not a rule, by section. */
   readonly sections: Readonly<Record<string, unknown>>
@@ -24,9 +26,60 @@ export interface ConfigRules {
 export async function readRules(file: string, cwd: string): Promise<ConfigRules> {
   const document = await readDocument(file, cwd)
   const config = checkConfig(document)
-  const { policy, policyTools: _, ...sections } = config
-  const files = typeof policy === 'string' ? [file, resolvePath(path.dirname(file), policy)] : [file]
-  return { label: document.label, rules: await rulesOf(document, config, cwd), files, sections }
+  const { policy: _policy, shadow: _shadow, policyTools: _tools, ...sections } = config
+  const rules = await rulesOf(document, config, cwd)
+  const shadow = await shadowOf(document, config, cwd)
+  return { label: document.label, rules, shadow, files: [file, ...policyFiles(file, config)], sections }
+}
+
+/** The files with rules that a config names. */
+export function policyFiles(configFile: string, { policy, shadow }: CheckedConfig): string[] {
+  const named = [typeof policy === 'string' ? policy : undefined, shadow]
+  return named.flatMap((each) => (each === undefined ? [] : [resolvePath(path.dirname(configFile), each)]))
+}
+
+const SHADOW_KEYS = new Set(['policy', 'tools', 'version', '$schema'])
+
+/**
+ * The rules of the shadow policy that a config names: a list of rules, alone or below `policy:`, or a policy.yaml. A file
+ * with other sections is refused, because the calls would not be decided by them.
+ */
+export async function shadowOf(
+  config: ConfigDocument,
+  { shadow }: CheckedConfig,
+  cwd: string,
+): Promise<SourcedRule[] | undefined> {
+  if (shadow === undefined) return undefined
+  const { file } = config
+  const found = await readDocument(resolvePath(path.dirname(file), shadow), cwd).catch((error) => {
+    // A file that is there explains itself, with its line.
+    if (!ToolError.is(error) || !Object.hasOwn(Object(error.cause), 'syscall')) throw error
+    const position = config.locate(['policy', 'shadow'])
+    throw configError(config.label, [{ path: ['policy', 'shadow'], position, message: error.message }], {
+      hint: error.fix.hint,
+      cause: error.cause,
+    })
+  })
+  const isList = Array.isArray(found.value)
+  const document: ConfigDocument = isList
+    ? { ...found, value: { policy: found.value }, locate: (keys, at) => found.locate(keys.slice(1), at) }
+    : found
+  const { policy, policyTools, ...others } = checkConfig(document)
+  const problem = (path: string[], message: string) =>
+    configError(document.label, [{ path, position: document.locate(path, 'key'), message }], {
+      hint: 'A shadow policy is a list of rules, such as - { allow: "read:fs" }, that list below policy:, or a policy.yaml.',
+    })
+  if (policy === undefined && policyTools === undefined && others.visibility === undefined)
+    throw configError(document.label, [{ message: 'has no rules.' }], {
+      hint: 'Write policy: and below it the rules, as in tool-hub.yaml. policy: [] tries the shipped policy alone.',
+    })
+  const other = Object.keys(Object(document.value)).find((key) => !SHADOW_KEYS.has(key))
+  if (other !== undefined) throw problem([other], 'is no part of the rules, so a shadow policy cannot try it.')
+  if (others.visibility !== undefined)
+    throw problem(['tools'], 'says which tools are visible, which a shadow policy cannot try.')
+  if (others.shadow !== undefined) throw problem(['policy', 'shadow'], 'a shadow policy has no shadow policy.')
+  if (typeof policy === 'string') throw problem(['policy'], 'names a file; here the rules themselves are needed.')
+  return rulesFrom(document, { policy }, policyTools ? [{ document, tools: policyTools }] : [])
 }
 
 /** The rules of a checked config, with those of the policy file that it names. */
@@ -37,7 +90,7 @@ export async function rulesOf(document: ConfigDocument, config: CheckedConfig, c
 /** The same, of a config whose policies by tool are read already. */
 export function rulesFrom(
   document: ConfigDocument,
-  { policy }: CheckedConfig,
+  { policy }: Pick<CheckedConfig, 'policy'>,
   policies: readonly PolicyByTool[],
 ): SourcedRule[] {
   const byTool = policies.flatMap((each) => toPolicyRules(each.document, each.tools))
@@ -61,7 +114,8 @@ type WrittenRule = z.output<typeof ruleSchema>
 /** The rules of a `policy` list, each with its file, line and the folder that its globs start from. */
 export function toRules(document: ConfigDocument, rules: readonly WrittenRule[]): SourcedRule[] {
   const base = path.dirname(document.file)
-  return rules.map((rule, index) => ({ rule: toRule(rule), source: sourceOf(document, ['policy', index]), base }))
+  const at = rulesPath(document)
+  return rules.map((rule, index) => ({ rule: toRule(rule), source: sourceOf(document, [...at, index]), base }))
 }
 
 /** The rules of a policy.yaml's `tools`. */

@@ -14,7 +14,7 @@ import { CACHE_NAMES, DEFAULT_COMMAND_LIMITS, DEFAULT_LIMITS, type FeatureConfig
 import { featureConfigs } from '../features/generated/config/index.ts'
 import { coreSchema } from './core-schema.ts'
 import { mcpServersSchema } from './mcp-servers.ts'
-import { policyToolsSchema, ruleSchema } from './policy-schema.ts'
+import { policySectionSchema, policyToolsSchema, rulesSchema } from './policy-schema.ts'
 import { serviceSchema } from './service.ts'
 
 const budget = {
@@ -147,7 +147,7 @@ const sandbox = z.strictObject({
   roots: key(z.array(root), 'Further folders.'),
   protect: key(
     z.array(text),
-    'Files and folders that tools never change; this config, its policy file and its plugins are always among them.',
+    'Files and folders that tools never change; this config, its policy files and its plugins are always among them.',
   ),
   network: key(z.array(text), 'Hosts that tools can reach: api.github.com, *.example.org.', []),
   privateRanges: key(ranges, 'Private address ranges that tools may reach, as CIDR: 10.1.0.0/16.', []),
@@ -247,8 +247,8 @@ export const configSchema = z.strictObject({
     'Which tools an agent sees (profile, allow, deny); or the tools of a policy.yaml (default, one entry per tool).',
   ),
   policy: key(
-    z.union([z.array(ruleSchema), text]),
-    'What tools may do: a list of rules, or the path of a policy.yaml.',
+    z.union([...rulesSchema.options, policySectionSchema]),
+    'What tools may do: a list of rules, the path of a policy.yaml, or a mapping of rules and shadow.',
   ),
   sandbox: key(sandbox, 'Which files, hosts and machine resources tools can reach.'),
   core: key(

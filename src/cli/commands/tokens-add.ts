@@ -102,13 +102,14 @@ interface TokenPolicy {
 async function readTokenPolicy(path: string): Promise<TokenPolicy> {
   const cwd = process.cwd()
   const document = await readDocument(resolve(cwd, path), cwd)
-  const { policy } = checkConfig(document)
+  checkConfig(document)
+  const { policy } = Object(document.value) as { policy?: Record<string, unknown>[] }
   const other = Object.keys(Object(document.value)).find((key) => !KEYS.has(key))
   if (!Array.isArray(policy) || other !== undefined) {
     const what = other === undefined ? 'has no list of rules' : `says ${JSON.stringify(other)}, which no token heeds`
     throw new UsageError(`${document.label} ${what}.`, 'Write policy: and below it the rules, as in tool-hub.yaml.')
   }
-  return { file: document.file, rules: (document.value as { policy: Record<string, unknown>[] }).policy }
+  return { file: document.file, rules: policy }
 }
 
 /** What the options of `tokens add` say, as they were written. */
