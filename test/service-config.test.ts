@@ -122,3 +122,87 @@ describe('a config that is edited while the service runs', () => {
     expect(await changesIn(home, service.hub.run)).toMatchObject([{ by: 'owner', change: 'policy-saved' }])
   })
 })
+
+describe('a shadow policy that is edited while the service runs', () => {
+  const CONFIG = `policy:\n  rules:\n    - { allow: ${TOOL} }\n  shadow: ./next.yaml\n`
+
+  async function startWithShadow(next: string) {
+    const home = temporaryFolder()
+    const file = join(home, 'tool-hub.yaml')
+    const shadow = join(home, 'next.yaml')
+    writeFileSync(file, CONFIG)
+    writeFileSync(shadow, next)
+    const { options } = await loadConfig({ cwd: home, file })
+    const onProblem = () => {}
+    const service = await startService(options, { port: 0, shutdownMs: 1_000, configFile: file, onProblem })
+    services.push(service)
+    return { home, file, shadow, service, owner: createClient({ url: service.url, token: service.token }) }
+  }
+
+  it('is compared with every call from then on, and its differences can be read', async () => {
+    const { home, file, shadow, service, owner } = await startWithShadow('- { allow: "*" }\n')
+    expect((await owner.call(TOOL, {})).ok).toBe(true)
+    expect(await owner.policy.shadow()).toMatchObject({ compared: 1, failed: 0, differences: [] })
+    writeFileSync(shadow, `- { deny: ${TOOL} }\n`)
+    await eventually(async () => expect(await owner.policy.shadow()).toMatchObject({ compared: 0 }))
+    const result = await owner.call(TOOL, {})
+    expect(result.ok).toBe(true)
+    expect((await owner.policy.shadow())?.differences).toEqual([
+      {
+        tool: TOOL,
+        effect: 'allow',
+        shadowEffect: 'deny',
+        count: 1,
+        examples: [
+          {
+            run: expect.any(String),
+            callId: result.callId,
+            time: expect.any(String),
+            rule: expect.stringMatching(/tool-hub\.yaml:3\)$/),
+            shadowRule: expect.stringMatching(/next\.yaml:1\)$/),
+          },
+        ],
+      },
+    ])
+    const headers = { authorization: `Bearer ${service.token}` }
+    const metrics = await (await fetch(`${service.url}/metrics`, { headers })).text()
+    expect(metrics).toContain('tool_hub_shadow_differences_total{decision="allow",shadow="deny"} 1')
+    expect(await changesIn(home, service.hub.run)).toMatchObject([{ by: 'file', change: 'shadow-policy-changed' }])
+    writeFileSync(file, `policy:\n  - { allow: ${TOOL} }\n`)
+    await eventually(async () => expect(await owner.policy.shadow()).toBeUndefined())
+  })
+
+  it('is refused when it is broken: the rules and the shadow policy from before hold', async () => {
+    const { file, shadow, owner } = await startWithShadow(`- { ask: ${TOOL} }\n`)
+    writeFileSync(file, CONFIG.replace('allow', 'deny'))
+    writeFileSync(shadow, '- { alow: "*" }\n')
+    await eventually(async () => expect((await owner.health()).config?.problem).toMatch(/next\.yaml:1.*alow/))
+    expect((await owner.call(TOOL, {})).ok).toBe(true)
+    expect((await owner.policy.shadow())?.differences).toMatchObject([{ effect: 'allow', shadowEffect: 'ask' }])
+    writeFileSync(shadow, '- { deny: "*", on: "[" }\n')
+    await eventually(async () => expect((await owner.health()).config?.problem).toMatch(/next\.yaml:1.*pattern/))
+    expect((await owner.call(TOOL, {})).ok).toBe(true)
+  })
+
+  it('needs the scope read or admin', async () => {
+    const { service, owner } = await startWithShadow('- { allow: "*" }\n')
+    const { secret } = await owner.tokens.create({ name: 'ci', scopes: ['call'] })
+    const ci = createClient({ url: service.url, token: secret })
+    await expect(ci.policy.shadow()).rejects.toMatchObject({ status: 403 })
+  })
+
+  it('keeps its place when the rules are saved in the console, and is not replaced there', async () => {
+    const { owner } = await startWithShadow('- { allow: "*" }\n')
+    const { yaml, version } = await owner.policy.get()
+    expect(yaml).toBe(CONFIG)
+    const saved = await owner.policy.save({ yaml: yaml.replace('allow', 'deny'), version })
+    expect(saved.yaml).toContain('shadow: ./next.yaml')
+    expect((await owner.call(TOOL, {})).ok).toBe(false)
+    for (const other of [`- { allow: ${TOOL} }\n`, CONFIG.replace('next', 'other')])
+      await expect(owner.policy.save({ yaml: other, version: saved.version })).rejects.toMatchObject({
+        code: 'CONFIG_INVALID',
+      })
+    const named = 'policy: { rules: ./policy.yaml, shadow: ./next.yaml }\n'
+    await expect(owner.policy.test({ yaml: named })).rejects.toThrow(/names a file/)
+  })
+})

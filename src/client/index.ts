@@ -28,6 +28,7 @@ export type {
   RunEntry,
   RunTaint,
   ServiceEvent,
+  ShadowReportEntry,
   TokenEntry,
   ToolEntry,
   UndoAnswer,

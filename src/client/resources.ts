@@ -17,6 +17,7 @@ import type {
   RunDetail,
   RunEntry,
   RunTaint,
+  ShadowReportEntry,
   TokenEntry,
   UndoAnswer,
 } from '../protocol/index.ts'
@@ -106,6 +107,8 @@ export interface Resources {
     save(wish: { yaml: string; version: string }): Promise<PolicyState>
     /** Returns the decision of the policy for a call, and its rule. Does nothing else. */
     explain(asked: { tool: string; input: unknown; run?: string }): Promise<PolicyExplanation>
+    /** Returns where the shadow policy differs from the policy in force; `undefined` without a shadow policy. */
+    shadow(): Promise<ShadowReportEntry | undefined>
     /** Returns the recorded calls that other rules would have decided differently. */
     test(asked: { yaml: string; calls?: number }): Promise<PolicyTestReport>
     /**
@@ -174,6 +177,7 @@ export function askResources(http: HttpRequests): Resources {
       get: () => http.json('GET', '/v1/policy'),
       save: (wish) => http.json('PUT', '/v1/policy', { body: wish }),
       explain: (asked) => http.json('POST', '/v1/policy/explain', { body: asked }),
+      shadow: async () => (await http.json<{ report?: ShadowReportEntry }>('GET', '/v1/policy/shadow')).report,
       test: (asked) => http.json('POST', '/v1/policy/test', { body: asked }),
       suggest: (asked) => http.json('GET', '/v1/policy/suggestions', { query: { ...asked } }),
     },

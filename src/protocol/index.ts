@@ -48,6 +48,8 @@ export {
   policyTestReport,
   policyTestRequest,
   suggestionQuery,
+  type ShadowReportEntry,
+  shadowState,
 } from './policy.ts'
 export {
   type ClearedTaintEntry,

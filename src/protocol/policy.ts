@@ -122,5 +122,52 @@ export const policySuggestions = z.object({
 })
 export type PolicySuggestions = z.infer<typeof policySuggestions>
 
+const shadowExample = z.object({
+  /** Id of the run. */
+  run: z.string(),
+  /** Id of the call. */
+  callId: z.string(),
+  /** When it was decided. */
+  time: z.string(),
+  /** The rule in force that decided. */
+  rule: z.string(),
+  /** The rule of the shadow policy that decides. */
+  shadowRule: z.string(),
+  /** What the call used later; absent if the decision before the call differs. */
+  target: z.string().optional(),
+})
+
+/** Where the shadow policy differs from the policy in force. */
+const shadowReport = z.object({
+  /** When the comparison began: with the service, or when one of the two policies was changed. */
+  since: z.string(),
+  /** How many decisions were compared. */
+  compared: z.number(),
+  /** How often the shadow policy failed to decide. */
+  failed: z.number(),
+  /** By tool and decisions, the most frequent first. */
+  differences: z.array(
+    z.object({
+      /** Canonical name of the tool. */
+      tool: z.string(),
+      /** What the policy in force decided. */
+      effect,
+      /** What the shadow policy decides. */
+      shadowEffect: effect,
+      /** How many calls. */
+      count: z.number(),
+      /** The latest of them, newest first. */
+      examples: z.array(shadowExample),
+    }),
+  ),
+})
+export type ShadowReportEntry = z.infer<typeof shadowReport>
+
+/** `GET /v1/policy/shadow`. */
+export const shadowState = z.object({
+  /** Absent without a shadow policy. */
+  report: shadowReport.optional(),
+})
+
 /** Body of `PUT /v1/policy`. */
 export const policySave = z.strictObject({ yaml: z.string().max(1_000_000), version: z.string() })

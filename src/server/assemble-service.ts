@@ -158,7 +158,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
       if (state.problem !== undefined) onProblem(refusedMessage(state), 'config-refused')
       else if (state.restart.length > 0) onProblem(restartMessage(state), 'config-restart')
     }
-    return new ConfigReload({ file, clock, apply: (rules) => policy.adopt(rules), onChange })
+    return new ConfigReload({ file, clock, apply: (found) => policy.adopt(found), onChange })
   }
 }
 

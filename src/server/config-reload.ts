@@ -5,7 +5,7 @@ import { type ConfigRules, readRules } from '../config/index.ts'
 import { type Clock, messageOf, type SourcedRule, ToolError } from '../core/index.ts'
 import type { Hub } from '../hub/index.ts'
 import { escapeLine } from '../lib/index.ts'
-import type { PolicyWarning } from '../policy/index.ts'
+import { compilePolicy, type PolicyWarning } from '../policy/index.ts'
 import type { ConfigState } from '../protocol/index.ts'
 import { watchFolder } from '../system/index.ts'
 
@@ -19,14 +19,17 @@ export interface ConfigReloadOptions {
   /** Folder that file names in messages are relative to. Default: the working folder. */
   readonly cwd?: string
   readonly clock: Clock
-  /** Applies rules; returns whether they differ from those before. */
-  readonly apply: (rules: readonly SourcedRule[]) => Promise<boolean>
+  /** Applies the rules and those of the shadow policy; returns whether they differ from those before. */
+  readonly apply: (rules: FileRules) => Promise<boolean>
   /** Called when the file changed: its rules were applied, or it was refused. */
   readonly onChange: (state: ConfigState) => void
 }
 
+/** The rules that the files have now. */
+export type FileRules = Pick<ConfigRules, 'rules' | 'shadow'>
+
 /** The hub whose rules a config has. */
-export type RuleHolder = Pick<Hub, 'policyLayers' | 'setPolicy' | 'recordChange'>
+export type RuleHolder = Pick<Hub, 'policyLayers' | 'setPolicy' | 'shadowPolicy' | 'setShadowPolicy' | 'recordChange'>
 
 /** Polling interval, for file systems that report no changes. */
 const POLL_MS = 5_000
@@ -135,7 +138,7 @@ export class ConfigReload {
     let isChanged = false
     try {
       const found = await this.#readAllowed()
-      isChanged = await this.#options.apply(found.rules)
+      isChanged = await this.#options.apply(found)
       const restart = changedSections(this.#atStart.sections, found.sections)
       this.#state = { file: before.file, appliedAt: isChanged ? clock.now() : before.appliedAt, restart }
     } catch (error) {
@@ -178,14 +181,23 @@ export class ConfigReload {
 }
 
 /**
- * Applies the rules of a file and records the change. Returns whether they changed; the place of a rule does not count.
+ * Applies the rules of a file, all or nothing, and records the change. Returns whether they changed; the place of a rule
+ * does not count.
  */
-export async function adoptRules(hub: RuleHolder, rules: readonly SourcedRule[], file: string): Promise<boolean> {
-  const before = hub.policyLayers().owner ?? []
+export async function adoptRules(hub: RuleHolder, { rules, shadow }: FileRules, file: string): Promise<boolean> {
+  const before = { rules: hub.policyLayers().owner ?? [], shadow: hub.shadowPolicy() }
+  compilePolicy({ ...hub.policyLayers(), owner: rules })
+  hub.setShadowPolicy(shadow)
   hub.setPolicy(rules)
-  if (isDeepStrictEqual(before.map(withoutSource), rules.map(withoutSource))) return false
-  await hub.recordChange({ by: 'file', change: 'policy-saved', subject: file })
-  return true
+  const isChanged = !isSame(before.rules, rules)
+  const isShadowChanged = !isSame(before.shadow, shadow)
+  if (isChanged) await hub.recordChange({ by: 'file', change: 'policy-saved', subject: file })
+  if (isShadowChanged) await hub.recordChange({ by: 'file', change: 'shadow-policy-changed', subject: file })
+  return isChanged || isShadowChanged
+}
+
+function isSame(before: readonly SourcedRule[] | undefined, now: readonly SourcedRule[] | undefined): boolean {
+  return isDeepStrictEqual(before?.map(withoutSource), now?.map(withoutSource))
 }
 
 function withoutSource({ source: _, ...rule }: SourcedRule): Omit<SourcedRule, 'source'> {

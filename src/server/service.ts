@@ -21,6 +21,7 @@ import type {
   RunTaint,
   Scope,
   ServiceEvent,
+  ShadowReportEntry,
   TokenEntry,
   UndoAnswer,
 } from '../protocol/index.ts'
@@ -143,6 +144,8 @@ export interface ApprovalService {
 export interface PolicyManager {
   state(): Promise<PolicyState>
   explain(caller: Caller, request: { tool: string; input: unknown; run?: string }): Promise<PolicyExplanation>
+  /** Returns where the shadow policy differs from the policy in force; `undefined` without a shadow policy. */
+  shadow(): ShadowReportEntry | undefined
   /** Returns the latest recorded calls that other rules would have decided differently. */
   test(request: { yaml: string; calls: number }): Promise<PolicyTestReport>
   /** Returns rules that approved calls suggest; with `lastMs`, only approvals of this time count. */

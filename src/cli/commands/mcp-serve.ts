@@ -90,7 +90,7 @@ async function followConfig(hub: RuleHolder, file: string | undefined): Promise<
   const reload = new ConfigReload({
     file,
     clock: systemClock,
-    apply: (rules) => adoptRules(hub, rules, reload.state.file),
+    apply: (found) => adoptRules(hub, found, reload.state.file),
     onChange: (state) => {
       if (state.problem !== undefined) say(`warning: ${escapeText(refusedMessage(state))}`)
       else if (state.restart.length > 0) say(`warning: ${escapeText(restartMessage(state))}`)

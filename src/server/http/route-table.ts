@@ -14,6 +14,7 @@ import {
   policyTestRequest,
   principalList,
   suggestionQuery,
+  shadowState,
   tokenList,
   toolList,
   toolQuery,
@@ -97,6 +98,14 @@ const POLICY_ROUTES: readonly Route[] = [
     body: explainRequest,
     answers: [{ description: 'The decision', schema: explanation }],
     handle: async ({ context, caller, body }) => answerJson(await context.service.policy.explain(caller, body)),
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/v1/policy/shadow',
+    summary: 'Where the shadow policy differs from the policy in force',
+    allow: ['read', 'admin'],
+    answers: [{ description: 'The differences', schema: shadowState }],
+    handle: ({ context }) => answerJson({ report: context.service.policy.shadow() }),
   }),
   defineRoute({
     method: 'post',

@@ -9,11 +9,11 @@ import {
   type Store,
   ToolError,
 } from '../../core/index.ts'
-import type { Hub, RunIndexer } from '../../hub/index.ts'
+import type { Hub, RunIndexer, ShadowReport } from '../../hub/index.ts'
 import { escapeLine, escapeText, sha256 } from '../../lib/index.ts'
 import { compilePolicy, describeRule, describeSource, effectOf, type PolicyWarning } from '../../policy/index.ts'
-import type { PolicyExplanation, PolicyRule, PolicyState } from '../../protocol/index.ts'
-import { adoptRules } from '../config-reload.ts'
+import type { PolicyExplanation, PolicyRule, PolicyState, ShadowReportEntry } from '../../protocol/index.ts'
+import { adoptRules, type FileRules, type RuleHolder } from '../config-reload.ts'
 import type { EventHub, PolicyManager } from '../service.ts'
 import { type PolicyFile, readPolicyFile, readPolicyPart, replacePolicyPart, writePolicyFile } from './policy-file.ts'
 import { SharedTurns } from './shared-turns.ts'
@@ -24,7 +24,7 @@ const loadYaml = lazyModule(() => import('yaml'))
 
 /** Options of `createPolicyManager`. */
 export interface PolicyManagerOptions {
-  readonly hub: Pick<Hub, 'policyLayers' | 'setPolicy' | 'check' | 'explain' | 'cards' | 'recordChange'>
+  readonly hub: RuleHolder & Pick<Hub, 'check' | 'explain' | 'cards' | 'shadowReport'>
   readonly store: Pick<Store, 'calls'>
   readonly runsFolder: string
   readonly indexer: Pick<RunIndexer, 'flush'>
@@ -40,10 +40,10 @@ export interface PolicyManagerOptions {
 /** The policy manager for the service itself. */
 export interface FilePolicyManager extends PolicyManager {
   /**
-   * Applies the current rules of the config file. A change is recorded as made by `file`; returns whether there was
-   * one.
+   * Applies the current rules of the config file, and its shadow policy. A change is recorded as made by `file`; returns
+   * whether there was one.
    */
-  adopt(rules: readonly SourcedRule[]): Promise<boolean>
+  adopt(found: FileRules): Promise<boolean>
 }
 
 /** Creates the policy manager: shows rules, tests others on recorded calls, and saves them. */
@@ -87,6 +87,11 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
       }
     },
 
+    shadow() {
+      const report = hub.shadowReport()
+      return report && showReport(report)
+    },
+
     test({ yaml, calls }) {
       return tests.share(JSON.stringify([calls, yaml]), async () => {
         const owner = await draftedRules(yaml)
@@ -99,7 +104,7 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
     suggest: (wish) => suggestions.find(wish),
 
     save: (wish) => next(() => save(wish)),
-    adopt: (rules) => next(() => adopt(rules)),
+    adopt: (found) => next(() => adopt(found)),
   }
 
   function next<T>(change: () => Promise<T>): Promise<T> {
@@ -123,7 +128,8 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
     const { part, rules: drafted } = readDraft(yaml, { file: found.file.file })
     compilePolicy({ ...hub.policyLayers(), owner: drafted })
     const text = replacePolicyPart(found.file.text, part, label)
-    const { rules } = readOwnerRules(text, { file: found.file.file, label })
+    const { rules, config } = readOwnerRules(text, { file: found.file.file, label })
+    if (config.shadow !== found.shadow) throw otherShadow(label)
     compilePolicy({ ...hub.policyLayers(), owner: rules })
     await writePolicyFile(found.file.file, text)
     hub.setPolicy(rules)
@@ -132,8 +138,8 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
     return state()
   }
 
-  async function adopt(rules: readonly SourcedRule[]): Promise<boolean> {
-    const isChanged = await adoptRules(hub, rules, label)
+  async function adopt(found: FileRules): Promise<boolean> {
+    const isChanged = await adoptRules(hub, found, label)
     if (isChanged) announce()
     return isChanged
   }
@@ -147,7 +153,13 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
 const NO_FILE = 'There is no config file: write one with tool-hub init, and start the service again.'
 
 type Editable =
-  | { readonly file: PolicyFile; readonly elsewhere: readonly SourcedRule[]; readonly part: string }
+  | {
+      readonly file: PolicyFile
+      readonly elsewhere: readonly SourcedRule[]
+      readonly part: string
+      /** The path of the shadow policy, as it is written. */
+      readonly shadow: string | undefined
+    }
   | { readonly readOnly: string; readonly version?: string }
 
 /** Whether the rules of this config can be edited here; if not, the reason. */
@@ -158,11 +170,11 @@ async function editable(configFile: string, label: string): Promise<Editable> {
   try {
     const file = await readPolicyFile(configFile)
     const { rules, config } = readOwnerRules(file.text, { file: configFile, label })
-    const { policy } = config
+    const { policy, shadow } = config
     if (typeof policy === 'string')
       return { readOnly: `The rules are in ${policy}, which ${label} names. Change them there.`, version: file.version }
     const elsewhere = rules.slice(0, rules.length - (policy?.length ?? 0))
-    return { file, elsewhere, part: readPolicyPart(file.text, label) }
+    return { file, elsewhere, part: readPolicyPart(file.text, label), shadow }
   } catch (error) {
     if (!ToolError.is(error)) throw error
     return { readOnly: `${error.message} Until it is repaired, nothing can be saved.` }
@@ -190,6 +202,21 @@ function showRule(layer: PolicyRule['layer'], sourced: SourcedRule): PolicyRule 
   return { layer, effect: effectOf(rule), text: escapeLine(text), source: escapeLine(source), ...reason }
 }
 
+/** Tools, targets and rules may hold text from anywhere. */
+function showReport({ differences, ...report }: ShadowReport): ShadowReportEntry {
+  const shown = differences.map(({ tool, examples, ...difference }) => ({
+    ...difference,
+    tool: escapeLine(tool),
+    examples: examples.map(({ rule, shadowRule, target, ...example }) => ({
+      ...example,
+      rule: escapeLine(rule),
+      shadowRule: escapeLine(shadowRule),
+      ...(target !== undefined && { target: escapeLine(target) }),
+    })),
+  }))
+  return { ...report, differences: shown }
+}
+
 function showWarning({
   level,
   message,
@@ -209,6 +236,13 @@ function labelOf(file: string, cwd: string): string {
 function changedMeanwhile(label: string): ToolError {
   return new ToolError('CONFLICT', `${label} was changed since these rules were loaded.`, {
     hint: 'Load the rules again, and make the change in what is there now.',
+  })
+}
+
+/** The file of a shadow policy is protected and watched from the start of the service, so it is named in the file. */
+function otherShadow(label: string): ToolError {
+  return new ToolError('CONFIG_INVALID', `These rules change policy.shadow of ${label}, which is not done here.`, {
+    hint: `Keep shadow: as it is, and the rules below rules:. To change it, edit ${label} and restart the service.`,
   })
 }
 
@@ -252,7 +286,8 @@ function rulesIn(document: ConfigDocument, { policy, policyTools }: CheckedConfi
 function refuseOthers({ value, locate }: ConfigDocument): void {
   const isMapping = typeof value === 'object' && value !== null
   const others = isMapping ? Object.keys(value).filter((key) => key !== 'policy') : []
-  const isNamed = isMapping && typeof (value as { readonly policy?: unknown }).policy === 'string'
+  const policy = isMapping ? (value as { readonly policy?: unknown }).policy : undefined
+  const isNamed = typeof policy === 'string' || typeof (Object(policy) as { rules?: unknown }).rules === 'string'
   if (isMapping && others.length === 0 && !isNamed) return
   const hint = 'Write a list of rules, such as - { allow: "read:fs" }, or that list below policy:.'
   const problem = isNamed
