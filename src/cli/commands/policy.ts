@@ -14,6 +14,7 @@ import { readToolArguments } from '../input/read-arguments.ts'
 import { wrapText } from '../output/layout.ts'
 import { print, printJson, printJsonLine, readerGone, say, style } from '../output/print.ts'
 import { describePolicyReplay } from './policy-replay.ts'
+import { describePolicyShadow } from './policy-shadow.ts'
 import { describePolicyShow } from './policy-show.ts'
 import { describePolicySuggest } from './policy-suggest.ts'
 
@@ -37,6 +38,9 @@ export function describePolicy(command: Command): void {
   describePolicyCheck(command.command('check').summary('Find mistakes in the config and the rules'))
   describePolicyTest(command.command('test').summary('Compare decisions with the expected ones'))
   describePolicyReplay(command.command('replay').summary('Decide the calls of a run again, with other rules'))
+  describePolicyShadow(
+    command.command('shadow').summary('Show where the shadow policy differs from the policy in force'),
+  )
   describePolicySuggest(command.command('suggest').summary('Suggest rules for calls that people approved'))
 }
 

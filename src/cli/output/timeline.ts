@@ -83,6 +83,14 @@ function describe(event: RecordEvent): string[] {
         event.tool,
         `event ${event.change} of ${event.run}`,
       )
+    case 'shadow-differed':
+      return words(
+        'shadow',
+        'yellow',
+        event.tool,
+        event.target,
+        `would be ${event.shadowEffect} by ${event.shadowRule}`,
+      )
     case 'command-tainted':
       return words('tainted', 'yellow', event.tool, `could read ${event.reason}`)
     case 'taint-cleared':
