@@ -28,6 +28,7 @@ const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<un
   ['/policy?view=explain', (page) => page.getByRole('form', { name: 'Explain a call' }).waitFor()],
   ['/policy?view=suggestions', (page) => page.getByRole('heading', { name: 'There is nothing to suggest' }).waitFor()],
   ['/policy?view=edit', (page) => page.getByLabel(/as YAML$/).waitFor()],
+  ['/policy?view=shadow', (page) => page.getByRole('heading', { name: 'There is no shadow policy' }).waitFor()],
   ['/audit?view=calls', (page) => page.getByRole('grid', { name: 'Calls on record' }).waitFor()],
   ['/tokens', (page) => openDialog(page, 'New token', 'New token')],
   ['/health', (page) => page.getByRole('figure', { name: 'Calls per minute' }).waitFor()],

@@ -22,6 +22,7 @@ export type {
   RunEntry,
   RunTaint,
   ServiceEvent,
+  ShadowReportEntry,
   TokenEntry,
   ToolEntry,
   ToolResult,

@@ -7,6 +7,7 @@ import { ExplainView } from './explain-view.tsx'
 import { policyDraft } from './policy-draft.ts'
 import { RulesView } from './rules-view.tsx'
 import { SuggestionsView } from './suggestions-view.tsx'
+import { ShadowView } from './shadow-view.tsx'
 
 /** The effective rules, explanations of decisions, suggested rules, and an editor. */
 export default function PolicyPage() {
@@ -37,6 +38,7 @@ export default function PolicyPage() {
           shortcut: ['w', 'Edit the rules'],
           content: <Loaded query={query}>{(state) => <EditorView state={state} />}</Loaded>,
         },
+        { id: 'shadow', title: 'Shadow', shortcut: ['h', 'Differences of the shadow policy'], content: <ShadowView /> },
       ]}
     />
   )
