@@ -76,6 +76,8 @@ describe('the examples in README.md and docs/', () => {
       mkdirSync(join(home, dirname(file)), { recursive: true })
       writeFileSync(join(home, file), 'export default { name: "example" }')
     }
+    const shadow: unknown = parse(block.text)?.policy?.shadow
+    if (typeof shadow === 'string') writeFileSync(join(home, shadow), 'policy: []')
     const { warnings } = await loadConfig({ cwd: home })
     expect(warnings.filter((warning) => !/ is not set, so there is no secret /.test(warning))).toEqual([])
   })
