@@ -5,11 +5,7 @@ import { rolldown } from 'rolldown'
 import type { TestProject } from 'vitest/node'
 
 /** What tests start hundreds of times in a thread or process of its own. */
-const MODULES = [
-  'sandbox/pages/page-worker',
-  'sandbox/exec/spawner/spawner-main',
-  'features/code/engine/engine-worker',
-]
+const MODULES = ['sandbox/pages/page-worker', 'sandbox/exec/spawner/spawner-main', 'features/code/engine/engine-worker']
 
 /** Joins them once before all tests: to read TypeScript anew takes each start three times as long. */
 export default async function joinOwnModules(project: TestProject): Promise<(() => Promise<void>) | undefined> {

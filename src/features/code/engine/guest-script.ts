@@ -51,6 +51,7 @@ export class GuestScript {
   #vm!: QuickJS
   #memory!: GuestMemory
   #guest!: JSValueHandle
+  readonly #functions = new Map<string, JSValueHandle>()
   #source: PreparedSource
   #calls: WorkerCall[] = []
   #logs: ScriptLog[] = []
@@ -122,10 +123,10 @@ export class GuestScript {
       interruptHandler: () => this.#interrupt(),
     })
     const vm = this.#vm
-    vm.registerHostCallback('call', (...args) => this.#onCall(args))
-    vm.registerHostCallback('log', (...args) => this.#onLog(args))
-    vm.registerHostCallback('finish', (...args) => this.#onFinish(args))
-    vm.registerHostCallback('nearest', (...args) => vm.newString(nearestTools(args[0]!.toString(), tools)))
+    this.#register('call', (args) => this.#onCall(args))
+    this.#register('log', (args) => this.#onLog(args))
+    this.#register('finish', (args) => this.#onFinish(args))
+    this.#register('nearest', ([name]) => vm.newString(nearestTools(name!.toString(), tools)))
     this.#guest = vm.global.getProp('$guest')
     const { maxCalls, maxInFlight, callBytes, resultBytes } = limits
     const rest = JSON.stringify({ seed, tools: toolTree(tools), maxCalls, maxInFlight, callBytes, resultBytes })
@@ -227,9 +228,21 @@ export class GuestScript {
   }
 
   #guestFunction(name: string, ...args: JSValueHandle[]): void {
-    const call = this.#guest.getProp(name)
-    this.#vm.callFunction(call, this.#vm.undefined, ...args).dispose()
-    call.dispose()
+    const found = this.#functions.get(name) ?? this.#guest.getProp(name)
+    this.#functions.set(name, found)
+    this.#vm.callFunction(found, this.#vm.undefined, ...args).dispose()
+  }
+
+  /** A function of the host never throws into the guest: its stack would have paths of this machine. */
+  #register(name: string, work: (args: JSValueHandle[]) => JSValueHandle): void {
+    this.#vm.registerHostCallback(name, (...args) => {
+      try {
+        return work(args)
+      } catch (error) {
+        this.#failure ??= this.#failureOf(error)
+        return this.#vm.undefined
+      }
+    })
   }
 
   /** The engine calls this every few thousand steps. What it throws leaves the guest, which cannot catch it. */

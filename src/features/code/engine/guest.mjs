@@ -353,7 +353,9 @@ function defineGlobal(name, value) {
 
 /** Freezes every object that a script can reach without making one. */
 function freezeIntrinsics() {
-  Error.prepareStackTrace = undefined
+  // Both have setters, which freezing leaves. A script's own function would get the functions of this file.
+  Object.defineProperty(Error, 'prepareStackTrace', { value: undefined, writable: false })
+  Object.defineProperty(Error, 'stackTraceLimit', { value: Error.stackTraceLimit, writable: false })
   const generators = [function* () {}, async function* () {}, async () => {}]
   const iterators = [[], '', new GuestMap(), new Set()].map((list) => list[Symbol.iterator]())
   const roots = [...generators, ...generators.slice(0, 2).map((make) => make()), ...iterators, ''.matchAll(/x/g)]

@@ -4,6 +4,7 @@ import type { ScriptAnswer, ScriptRun } from './types.ts'
 /** The calls of one script: passes them to the host, and the answers back in the order in which they come. */
 export class ScriptCalls {
   readonly #script: ScriptRun
+  readonly #tools: ReadonlySet<string>
   readonly #controller = new AbortController()
   readonly #inFlight = new Set<Promise<void>>()
   readonly #startMs = performance.now()
@@ -17,6 +18,7 @@ export class ScriptCalls {
 
   constructor(script: ScriptRun) {
     this.#script = script
+    this.#tools = new Set(script.tools)
   }
 
   /** The wall time of the script, without its pauses. */
@@ -65,20 +67,22 @@ export class ScriptCalls {
         return end
       },
     }
-    let answer: ScriptAnswer
+    let answer: WorkerAnswer
     try {
-      answer = await this.#ask(call, control)
+      answer = this.#encode(call.seq, await this.#ask(call, control))
     } catch {
-      // A host is expected to answer; what it threw may have paths of this machine.
-      answer = { ok: false, error: { code: 'INTERNAL', message: 'The call failed for a reason that is not known.' } }
+      // A host is expected to answer with JSON; what it threw may have paths of this machine.
+      const error = { code: 'INTERNAL', message: 'The call failed for a reason that is not known.' }
+      answer = { seq: call.seq, isOk: false, json: JSON.stringify(error) }
     }
     for (const end of resume) end()
-    this.#answer(this.#encode(call.seq, answer))
+    this.#answer(answer)
   }
 
   async #ask({ kind, seq, tool, input, line, column }: WorkerCall, control: Parameters<ScriptRun['host']['call']>[1]) {
     const { host } = this.#script
     const value = JSON.parse(input)
+    if (kind === 'call' && !this.#tools.has(tool)) throw new Error('The guest made a call that its tools do not have.')
     if (kind === 'call') return host.call({ seq, tool, input: value, line, column }, control)
     const found = await (kind === 'search' ? host.search(value, { seq }) : host.describe(value, { seq }))
     return { ok: true, value: found } as const

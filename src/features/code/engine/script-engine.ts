@@ -1,7 +1,7 @@
 import type { FromWorker, WorkerOutcome } from './messages.ts'
 import { STOP } from './messages.ts'
 import { ScriptCalls } from './script-calls.ts'
-import type { ScriptFailure, ScriptFailureKind, ScriptOutcome, ScriptRun } from './types.ts'
+import type { ScriptFailure, ScriptFailureKind, ScriptLog, ScriptOutcome, ScriptRun } from './types.ts'
 import { type EngineWorker, WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 
 /** How often the limits of a running script are checked from outside. */
@@ -31,8 +31,8 @@ export class ScriptEngine {
    * stopped are aborted and have half a second for it.
    */
   async run(script: ScriptRun): Promise<ScriptOutcome> {
-    const refused = refuseSource(script)
-    if (refused) return refused
+    const encoded = encodeRun(script)
+    if ('status' in encoded) return encoded
     const calls = new ScriptCalls(script)
     const stop = new AbortController()
     const onAbort = (): void => stop.abort(failure('ABORTED', 'The script was stopped.'))
@@ -45,7 +45,7 @@ export class ScriptEngine {
       if (calls.elapsedMs > limits.wallMs) stop.abort(failure('TIMEOUT', message))
     }, WATCH_MS).unref()
     try {
-      const outcome = await this.#runInWorker(script, calls, stop.signal)
+      const outcome = await this.#runInWorker(encoded, calls, stop.signal)
       if (outcome.status === 'failed' && outcome.kind !== 'SCRIPT_ERROR') calls.abort()
       const isTold = await calls.settled(stop.signal)
       if (!isTold) {
@@ -66,7 +66,7 @@ export class ScriptEngine {
     await this.#pool.close()
   }
 
-  async #runInWorker(script: ScriptRun, calls: ScriptCalls, stop: AbortSignal): Promise<ScriptOutcome> {
+  async #runInWorker(run: EncodedRun, calls: ScriptCalls, stop: AbortSignal): Promise<ScriptOutcome> {
     let worker: EngineWorker
     try {
       worker = await this.#pool.take(stop)
@@ -74,7 +74,7 @@ export class ScriptEngine {
       if (stop.aborted) return stop.reason as ScriptFailure
       return failure('ENGINE_CRASH', 'No worker could be started for the script.')
     }
-    const { outcome, isHealthy } = await runOn(worker, script, calls, stop)
+    const { outcome, isHealthy } = await runOn(worker, run, calls, stop)
     if (isHealthy) this.#pool.release(worker)
     else await this.#pool.discard(worker)
     return outcome
@@ -89,12 +89,12 @@ interface WorkerRun {
 
 function runOn(
   { thread, shared }: EngineWorker,
-  script: ScriptRun,
+  { script, input }: EncodedRun,
   calls: ScriptCalls,
   stop: AbortSignal,
 ): Promise<WorkerRun> {
   const id = ++lastId
-  const { source, input, now, seed, limits, tools } = script
+  const { source, now, seed, limits, tools } = script
   shared.reset()
   return new Promise((resolve) => {
     let killAt = Number.POSITIVE_INFINITY
@@ -111,7 +111,7 @@ function runOn(
     const onMessage = (message: FromWorker): void => {
       if (message.id !== id) return
       if (message.type === 'work') {
-        for (const entry of message.logs) script.host.log(entry)
+        for (const entry of message.logs) writeLog(script, entry)
         for (const call of message.calls) calls.make(call)
         return
       }
@@ -138,7 +138,7 @@ function runOn(
     thread.on('message', onMessage).on('error', onCrash).on('exit', onCrash)
     stop.addEventListener('abort', onStop)
     calls.answerTo((answers) => thread.postMessage({ type: 'answers', id, answers }))
-    thread.postMessage({ type: 'run', id, source, input: JSON.stringify(input ?? null), now, seed, limits, tools })
+    thread.postMessage({ type: 'run', id, source, input, now, seed, limits, tools })
     if (stop.aborted) onStop()
   })
 }
@@ -152,10 +152,29 @@ function readOutcome(outcome: WorkerOutcome, stop: AbortSignal): ScriptOutcome {
   return isStop ? { ...(stop.reason as ScriptFailure), usage: outcome.usage } : outcome
 }
 
-function refuseSource({ source, limits }: ScriptRun): ScriptFailure | undefined {
+/** A script with its input as JSON text. */
+interface EncodedRun {
+  readonly script: ScriptRun
+  readonly input: string
+}
+
+function encodeRun(script: ScriptRun): EncodedRun | ScriptFailure {
+  const { source, input, limits } = script
   const bytes = Buffer.byteLength(source)
-  if (bytes <= limits.sourceBytes) return undefined
-  return failure('SYNTAX', `The source has ${bytes} bytes, more than the limit of ${limits.sourceBytes}.`)
+  if (bytes > limits.sourceBytes)
+    return failure('SYNTAX', `The source has ${bytes} bytes, more than the limit of ${limits.sourceBytes}.`)
+  try {
+    return { script, input: JSON.stringify(input) ?? 'null' }
+  } catch {
+    return failure('SCRIPT_ERROR', 'The input of the script is not a JSON value.')
+  }
+}
+
+/** Logs are for people: a listener that fails must not end a script. */
+function writeLog({ host }: ScriptRun, entry: ScriptLog): void {
+  try {
+    host.log(entry)
+  } catch {}
 }
 
 function failure(kind: ScriptFailureKind, message: string): ScriptFailure {
