@@ -1,6 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { GuestScript } from './guest-script.ts'
-import { type FromWorker, SharedState, type ToWorker, type WorkerJob, type WorkerSettings } from './messages.ts'
+import {
+  type FromWorker,
+  largeChars,
+  SharedState,
+  type ToWorker,
+  type WorkerAnswer,
+  type WorkerJob,
+  type WorkerSettings,
+} from './messages.ts'
 
 // The thread in which scripts run, one after another. `script-engine.ts` starts and ends it.
 const port = parentPort!
@@ -12,8 +20,16 @@ port.on('message', (message: ToWorker) => {
   if (message.type === 'run') start(message)
   else if (message.id !== current?.id) return
   else if (message.type === 'stop') current.script.stop()
-  else current.script.answer(message.answers)
+  else answer(message.id, message.answers)
 })
+
+function answer(id: number, answers: readonly WorkerAnswer[]): void {
+  for (const one of answers) {
+    current?.script.answer(one)
+    const chars = largeChars(one)
+    if (chars > 0) send({ type: 'read', id, chars })
+  }
+}
 
 function start(job: WorkerJob): void {
   const { id } = job

@@ -36,6 +36,8 @@ export interface GuestParts {
 
 /** Logs of a script that computes for long are sent this often. */
 const FLUSH_MS = 100
+/** Calls with more input than this are sent before the guest has finished its turn, so that the heap holds few of them. */
+const MAX_OUTBOX_CHARS = 4 * 1024 * 1024
 /** Counted for each line of a log in addition to its text. */
 const LOG_LINE_BYTES = 32
 /** Without a clock and without weak references, whose values depend on the machine. */
@@ -55,6 +57,7 @@ export class GuestScript {
   #source: PreparedSource
   #calls: WorkerCall[] = []
   #logs: ScriptLog[] = []
+  #outboxChars = 0
   #logBytes = 0
   #callCount = 0
   #lastFlushMs = 0
@@ -86,18 +89,16 @@ export class GuestScript {
     this.#proceed()
   }
 
-  /** Answers calls, one at a time: everything that an answer starts is done before the next one. */
-  answer(answers: readonly WorkerAnswer[]): void {
-    for (const { seq, isOk, json } of answers) {
-      if (this.#isOver || !this.#inFlight.delete(seq)) continue
-      this.#enter(() => {
-        const [number, text] = [this.#vm.newNumber(seq), this.#vm.newString(json)]
-        this.#guestFunction('settle', number, this.#vm.hostToHandle(isOk), text)
-        number.dispose()
-        text.dispose()
-      })
-      this.#proceed()
-    }
+  /** Answers a call, and does everything that follows from it. */
+  answer({ seq, isOk, json }: WorkerAnswer): void {
+    if (this.#isOver || !this.#inFlight.delete(seq)) return
+    this.#enter(() => {
+      const [number, text] = [this.#vm.newNumber(seq), this.#vm.newString(json)]
+      this.#guestFunction('settle', number, this.#vm.hostToHandle(isOk), text)
+      number.dispose()
+      text.dispose()
+    })
+    this.#proceed()
   }
 
   /** Ends the script for the reason that the shared memory has. */
@@ -220,6 +221,7 @@ export class GuestScript {
     this.#output.work(this.#calls, this.#logs)
     this.#calls = []
     this.#logs = []
+    this.#outboxChars = 0
   }
 
   #usage(): ScriptUsage {
@@ -273,6 +275,8 @@ export class GuestScript {
       input: input!.toString(),
       ...this.#placeOf(site!.toString()),
     })
+    this.#outboxChars += this.#calls.at(-1)!.input.length
+    if (this.#outboxChars > MAX_OUTBOX_CHARS) this.#flush()
     return this.#vm.undefined
   }
 
@@ -393,7 +397,7 @@ function toolTree(names: readonly string[]): object {
     let branch = root
     for (const step of path) {
       const next = branch[step]
-      branch = branch[step] = typeof next === 'object' ? next : { ...emptyTree(), ...(next && { $tool: next }) }
+      branch = typeof next === 'object' ? next : addBranch(branch, step, next)
     }
     const known = branch[last]
     if (typeof known === 'object') known.$tool = name
@@ -406,14 +410,26 @@ interface ToolTree {
   [step: string]: string | ToolTree
 }
 
+function addBranch(tree: ToolTree, step: string, tool: string | undefined): ToolTree {
+  const branch = emptyTree()
+  if (tool !== undefined) branch.$tool = tool
+  tree[step] = branch
+  return branch
+}
+
+/** Without a prototype: a part of a name may be `__proto__`. */
 function emptyTree(): ToolTree {
   return Object.create(null)
 }
 
+/** Tools and namespaces with names like this path, as a script would write them. */
 function nearestTools(path: string, names: readonly string[]): string {
-  const wanted = path.replaceAll('/', '.')
-  const byPath = new Map(names.map((name) => [name.replaceAll('/', '.'), name]))
-  return nearestNames(wanted, byPath.keys())
+  const known = new Set<string>()
+  for (const name of names) {
+    const steps = name.split(/[./]/)
+    for (let count = 1; count <= steps.length; count++) known.add(steps.slice(0, count).join('.'))
+  }
+  return nearestNames(path, known)
     .map((near) => `tools${near.split('.').map(accessTo).join('')}`)
     .join(', ')
 }

@@ -33,6 +33,11 @@ export interface WorkerAnswer {
   readonly json: string
 }
 
+/** How many characters of an answer count for the room in a worker; short ones do not. */
+export function largeChars({ json }: WorkerAnswer): number {
+  return json.length > 4_096 ? json.length : 0
+}
+
 /** What the engine sends. Answers are delivered to the guest one at a time, in this order. */
 export type ToWorker =
   | WorkerJob
@@ -58,6 +63,8 @@ export type FromWorker =
       readonly calls: readonly WorkerCall[]
       readonly logs: readonly ScriptLog[]
     }
+  /** Large answers that were delivered, in characters. */
+  | { readonly type: 'read'; readonly id: number; readonly chars: number }
   | { readonly type: 'done'; readonly id: number; readonly outcome: WorkerOutcome }
 
 /** The outcome of a script as its worker knows it. */

@@ -27,8 +27,11 @@ export class ScriptEngine {
   }
 
   /**
-   * Runs a script. Never rejects. All calls of the script have been answered when it resolves; calls of a script that was
-   * stopped are aborted and have half a second for it.
+   * Runs a script. Never rejects.
+   *
+   * A script that returns lives on until all of its calls are answered, as a program of Node would. If it throws, it
+   * ends, and the outcome waits for the calls in flight; those that wait for people are aborted. If it is stopped, all of
+   * them are aborted, and the outcome waits for them for at most half a second.
    */
   async run(script: ScriptRun): Promise<ScriptOutcome> {
     const encoded = encodeRun(script)
@@ -46,9 +49,9 @@ export class ScriptEngine {
     }, WATCH_MS).unref()
     try {
       const outcome = await this.#runInWorker(encoded, calls, stop.signal)
-      if (outcome.status === 'failed' && outcome.kind !== 'SCRIPT_ERROR') calls.abort()
-      const isTold = await calls.settled(stop.signal)
-      if (!isTold) {
+      if (outcome.status === 'failed' && outcome.kind === 'SCRIPT_ERROR') calls.endWaiting()
+      else if (outcome.status === 'failed') calls.abort()
+      if (!(await calls.settled(stop.signal))) {
         calls.abort()
         await calls.settled(AbortSignal.timeout(GRACE_MS))
       }
@@ -113,6 +116,10 @@ function runOn(
       if (message.type === 'work') {
         for (const entry of message.logs) writeLog(script, entry)
         for (const call of message.calls) calls.make(call)
+        return
+      }
+      if (message.type === 'read') {
+        calls.read(message.chars)
         return
       }
       const outcome = readOutcome(message.outcome, stop)

@@ -27,7 +27,7 @@ export const DEFAULT_SCRIPT_LIMITS: ScriptLimits = {
   sourceBytes: 256 * 1024,
   resultBytes: 1024 * 1024,
   logBytes: 64 * 1024,
-  callBytes: 4 * 1024 * 1024,
+  callBytes: 1024 * 1024,
   maxCalls: 256,
   maxInFlight: 32,
 }
@@ -58,7 +58,7 @@ export interface ScriptCallError {
 
 /** What a host gets with every call. */
 export interface ScriptCallControl {
-  /** Aborts when the script is stopped: its own signal, a limit, or a crash. Not when the script throws or returns. */
+  /** Aborts when the script is stopped: by its own signal, a limit or a crash; or has failed while the clock is paused. */
   readonly signal: AbortSignal
   /** Stops the wall time, e.g. while a person decides, until the returned function is called or the call is answered. */
   pauseClock(): () => void

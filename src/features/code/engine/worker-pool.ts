@@ -13,7 +13,7 @@ export interface WorkerPoolOptions {
   readonly maxIdle?: number
   /** How long an idle worker is kept. Default: 30 s. */
   readonly idleMs?: number
-  /** The heap of a worker, in addition to the memory of its guest. Default: 128. */
+  /** The heap of a worker, in addition to the memory of its guest. Default: 256. */
   readonly heapMb?: number
 }
 
@@ -33,7 +33,7 @@ export class WorkerPool {
   #busy = 0
   #isClosed = false
 
-  constructor({ maxWorkers = 8, maxIdle = 2, idleMs = 30_000, heapMb = 128 }: WorkerPoolOptions = {}) {
+  constructor({ maxWorkers = 8, maxIdle = 2, idleMs = 30_000, heapMb = 256 }: WorkerPoolOptions = {}) {
     this.#options = { maxWorkers, maxIdle, idleMs, heapMb }
   }
 
