@@ -5,7 +5,7 @@ import type { ScriptAnswer, ScriptCallControl, ScriptRun } from './types.ts'
  * Large answers wait here until the worker has read others: a worker whose heap is exhausted by one message ends the
  * whole process, not only itself.
  */
-const MAX_UNREAD_CHARS = 16 * 1024 * 1024
+const MAX_UNREAD_CHARS = 8 * 1024 * 1024
 
 /** The calls of one script: passes them to the host, and the answers back in the order in which they come. */
 export class ScriptCalls {

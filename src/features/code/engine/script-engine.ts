@@ -49,9 +49,9 @@ export class ScriptEngine {
     }, WATCH_MS).unref()
     try {
       const outcome = await this.#runInWorker(encoded, calls, stop.signal)
-      if (outcome.status === 'failed' && outcome.kind === 'SCRIPT_ERROR') calls.endWaiting()
-      else if (outcome.status === 'failed') calls.abort()
-      if (!(await calls.settled(stop.signal))) {
+      const isStopped = outcome.status === 'failed' && outcome.kind !== 'SCRIPT_ERROR'
+      if (outcome.status === 'failed') calls.endWaiting()
+      if (isStopped || !(await calls.settled(stop.signal))) {
         calls.abort()
         await calls.settled(AbortSignal.timeout(GRACE_MS))
       }
