@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import {
   DEFAULT_SCRIPT_LIMITS,
   type ScriptAnswer,
@@ -51,4 +52,37 @@ export async function runScript(
     ...rest,
   })
   return { outcome, calls, logs }
+}
+
+/** A script that tries to get more than it may. */
+export interface ScriptAttack {
+  readonly name: string
+  readonly source: string
+  readonly options?: RunScriptOptions
+  /** Without the limit, the script completes: the limit is what stops it. */
+  readonly without?: RunScriptOptions['limits']
+  readonly kind?: string
+  readonly message?: RegExp
+  readonly value?: unknown
+  readonly check?: (report: ScriptReport) => void
+}
+
+/** Runs a script that tries to get more than it may, and then another one, which must not notice. */
+export async function withstand(
+  engine: ScriptEngine,
+  { source, options, without, kind, message, ...expected }: ScriptAttack,
+): Promise<void> {
+  const report = await runScript(engine, source, options)
+  const { outcome } = report
+  if (kind) expect(outcome).toMatchObject({ status: 'failed', kind })
+  else expect(outcome).toMatchObject({ status: 'completed' })
+  if (message) expect(outcome).toMatchObject({ message: expect.stringMatching(message) })
+  if ('value' in expected) expect(outcome).toMatchObject({ value: expected.value })
+  await expected.check?.(report)
+  if (without) {
+    const free = await runScript(engine, source, { ...options, limits: { ...options?.limits, ...without } })
+    expect(free.outcome).toMatchObject({ status: 'completed' })
+  }
+  // The engine still works.
+  expect((await runScript(engine, '1 + 1')).outcome).toMatchObject({ status: 'completed', value: 2 })
 }
