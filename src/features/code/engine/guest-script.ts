@@ -11,12 +11,12 @@ import {
 import {
   asFunction,
   asProgram,
+  loadTypeRemover,
   type PreparedSource,
   placeInStack,
   SCRIPT_FILE,
   SourceError,
   type SourcePlace,
-  withoutTypes,
 } from './prepare-source.ts'
 import { type GuestMemory, guestOptions, prepareGuest } from './prepared-guest.ts'
 import { nearestTools, toolTree } from './tool-paths.ts'
@@ -138,13 +138,17 @@ export class GuestScript {
   async #evaluate(): Promise<JSValueHandle | undefined> {
     const first = this.#evaluateForms(asProgram(this.#job.source))
     if (!('syntax' in first)) return first.result
+    const removeTypes = await loadTypeRemover()
     let typed: PreparedSource
+    this.#parts.shared.enter()
     try {
-      typed = await withoutTypes(this.#job.source)
+      typed = removeTypes(this.#job.source)
     } catch (error) {
       if (!(error instanceof SourceError)) throw error
       this.#failure = syntaxFailure(this.#job.source, error.message, error.place ?? first.syntax.place)
       return undefined
+    } finally {
+      this.#parts.shared.leave(this.#memory.buffer.byteLength)
     }
     const second = typed.code === this.#job.source ? first : this.#evaluateForms(typed)
     if (!('syntax' in second)) return second.result

@@ -37,9 +37,13 @@ export function asFunction({ code, placeOf }: PreparedSource): PreparedSource {
   }
 }
 
-/** The script without its types; lines stay where they are. Throws a `SourceError` if it cannot be parsed. */
-export async function withoutTypes(source: string): Promise<PreparedSource> {
+/** Returns what removes the types of a script. Lines stay where they are; what cannot be parsed is a `SourceError`. */
+export async function loadTypeRemover(): Promise<(source: string) => PreparedSource> {
   const transform = await loadSucrase()
+  return (source) => removeTypes(source, transform)
+}
+
+function removeTypes(source: string, transform: Awaited<ReturnType<typeof loadSucrase>>): PreparedSource {
   try {
     const { code, sourceMap } = transform(source, {
       transforms: ['typescript'],

@@ -80,6 +80,12 @@ const ATTACKS: readonly ScriptAttack[] = [
     kind: 'CPU_LIMIT',
   },
   {
+    name: 'types that take long to parse',
+    source: `let a: number = ${'a ? (b) : c => '.repeat(40)} 1`,
+    options: SHORT,
+    kind: 'CPU_LIMIT',
+  },
+  {
     name: 'a string that doubles',
     source: 'let text = "x".repeat(1e6); while (text.length < 9e6) text = (text + text).slice(1); text.length',
     options: { limits: { memoryBytes: 8 * MB } },
