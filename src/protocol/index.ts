@@ -47,9 +47,9 @@ export {
   policySuggestions,
   policyTestReport,
   policyTestRequest,
-  suggestionQuery,
   type ShadowReportEntry,
   shadowState,
+  suggestionQuery,
 } from './policy.ts'
 export {
   type ClearedTaintEntry,

@@ -1,4 +1,11 @@
-export { adoptRules, ConfigReload, type FileRules, type RuleHolder, refusedMessage, restartMessage } from './config-reload.ts'
+export {
+  adoptRules,
+  ConfigReload,
+  type FileRules,
+  type RuleHolder,
+  refusedMessage,
+  restartMessage,
+} from './config-reload.ts'
 export { connectionLimit } from './listen.ts'
 export { formatJson, formatText, LOG_LEVELS, type LogEntry } from './service-log.ts'
 export { type Judge, judgeAgain } from './services/test-rules.ts'

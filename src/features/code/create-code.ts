@@ -3,7 +3,7 @@ import { sha256 } from '../../lib/index.ts'
 import { isOwnerAlive, newOwner, retireOwner } from '../../system/index.ts'
 import { toolDeclarations } from './declarations.ts'
 import { ScriptEngine } from './engine/index.ts'
-import type { KeepAnswer, Ledger } from './ledger.ts'
+import type { KeepLongAnswer, ScriptLedger } from './ledger.ts'
 import { type ScriptKeeper, ScriptSession, type ScriptSetup, type SessionParts } from './script-session.ts'
 import type {
   CodeHandle,
@@ -258,8 +258,8 @@ class StoreKeeper implements ScriptKeeper {
     this.problem = problemOf(host, setup)
   }
 
-  async keep(ledger: Ledger): Promise<void> {
-    const keep: KeepAnswer = async (json) => {
+  async keep(ledger: ScriptLedger): Promise<void> {
+    const keep: KeepLongAnswer = async (json) => {
       const options = { name: 'answer.json', mediaType: 'application/json' }
       return (await this.#call.artifact(json, options)).ref
     }

@@ -6,10 +6,10 @@ import type { LedgerLine } from './types.ts'
 const MAX_INLINE_CHARS = 512
 
 /** Keeps an answer that is too long for a line; returns a reference. */
-export type KeepAnswer = (json: string) => Promise<string>
+export type KeepLongAnswer = (json: string) => Promise<string>
 
-/** Reads what `KeepAnswer` kept. */
-export type ReadAnswer = (ref: string) => Promise<string>
+/** Reads what `KeepLongAnswer` kept. */
+export type ReadLongAnswer = (ref: string) => Promise<string>
 
 /** The script, run again, makes another call than before. */
 export class Divergence extends Error {}
@@ -18,7 +18,7 @@ export class Divergence extends Error {}
  * The answers that a script has got, in the order in which they came. When the script runs again from the start, each call
  * gets its answer from here, in the same order; so the script is where it was, and nothing is done twice.
  */
-export class Ledger {
+export class ScriptLedger {
   /** Calls that are answered from the ledger, by sequence number, and how each is answered. */
   readonly #waiting = new Map<number, () => void>()
   readonly #known: ReadonlyMap<number, LedgerLine>
@@ -46,7 +46,7 @@ export class Ledger {
   }
 
   /** Answers a call from its line, when it is its turn. */
-  async replay(line: LedgerLine, read: ReadAnswer): Promise<ScriptAnswer> {
+  async replay(line: LedgerLine, read: ReadLongAnswer): Promise<ScriptAnswer> {
     const answer = JSON.parse(line.answer ?? (await read(line.ref!))) as ScriptAnswer
     await new Promise<void>((resolve) => {
       this.#waiting.set(line.seq, resolve)
@@ -67,7 +67,7 @@ export class Ledger {
   }
 
   /** The lines from a position on, to be stored. */
-  async linesFrom(position: number, keep: KeepAnswer): Promise<readonly LedgerLine[]> {
+  async linesFrom(position: number, keep: KeepLongAnswer): Promise<readonly LedgerLine[]> {
     const lines: LedgerLine[] = []
     for (const { line, json } of this.#added) {
       if (line.position < position) continue

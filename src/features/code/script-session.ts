@@ -8,7 +8,7 @@ import {
   type ScriptEngine,
   type ScriptOutcome,
 } from './engine/index.ts'
-import { Divergence, Ledger } from './ledger.ts'
+import { Divergence, ScriptLedger } from './ledger.ts'
 import type { LedgerLine, ScriptCallEntry, ScriptFollower, ScriptResult } from './types.ts'
 
 /** What a script is, and what decides how it runs. It runs in the same way each time. */
@@ -33,7 +33,7 @@ export interface ScriptSetupLimits {
 /** Where a script is kept while it waits for people. */
 export interface ScriptKeeper {
   /** Stores the answers that are new, and the script itself the first time. */
-  keep(ledger: Ledger): Promise<void>
+  keep(ledger: ScriptLedger): Promise<void>
   /** Whether it is stored: from then on every answer is stored before the script gets it. */
   readonly isStored: boolean
   /** Why it cannot be stored; `undefined` if it can. */
@@ -77,7 +77,7 @@ type MutableEntry = { -readonly [Key in keyof ScriptCallEntry]: ScriptCallEntry[
  */
 export class ScriptSession {
   readonly #parts: SessionParts
-  readonly #ledger: Ledger
+  readonly #ledger: ScriptLedger
   readonly #stop = new AbortController()
   readonly #open = new Map<number, OpenCall>()
   readonly #calls = new Map<number, MutableEntry>()
@@ -94,7 +94,7 @@ export class ScriptSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts
-    this.#ledger = new Ledger(parts.lines)
+    this.#ledger = new ScriptLedger(parts.lines)
     this.#whenSuspended = new Promise((resolve) => {
       this.#setSuspended = resolve
     })
@@ -117,8 +117,8 @@ export class ScriptSession {
         tools: call.visibleTools().flatMap(({ tool }) => (tool.startsWith('core/code.') ? [] : [tool])),
         host: {
           call: (made, control) => this.#answer(made, control),
-          search: async (query, { seq }) => valueOf(await this.#answer({ seq, tool: '$search', input: query })),
-          describe: async (name, { seq }) => valueOf(await this.#answer({ seq, tool: '$describe', input: name })),
+          search: async (query, { seq }) => valueIn(await this.#answer({ seq, tool: '$search', input: query })),
+          describe: async (name, { seq }) => valueIn(await this.#answer({ seq, tool: '$describe', input: name })),
           log: ({ level, text }) => this.#log(level === 'log' ? text : `${level}: ${text}`),
         },
         signal: this.#stop.signal,
@@ -295,6 +295,6 @@ function toAnswer(result: ToolResult): ScriptAnswer {
   return { ok: false, error: { code, message, hint: fix.hint } }
 }
 
-function valueOf(answer: ScriptAnswer): unknown {
+function valueIn(answer: ScriptAnswer): unknown {
   return answer.ok ? answer.value : null
 }

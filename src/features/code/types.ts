@@ -89,14 +89,21 @@ export interface CodeService {
 
 /** A script as the store keeps it from when it is first suspended. */
 export interface StoredScript {
+  /** Id of the script: that of the call that started it. */
   readonly id: string
+  /** Id of its run. */
   readonly run: string
+  /** Who started it, as the caller says. */
   readonly caller: string
+  /** The authenticated caller; absent for the owner of the hub. */
   readonly principal?: string
+  /** SHA-256 of the source. */
   readonly sha256: string
+  /** JavaScript or TypeScript. */
   readonly source: string
   /** The input, the limits and the clock of the script, as JSON. */
   readonly setup: string
+  /** Its state. */
   readonly status: ScriptEntry['status']
   /** The requests that it waits for. */
   readonly approvals: readonly string[]
@@ -104,18 +111,27 @@ export interface StoredScript {
   readonly outcome?: string
   /** The process that runs it; absent while it is suspended or has ended. */
   readonly owner?: string
+  /** When it was started, in milliseconds. */
   readonly createdAt: number
+  /** When its state last changed, in milliseconds. */
   readonly updatedAt: number
 }
 
 /** One call of a script that has ended, in the order of the ends. */
 export interface LedgerLine {
+  /** Which answer it is, from 1. */
   readonly position: number
+  /** Which call of the script it is, from 1. */
   readonly seq: number
+  /** Canonical name of the tool. */
   readonly tool: string
+  /** SHA-256 of the arguments as canonical JSON. */
   readonly argsHash: string
+  /** The line of the source that made it. */
   readonly line?: number
+  /** Id of the call in the records. */
   readonly callId?: string
+  /** How it ended. */
   readonly status: string
   /** The answer as JSON, if it is short. */
   readonly answer?: string
@@ -125,13 +141,19 @@ export interface LedgerLine {
 
 /** A change of the state of a script. */
 export interface ScriptChange {
+  /** Id of the script. */
   readonly id: string
   /** The process that must own it; `null` if none must. */
   readonly from: string | null
+  /** The new state. */
   readonly status: ScriptEntry['status']
+  /** The process that runs it from now on; `null` if none does. */
   readonly owner: string | null
+  /** The requests that it waits for. */
   readonly approvals: readonly string[]
+  /** What became of it, as JSON. */
   readonly outcome?: string
+  /** Now, in milliseconds. */
   readonly at: number
 }
 
