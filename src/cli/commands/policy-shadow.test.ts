@@ -18,11 +18,12 @@ it('shows the differences of recorded calls, by tool and decisions, with example
   folder.write('next.yaml', '- { deny: test/echo }\n')
   const call = await folder.run(['call', 'test/echo', '{"a":1}', '--run', 'one'])
   expect(call.code).toBe(0)
-  const [text, json, later, run] = await Promise.all([
+  const [text, json, later, run, verified] = await Promise.all([
     folder.run(['policy', 'shadow']),
     folder.run(['policy', 'shadow', '--json']),
     folder.run(['policy', 'shadow', '--since', '1h']),
     folder.run(['runs', 'show', 'one']),
+    folder.run(['audit', 'verify']),
   ])
   expect(text).toMatchObject({ code: 0, stderr: 'The shadow policy decided 1 of 1 call otherwise.\n' })
   expect(text.stdout).toMatch(
@@ -36,6 +37,7 @@ it('shows the differences of recorded calls, by tool and decisions, with example
     unreadable: [],
   })
   expect(later.stderr).toBe('The shadow policy decided 1 of 1 call of the last 1h otherwise.\n')
+  expect(verified.code).toBe(0)
   expect(run.stdout).toContain('would be deny by deny test/echo (next.yaml:1)')
 })
 
