@@ -6,8 +6,8 @@ import { EditorView } from './editor-view.tsx'
 import { ExplainView } from './explain-view.tsx'
 import { policyDraft } from './policy-draft.ts'
 import { RulesView } from './rules-view.tsx'
-import { SuggestionsView } from './suggestions-view.tsx'
 import { ShadowView } from './shadow-view.tsx'
+import { SuggestionsView } from './suggestions-view.tsx'
 
 /** The effective rules, explanations of decisions, suggested rules, and an editor. */
 export default function PolicyPage() {
