@@ -81,14 +81,34 @@ describe('appendRules', () => {
       'policy:\n    - deny: x # why\n      on: [y]\n# end\n\n',
       'policy:\n    - deny: x # why\n      on: [y]\n# end\n    - { allow: "a" }\n    - { ask: "b" }\n',
     ],
+    [
+      'policy:\n  # ours\n  rules: # in force\n    - { deny: x }\n  shadow: ./next.yaml\n',
+      'policy:\n  # ours\n  rules: # in force\n    - { allow: "a" }\n    - { ask: "b" }\n    - { deny: x }\n  shadow: ./next.yaml\n',
+    ],
+    [
+      'policy:\n  shadow: ./next.yaml\n  rules:\n  - { deny: x }\n',
+      'policy:\n  shadow: ./next.yaml\n  rules:\n  - { allow: "a" }\n  - { ask: "b" }\n  - { deny: x }\n',
+    ],
+    [
+      'policy:\n  rules: []\n  shadow: ./next.yaml\n',
+      'policy:\n  rules:\n    - { allow: "a" }\n    - { ask: "b" }\n  shadow: ./next.yaml\n',
+    ],
+    [
+      'policy:\n  shadow: ./next.yaml\n',
+      'policy:\n  shadow: ./next.yaml\n  rules:\n    - { allow: "a" }\n    - { ask: "b" }\n',
+    ],
     ['policy: [{ deny: x }, ]', 'policy: [{ deny: x }, { allow: "a" }, { ask: "b" }]\n'],
     ['policy: [\n  { deny: x } # why\n  ]', 'policy: [\n  { deny: x } # why\n , { allow: "a" }, { ask: "b" }]\n'],
   ])('adds rules to %j', (yaml, expected) => {
     const text = appendRules(yaml, rules)
     expect(text).toBe(expected)
     const read: unknown = parse(text)
-    const list = Array.isArray(read) ? read : (read as { policy: unknown[] }).policy
-    expect(list.slice(-2)).toEqual([{ allow: 'a' }, { ask: 'b' }])
-    expect(list.slice(0, -2).length).toBe(yaml.includes('deny') ? 1 : 0)
+    const section = Array.isArray(read) ? read : (read as { policy: unknown[] | { rules: unknown[] } }).policy
+    const isMapping = !Array.isArray(section)
+    const list = Array.isArray(section) ? section : section.rules
+    // Below `rules:` they come first.
+    const [added, before] = isMapping ? [list.slice(0, 2), list.slice(2)] : [list.slice(-2), list.slice(0, -2)]
+    expect(added).toEqual([{ allow: 'a' }, { ask: 'b' }])
+    expect(before.length).toBe(yaml.includes('deny') ? 1 : 0)
   })
 })

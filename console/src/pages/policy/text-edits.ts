@@ -48,9 +48,28 @@ export function rangeOfLine(text: string, line: number): [start: number, end: nu
   return [start, start + (lines[index]?.length ?? 0)]
 }
 
-/** Adds rules, each in one line, at the end of a `policy:` section or a list of rules. */
+const POLICY_MAPPING =
+  /^(policy:[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n| +shadow:.*\n)*( +)rules:)[ \t]*(?:\[[ \t]*\][ \t]*)?(#.*)?$/m
+const SHADOW_ALONE = /^policy:[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*( +)shadow:.*$/
+
+/**
+ * Adds rules, each in one line, at the end of a `policy:` section or a list of rules; below `rules:` where the section is
+ * a mapping, because their order means nothing.
+ */
 export function appendRules(yaml: string, rules: readonly string[]): string {
   const text = yaml.trimEnd()
+  const mapping = POLICY_MAPPING.exec(text)
+  if (mapping) {
+    const [above, key, indent, comment] = mapping
+    const head = comment === undefined ? key : `${key} ${comment}`
+    const rest = text.slice(mapping.index + above.length)
+    const listIndent = /^( +)- /m.exec(rest)?.[1] ?? `${indent}${STEP}`
+    const added = rules.map((rule) => `\n${listIndent}- ${rule}`).join('')
+    return `${text.slice(0, mapping.index)}${head}${added}${rest}\n`
+  }
+  const alone = SHADOW_ALONE.exec(text)?.[1]
+  if (alone !== undefined)
+    return `${[text, `${alone}rules:`, ...rules.map((rule) => `${alone}${STEP}- ${rule}`)].join('\n')}\n`
   const [, head = '', inner] = /^((?:policy:)?\s*)\[(.*)\]$/s.exec(text) ?? []
   if (inner?.trim()) {
     // A comment would go on to the end of its line.
