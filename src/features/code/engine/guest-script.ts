@@ -18,8 +18,7 @@ import {
   SourceError,
   type SourcePlace,
 } from './prepare-source.ts'
-import { type GuestMemory, guestOptions, prepareGuest } from './prepared-guest.ts'
-import { nearestTools, toolTree } from './tool-paths.ts'
+import { type GuestMemory, guestOptions, nearestTools, prepareGuest, toolTree } from './prepared-guest.ts'
 import type { ScriptFailure, ScriptFailureKind, ScriptLog, ScriptUsage } from './types.ts'
 
 /** What a script sends while it runs. */

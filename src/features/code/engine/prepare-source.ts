@@ -1,4 +1,4 @@
-import { SourceMap, type SourceMapPayload } from 'node:module'
+import { SourceMap } from 'node:module'
 import { lazyModule } from '../../../core/index.ts'
 
 /** The name of the script in stack traces of the guest. */
@@ -53,7 +53,7 @@ function removeTypes(source: string, transform: Awaited<ReturnType<typeof loadSu
       filePath: SCRIPT_FILE,
       sourceMapOptions: { compiledFilename: SCRIPT_FILE },
     })
-    const map = new SourceMap(sourceMap as unknown as SourceMapPayload)
+    const map = new SourceMap({ ...sourceMap!, sourcesContent: [source], sourceRoot: '' })
     return { code, isBoxed: true, placeOf: (place) => originalPlace(map, place) }
   } catch (error) {
     throw new SourceError(error)

@@ -146,10 +146,11 @@ const loadParts = once(async () => {
     readFile(engine),
     readFile(ownFile('features/code/engine/guest.mjs'), 'utf8'),
   ])
-  const { WebAssembly } = globalThis as unknown as WithWebAssembly
-  return { module: await WebAssembly.compile(bytes), guest }
+  // The types of Node do not have it.
+  const { compile }: EngineCompiler = Reflect.get(globalThis, 'WebAssembly')
+  return { module: await compile(bytes), guest }
 })
 
-interface WithWebAssembly {
-  readonly WebAssembly: { compile(bytes: Uint8Array): Promise<EngineModule> }
+interface EngineCompiler {
+  readonly compile: (bytes: Uint8Array) => Promise<EngineModule>
 }
