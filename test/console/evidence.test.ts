@@ -85,7 +85,7 @@ describe('content from outside, approved values and suggested rules in the conso
       expect(await asked).toMatchObject({ ok: true })
     }
     const page = await web.open('/policy?view=suggestions')
-    const rule = '{ allow: "mail/post", where: { to: "ada@example.org" } }'
+    const rule = '{ allow: "mail/post", where: { to: "ada@example.org" }, when: { tainted: false } }'
     const card = page.getByRole('region', { name: 'Saves 2 approvals' })
     await card.getByText(rule).waitFor()
     await card.getByText('of posts').first().waitFor()

@@ -46,7 +46,7 @@ it('prints rules to paste, what they save, and in which calls', async () => {
     stdout: [
       '  # saves 2 approvals: past-run c-1, past-run c-2',
       '  # does not restrict: text',
-      '  - { allow: "test/note", where: { path: "todo.md" } }',
+      '  - { allow: "test/note", where: { path: "todo.md" }, when: { tainted: false } }',
       '',
     ].join('\n'),
   })
@@ -70,9 +70,9 @@ it('prints the same as JSON', async () => {
   expect(JSON.parse(stdout)).toEqual({
     rules: [
       {
-        rule: { allow: 'test/note', where: { path: 'todo.md' } },
+        rule: { allow: 'test/note', where: { path: 'todo.md' }, when: { tainted: false } },
         also: [],
-        yaml: ['{ allow: "test/note", where: { path: "todo.md" } }'],
+        yaml: ['{ allow: "test/note", where: { path: "todo.md" }, when: { tainted: false } }'],
         saves: 2,
         calls: [
           { run: 'past-run', callId: 'c-1' },

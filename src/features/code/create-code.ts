@@ -4,7 +4,7 @@ import { isOwnerAlive, newOwner, retireOwner } from '../../system/index.ts'
 import { toolDeclarations } from './declarations.ts'
 import { ScriptEngine } from './engine/index.ts'
 import type { KeepLongAnswer, ScriptLedger } from './ledger.ts'
-import { type ScriptKeeper, ScriptSession, type ScriptSetup, type SessionParts } from './script-session.ts'
+import { type ScriptKeeper, ScriptSession, type ScriptSetup, type SessionParts, scriptTools } from './script-session.ts'
 import type {
   CodeHandle,
   CodeOptions,
@@ -43,7 +43,7 @@ export function createCode(options: CodeOptions, host: FeatureHost): Feature<Cod
         host.as({ caller }).call('core/code.run', request, run === undefined ? {} : { run }),
       list: async (filter = {}) => (await host.store.scripts.list({ limit: 100, ...filter })).map(toEntry),
       find: (script) => scripts.find(script),
-      declarations: async () => toolDeclarations(host.as({ caller: 'owner' }).visibleTools()),
+      declarations: async () => toolDeclarations(scriptTools(host.as({ caller: 'owner' }))),
     },
     calm: () => scripts.suspendAll(),
     close: () => scripts.close(),

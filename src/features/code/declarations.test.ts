@@ -5,6 +5,20 @@ import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { toolDeclarations } from './declarations.ts'
 
+interface Described {
+  readonly name: string
+  readonly description?: string | undefined
+  readonly inputSchema?: Record<string, unknown>
+  readonly outputSchema?: Record<string, unknown>
+}
+
+const declared = (tools: readonly Described[]) =>
+  toolDeclarations(
+    tools.map(({ name: tool, description = '', inputSchema: parameters = { type: 'object' }, outputSchema }) => {
+      return { tool, description, parameters, ...(outputSchema && { output: outputSchema }) }
+    }),
+  )
+
 it('declares tools by their paths, with the types of their schemas', () => {
   const inputSchema = {
     type: 'object',
@@ -18,7 +32,7 @@ it('declares tools by their paths, with the types of their schemas', () => {
       more: { type: 'object', additionalProperties: { type: 'string' } },
     },
   }
-  const text = toolDeclarations([
+  const text = declared([
     { name: 'core/fs.readText', description: 'Reads a file.', inputSchema, outputSchema: { type: 'string' } },
     { name: 'my-plugin/my-tool' },
     { name: 'core/fs' },
@@ -35,7 +49,7 @@ it('declares tools by their paths, with the types of their schemas', () => {
 
 it('lets TypeScript find wrong arguments of a script', () => {
   const inputSchema = { type: 'object', required: ['path'], properties: { path: { type: 'string' } } }
-  const text = toolDeclarations([{ name: 'core/fs.readText', inputSchema, outputSchema: { type: 'string' } }])
+  const text = declared([{ name: 'core/fs.readText', inputSchema, outputSchema: { type: 'string' } }])
   expect(errorsOf(`${text}\nexport const a: string = await tools.core.fs.readText({ path: 'x' })`)).toEqual([])
   expect(errorsOf(`${text}\nexport const a = await tools.core.fs.readText({ path: 1 })`)).toHaveLength(1)
   expect(errorsOf(`${text}\nexport const a = await tools.core.fs.readTxt({ path: 'x' })`)).toHaveLength(1)
@@ -44,7 +58,7 @@ it('lets TypeScript find wrong arguments of a script', () => {
 it('follows references, and stops where they lead back', () => {
   const tree = { type: 'object', properties: { children: { type: 'array', items: { $ref: '#/$defs/tree' } } } }
   const cyclic = { $ref: '#/$defs/tree', $defs: { tree, loop: { $ref: '#/$defs/loop' } } }
-  const text = toolDeclarations([
+  const text = declared([
     { name: 'a', inputSchema: cyclic },
     { name: 'b', inputSchema: { $ref: '#' } },
     { name: 'c', inputSchema: { $ref: '#/constructor' }, outputSchema: { $ref: 'https://example.com/x' } },
@@ -62,7 +76,7 @@ it.each([
   ['parts of allOf', { allOf: [{ type: 'object', properties: { a: { type: 'string' } } }, { enum: [] }] }],
 ])('prints valid TypeScript for %s', (_, schema) => {
   const description = 'description' in schema ? schema.description : undefined
-  const text = toolDeclarations([{ name: 'x', description, inputSchema: schema, outputSchema: schema }])
+  const text = declared([{ name: 'x', description, inputSchema: schema, outputSchema: schema }])
   expect(errorsOf(text)).toEqual([])
   expect(errorsOf(`${text}\nexport const a = stolen`)).toHaveLength(1)
 })
@@ -75,7 +89,7 @@ it('stays small for schemas that are deep or wide', () => {
   const all = { type: 'array', items: { anyOf: names.map((name) => ({ $ref: `#/$defs/${name}` })) } }
   const multiplying = { ...all, $defs: Object.fromEntries(names.map((name) => [name, all])) }
   const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`p${index}`, { type: 'string' }]))
-  const text = toolDeclarations([
+  const text = declared([
     { name: 'deep', inputSchema: deep },
     { name: 'wide', inputSchema: { type: 'object', properties: wide } },
     { name: 'multiplying', inputSchema: multiplying },

@@ -1,10 +1,4 @@
-/** A tool to declare. */
-export interface DeclaredTool {
-  readonly name: string
-  readonly description?: string
-  readonly inputSchema?: unknown
-  readonly outputSchema?: unknown
-}
+import type { VisibleTool } from '../../core/index.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -20,13 +14,13 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
  * The TypeScript declarations of what a script sees: `tools` with the types of these tools, `input` and `console`. The
  * schemas may be of anybody: whatever cannot be expressed is `unknown`.
  * @example
- * toolDeclarations([{ name: 'core/echo', inputSchema: { type: 'object', properties: { text: { type: 'string' } } } }])
+ * toolDeclarations(hub.cards())
  */
-export function toolDeclarations(tools: readonly DeclaredTool[]): string {
+export function toolDeclarations(tools: readonly VisibleTool[]): string {
   const root: Namespace = { children: new Map() }
   for (const tool of tools) {
     let node = root
-    for (const step of tool.name.split(/[./]/)) node = childOf(node, step)
+    for (const step of tool.tool.split(/[./]/)) node = childOf(node, step)
     node.tool = tool
   }
   return [
@@ -46,7 +40,7 @@ export function toolDeclarations(tools: readonly DeclaredTool[]): string {
 
 /** A part of the names of tools; it can be a tool and have others below it. */
 interface Namespace {
-  tool?: DeclaredTool
+  tool?: VisibleTool
   readonly children: Map<string, Namespace>
 }
 
@@ -70,10 +64,10 @@ function member(step: string, { tool, children }: Namespace, indent: string): st
   return [...lines, `${indent}${key}: {`, ...own, ...members({ children }, `${indent}  `), `${indent}}`]
 }
 
-function signature({ inputSchema, outputSchema }: DeclaredTool): string {
-  const input = isRecord(inputSchema) ? boundedType(inputSchema) : 'Record<string, unknown>'
-  const output = isRecord(outputSchema) ? boundedType(outputSchema) : 'unknown'
-  const hasRequired = isRecord(inputSchema) && Array.isArray(inputSchema.required) && inputSchema.required.length > 0
+function signature({ parameters, output: outputSchema }: VisibleTool): string {
+  const input = boundedType(parameters)
+  const output = outputSchema ? boundedType(outputSchema) : 'unknown'
+  const hasRequired = Array.isArray(parameters.required) && parameters.required.length > 0
   return `(input${hasRequired ? '' : '?'}: ${input}): Promise<${output}>`
 }
 

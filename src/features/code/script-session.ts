@@ -1,4 +1,4 @@
-import { callerGone, type FeatureCall, isCallerGone, type ToolResult } from '../../core/index.ts'
+import { callerGone, type FeatureCall, isCallerGone, type ToolResult, type VisibleTool } from '../../core/index.ts'
 import { hashJson } from '../../lib/index.ts'
 import {
   DEFAULT_SCRIPT_LIMITS,
@@ -114,7 +114,7 @@ export class ScriptSession {
         now: setup.now,
         seed: setup.id,
         limits: { ...DEFAULT_SCRIPT_LIMITS, wallMs: timeoutMs, cpuMs, memoryBytes, maxCalls },
-        tools: call.visibleTools().flatMap(({ tool }) => (tool.startsWith('core/code.') ? [] : [tool])),
+        tools: scriptTools(call).map(({ tool }) => tool),
         host: {
           call: (made, control) => this.#answer(made, control),
           search: async (query, { seq }) => valueIn(await this.#answer({ seq, tool: '$search', input: query })),
@@ -287,6 +287,11 @@ export class ScriptSession {
       ...(column !== undefined && { column }),
     }
   }
+}
+
+/** The tools that a script can call: those that its caller sees, apart from the ones that run scripts. */
+export function scriptTools(caller: Pick<FeatureCall, 'visibleTools'>): readonly VisibleTool[] {
+  return caller.visibleTools().filter(({ tool }) => !tool.startsWith('core/code.'))
 }
 
 function toAnswer(result: ToolResult): ScriptAnswer {
