@@ -45,8 +45,6 @@ export async function runScript(
         calls.push(made)
         return call(made, control)
       },
-      search: async (query) => [`found ${query}`],
-      describe: async (name) => ({ name }),
       log: (entry) => void logs.push(entry),
     },
     ...rest,

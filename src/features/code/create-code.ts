@@ -178,8 +178,6 @@ class Scripts {
       engine: this.#engine,
       keeper,
       lines,
-      search: (query) => this.#look(call, 'core/tool.search', { query }),
-      describe: (name) => this.#look(call, 'core/tool.describe', { names: [name].flat() }),
       suspendAfterMs: this.#options.suspendAfterMs,
       follower,
     })
@@ -197,11 +195,6 @@ class Scripts {
     const result = await session.run()
     await keeper.settle(result, session.approvals)
     return result
-  }
-
-  async #look(call: FeatureCall, tool: string, input: object): Promise<unknown> {
-    const result = await call.call(tool, input)
-    return result.ok ? result.data : null
   }
 
   /** Whether somebody has answered one of the requests of a script, or one of them has ended in another way. */

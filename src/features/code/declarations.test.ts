@@ -82,7 +82,7 @@ it.each([
 })
 
 it('stays small for schemas that are deep or wide', () => {
-  let deep: object = { type: 'string' }
+  let deep: Record<string, unknown> = { type: 'string' }
   for (let depth = 0; depth < 10_000; depth++) deep = { type: 'array', items: deep }
   const branch = { type: 'array', items: { anyOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }] } }
   const names = Array.from({ length: 50 }, (_, index) => `d${index}`)

@@ -53,8 +53,6 @@ export interface SessionParts {
   readonly keeper: ScriptKeeper
   /** The calls that were answered before. */
   readonly lines: readonly LedgerLine[]
-  readonly search: (query: unknown) => Promise<unknown>
-  readonly describe: (names: unknown) => Promise<unknown>
   readonly suspendAfterMs: number
   readonly follower: ScriptFollower
 }
@@ -117,8 +115,6 @@ export class ScriptSession {
         tools: scriptTools(call).map(({ tool }) => tool),
         host: {
           call: (made, control) => this.#answer(made, control),
-          search: async (query, { seq }) => valueIn(await this.#answer({ seq, tool: '$search', input: query })),
-          describe: async (name, { seq }) => valueIn(await this.#answer({ seq, tool: '$describe', input: name })),
           log: ({ level, text }) => this.#log(level === 'log' ? text : `${level}: ${text}`),
         },
         signal: this.#stop.signal,
@@ -158,7 +154,7 @@ export class ScriptSession {
   }
 
   /** Answers a call from the ledger, or makes it. */
-  async #answer(made: ScriptCall, control?: ScriptCallControl): Promise<ScriptAnswer> {
+  async #answer(made: ScriptCall, control: ScriptCallControl): Promise<ScriptAnswer> {
     let line: LedgerLine | undefined
     try {
       line = this.#ledger.lineOf(made)
@@ -172,7 +168,7 @@ export class ScriptSession {
     const { seq, tool, line: at } = made
     const entry: MutableEntry = { seq, tool, ...(at !== undefined && { line: at }), status: 'running' }
     this.#calls.set(seq, entry)
-    const answer = control ? await this.#make(made, control, entry) : await this.#look(made, entry)
+    const answer = await this.#make(made, control, entry)
     await this.#ledger.whenReplayed()
     // A call that did not end, or whose end nobody will look at, is made again by the next session.
     if (this.#state === 'running') await this.#keep(made, entry, answer)
@@ -189,16 +185,10 @@ export class ScriptSession {
     await keeping
   }
 
-  async #look({ tool, input }: ScriptCall, entry: MutableEntry): Promise<ScriptAnswer> {
-    const { search, describe } = this.#parts
-    const value = await (tool === '$search' ? search(input) : describe(input))
-    entry.status = 'ok'
-    return { ok: true, value }
-  }
-
   async #make(made: ScriptCall, control: ScriptCallControl, entry: MutableEntry): Promise<ScriptAnswer> {
     const { call, setup, keeper } = this.#parts
-    const { seq, tool, input, line } = made
+    const { seq, line } = made
+    const { tool, input } = askedOf(made)
     const open: OpenCall = { approval: undefined, isFiled: false, leave: new AbortController() }
     this.#open.set(seq, open)
     let resumeClock: (() => void) | undefined
@@ -294,12 +284,14 @@ export function scriptTools(caller: Pick<FeatureCall, 'visibleTools'>): readonly
   return caller.visibleTools().filter(({ tool }) => !tool.startsWith('core/code.'))
 }
 
+/** The call behind `tools.$search` and `tools.$describe`; any other is what it is. */
+function askedOf({ tool, input }: ScriptCall): Pick<ScriptCall, 'tool' | 'input'> {
+  if (tool === '$search') return { tool: 'core/tool.search', input: { query: input } }
+  return tool === '$describe' ? { tool: 'core/tool.describe', input: { names: [input] } } : { tool, input }
+}
+
 function toAnswer(result: ToolResult): ScriptAnswer {
   if (result.ok) return { ok: true, value: result.data ?? null }
   const { code, message, fix } = result.error
   return { ok: false, error: { code, message, hint: fix.hint } }
-}
-
-function valueIn(answer: ScriptAnswer): unknown {
-  return answer.ok ? answer.value : null
 }

@@ -87,12 +87,9 @@ export class ScriptCalls {
   }
 
   async #ask({ kind, seq, tool, input, line, column }: WorkerCall, control: ScriptCallControl): Promise<ScriptAnswer> {
-    const { host } = this.#script
-    const value = JSON.parse(input)
     if (kind === 'call' && !this.#tools.has(tool)) throw new Error('The guest made a call that its tools do not have.')
-    if (kind === 'call') return host.call({ seq, tool, input: value, line, column }, control)
-    const found = await (kind === 'search' ? host.search(value, { seq }) : host.describe(value, { seq }))
-    return { ok: true, value: found }
+    const name = kind === 'call' ? tool : `$${kind}`
+    return this.#script.host.call({ seq, tool: name, input: JSON.parse(input), line, column }, control)
   }
 
   #encode(seq: number, answer: ScriptAnswer): WorkerAnswer {

@@ -91,7 +91,10 @@ describe('a call', () => {
     const { calls } = await run(
       "const a: number = 1\nawait tools.$search('x')\n  await tools['my-plugin']['my-tool']({ a })",
     )
-    expect(calls).toEqual([{ seq: 2, tool: 'my-plugin/my-tool', input: { a: 1 }, line: 3, column: 9 }])
+    expect(calls).toEqual([
+      { seq: 1, tool: '$search', input: 'x', line: 2, column: expect.any(Number) },
+      { seq: 2, tool: 'my-plugin/my-tool', input: { a: 1 }, line: 3, column: 9 },
+    ])
   })
 
   it('that fails is an Error with code, hint and tool', async () => {
@@ -124,8 +127,14 @@ describe('a call', () => {
   })
 
   it('finds tools and describes them', async () => {
-    const { outcome } = await run("[await tools.$search('files'), await tools.$describe('core/echo')]")
-    expect(outcome).toMatchObject({ value: [['found files'], { name: 'core/echo' }], usage: { calls: 2 } })
+    const { outcome } = await run("[await tools.$search('files'), await tools.$describe('core/echo')]", {
+      call: async ({ tool, input }) => ({ ok: true, value: [tool, input] }),
+    })
+    const value = [
+      ['$search', 'files'],
+      ['$describe', 'core/echo'],
+    ]
+    expect(outcome).toMatchObject({ value, usage: { calls: 2 } })
   })
 
   it('lists the tools of a namespace', async () => {

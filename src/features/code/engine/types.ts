@@ -32,7 +32,7 @@ export const DEFAULT_SCRIPT_LIMITS: ScriptLimits = {
   maxInFlight: 32,
 }
 
-/** A call that a script makes. `$search` and `$describe` have sequence numbers, too. */
+/** A call that a script makes: of a tool, `$search` with a query, or `$describe` with a name. */
 export interface ScriptCall {
   /** Counts from 1, in the order in which the script makes calls. */
   readonly seq: number
@@ -73,8 +73,6 @@ export interface ScriptLog {
 /** What a script can reach. The promises are expected not to reject; the script gets an INTERNAL error if they do. */
 export interface ScriptHost {
   call(call: ScriptCall, control: ScriptCallControl): Promise<ScriptAnswer>
-  search(query: string, call: { readonly seq: number }): Promise<unknown>
-  describe(name: string, call: { readonly seq: number }): Promise<unknown>
   /** Called for each line as it is written. */
   log(entry: ScriptLog): void
 }
