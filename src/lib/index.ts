@@ -14,6 +14,7 @@ export {
   toPointer,
   valueAt,
 } from './json.ts'
+export { likeness, mergeRanks, toUnitVector } from './ranking.ts'
 export {
   asSentence,
   byteOrderMark,
@@ -28,3 +29,4 @@ export {
   VERSION,
   withStop,
 } from './text.ts'
+export { COMMON_WORDS, foldText, isUnspaced, withoutPlural, wordPieces } from './words.ts'

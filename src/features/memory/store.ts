@@ -15,7 +15,8 @@ import {
   transaction,
   type Work,
 } from '../../core/sql/index.ts'
-import { chooseNotes, hasTag, likeness, queryWords, rankNotes, searchedNote, textWords } from './notes/note-ranking.ts'
+import { likeness } from '../../lib/index.ts'
+import { chooseNotes, hasTag, queryWords, rankNotes, searchedNote, textWords } from './notes/note-ranking.ts'
 import {
   ALL_SCOPES,
   addToIndex,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { compareIds, pageSize } from '../../core/sql/index.ts'
 import type { IndexedCall, StoredEvent } from '../../core/store.ts'
-import { likeness } from '../../features/memory/notes/note-ranking.ts'
+import { likeness } from '../../lib/index.ts'
 import { MAX_VECTORS, scopeIsFull } from '../../features/memory/store.ts'
 import { duplicateSchedule, tooManySchedules } from '../../features/schedules/store.ts'
 import { APPROVAL_AGE_MS, assertFewWaiting } from './approvals.ts'

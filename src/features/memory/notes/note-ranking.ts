@@ -1,5 +1,6 @@
 import { ToolError } from '../../../core/index.ts'
 import { compareIds, type Work } from '../../../core/sql/index.ts'
+import { COMMON_WORDS, foldText, isUnspaced, withoutPlural, wordPieces } from '../../../lib/index.ts'
 import type { FoundNote, StoredNote } from '../store.ts'
 
 /** A search, with its words prepared. */
@@ -84,14 +85,6 @@ export function* chooseNotes(notes: NoteLookup, words: readonly string[], wanted
   return { seqs: best.slice(0, MAX_RANKED).map(([seq]) => seq), weights }
 }
 
-/** The similarity of two vectors of length 1, from -1 to 1; 0 if they have different dimensions. */
-export function likeness(a: Float32Array, b: Float32Array): number {
-  if (a.length !== b.length) return 0
-  let sum = 0
-  for (let place = 0; place < a.length; place++) sum += a[place]! * b[place]!
-  return sum
-}
-
 function scoreOf(note: StoredNote, { words, weights, tags, now }: RankedQuery): number {
   const age = Math.max(0, now - note.updatedAt)
   const recency = 2 ** (-age / HALF_LIFE_MS)
@@ -130,29 +123,14 @@ function tagMatch({ tags }: StoredNote, words: readonly string[], asked: readonl
   return words.length === 0 ? 0 : words.filter((word) => ownWords.has(word)).length / words.length
 }
 
-/** Letters, digits and combining marks. */
-const WORD = /[\p{L}\p{N}\p{M}]+/gu
-/** Scripts without spaces between words. */
-const UNSPACED = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}`
-const HAS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u')
-const PIECE = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, 'gu')
-/** Latin accents; marks of other scripts are significant. */
-const ACCENTS = /[\u0300-\u036f]/g
-const IS_PLAIN = /^[\n\r\t -~]*$/
 const MAX_WORD_LENGTH = 40
 const MAX_QUERY_LENGTH = 2_000
 const MAX_WORDS = 32
 
-/** Stop words; used only if a query has no other words. */
-const COMMON: ReadonlySet<string> = new Set(
-  `a an and are as at be by can did do does for from had has have how i in is it its me my of on or our that the their
-  there this to was we were what when where which who will with you your`.split(/\s+/),
-)
-
 /** The words of a text, with repetitions; for scripts without spaces, each character and each pair of characters. */
 export function* textWords(text: string): Generator<string> {
-  for (const piece of pieces(text)) {
-    if (!HAS_UNSPACED.test(piece)) {
+  for (const piece of wordPieces(foldText(text))) {
+    if (!isUnspaced(piece)) {
       yield stem(piece)
       continue
     }
@@ -171,8 +149,8 @@ export function queryWords(text: string): readonly string[] {
       { hint: 'Use fewer words.' },
     )
   const words = new Set<string>()
-  for (const piece of pieces(text)) {
-    if (!HAS_UNSPACED.test(piece)) {
+  for (const piece of wordPieces(foldText(text))) {
+    if (!isUnspaced(piece)) {
       words.add(stem(piece))
       continue
     }
@@ -180,32 +158,16 @@ export function queryWords(text: string): readonly string[] {
     if (characters.length === 1) words.add(piece)
     for (let place = 1; place < characters.length; place++) words.add(`${characters[place - 1]}${characters[place]}`)
   }
-  const telling = [...words].filter((word) => !COMMON.has(word))
+  const telling = [...words].filter((word) => !COMMON_WORDS.has(word))
   return (telling.length > 0 ? telling : [...words]).slice(0, MAX_WORDS)
 }
 
 /** A tag for comparison: trimmed, without case and accents. */
 export function foldTag(tag: string): string {
-  return fold(tag).trim()
+  return foldText(tag).trim()
 }
 
-function* pieces(text: string): Generator<string> {
-  for (const [run] of fold(text).matchAll(WORD)) {
-    if (!HAS_UNSPACED.test(run)) yield run
-    else for (const [piece] of run.matchAll(PIECE)) yield piece
-  }
-}
-
-/** Removes differences of case, width and accents. */
-function fold(text: string): string {
-  if (IS_PLAIN.test(text)) return text.toLowerCase()
-  return text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC').toLowerCase()
-}
-
-/** Removes an English plural by Harman's rules; other words stay as they are. */
+/** A word for comparison: of bounded length, and without an English plural. */
 function stem(word: string): string {
-  const cut = word.slice(0, MAX_WORD_LENGTH)
-  if (cut.length < 4 || !cut.endsWith('s') || !/^[a-z]+$/.test(cut)) return cut
-  if (/[^ae]ies$/.test(cut)) return `${cut.slice(0, -3)}y`
-  return /[^us]s$/.test(cut) ? cut.slice(0, -1) : cut
+  return withoutPlural(word.slice(0, MAX_WORD_LENGTH))
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { mergeRanks } from '../../../lib/index.ts'
 import { fakeClock } from '../../../testing/fake-clock.ts'
-import { embedText, mergeRanks } from './backend.ts'
+import { embedText } from './backend.ts'
 
 /** The vector that a function gives, and what is said about its failure. */
 async function embedding(embed: unknown, signal = new AbortController().signal) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type FeatureHost, messageOf, ToolError } from '../../../core/index.ts'
-import { untilAborted } from '../../../lib/index.ts'
+import { mergeRanks, toUnitVector, untilAborted } from '../../../lib/index.ts'
 import type { MemorySettings } from '../memory-settings.ts'
 import { isUntrusted, keepsUntrusted, noteTime, toNote, wholeText } from '../note.ts'
 import type { FoundNote } from '../store.ts'
@@ -164,11 +164,6 @@ function cannot(name: string, what: string): ToolError {
   })
 }
 
-const MAX_NUMBERS = 8_192
-
-/** The usual constant of reciprocal rank fusion: the first places of each list stand out, and no list decides alone. */
-const K = 60
-
 /** How many notes of each list are merged when notes are found by words and by meaning. */
 const MERGED = 50
 
@@ -223,18 +218,6 @@ function toBackendNote({ note, score }: FoundNote): BackendNote {
   return { id, key, content, tags, createdAt, score, isUntrusted: isUntrusted(origin) }
 }
 
-/** Merges ranked lists by reciprocal rank fusion: items near the top of several lists come first. */
-export function mergeRanks<T>(lists: readonly (readonly T[])[], idOf: (item: T) => string): readonly [T, number][] {
-  const scores = new Map<string, [T, number]>()
-  for (const list of lists) {
-    for (const [place, item] of list.entries()) {
-      const [first, score] = scores.get(idOf(item)) ?? [item, 0]
-      scores.set(idOf(item), [first, score + 1 / (K + place + 1)])
-    }
-  }
-  return [...scores.values()].sort(([, a], [, b]) => b - a)
-}
-
 /** The vector of a text, by the owner's function. If that fails, returns `undefined` with a notice: notes are still found by words. */
 export async function embedText(
   text: string,
@@ -258,18 +241,4 @@ export async function embedText(
   } finally {
     stop()
   }
-}
-
-/** Scales a vector to length 1, so that the dot product of two is their cosine similarity. */
-function toUnitVector(numbers: unknown): Float32Array {
-  const isList = Array.isArray(numbers) || numbers instanceof Float32Array
-  if (!isList || numbers.length === 0 || numbers.length > MAX_NUMBERS)
-    throw new TypeError(`embed did not return a vector of 1 to ${MAX_NUMBERS} numbers`)
-  const vector = Float32Array.from(numbers)
-  let squares = 0
-  for (const value of vector) squares += value * value
-  if (!Number.isFinite(squares) || squares === 0)
-    throw new TypeError('embed returned a vector of zeros or of numbers that are not finite')
-  const length = Math.sqrt(squares)
-  return vector.map((value) => value / length)
 }
