@@ -8,7 +8,6 @@ export type {
   Hub,
   PrincipalHub,
   RefusedTool,
-  ToolCard,
   ToolListing,
   ToolRegistry,
   UndoneChange,
@@ -28,6 +27,7 @@ export type {
   Rate,
   RecentCall,
   Secret,
+  ToolCard,
 } from './core/index.ts'
 
 // Defining tools and plugins: definitions, contexts, hooks.

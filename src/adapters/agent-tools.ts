@@ -4,11 +4,12 @@ import {
   type CallEvent,
   jsonResult,
   messageOf,
+  type ToolCard,
   type ToolResult,
   toAgentContent,
   toAgentToolResult,
 } from '../core/index.ts'
-import type { Hub, ToolCard } from '../hub/index.ts'
+import type { Hub } from '../hub/index.ts'
 import type { RunOptions } from './model-tools.ts'
 import { type AdapterOptions, chooseCards } from './model-tools.ts'
 import { type Provider, schemaFor } from './schema/for-provider.ts'

@@ -1,8 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type CallOptions, type ContentBlock, type Failure, type ToolResult, textOfBlock } from '../core/index.ts'
+import {
+  type CallOptions,
+  type ContentBlock,
+  type Failure,
+  type ToolCard,
+  type ToolResult,
+  textOfBlock,
+} from '../core/index.ts'
 import type { StandardSchema } from '../core/schema/index.ts'
 import type { CallbackRunner, SessionWork } from '../features/sessions/index.ts'
-import type { Hub, ToolCard } from '../hub/index.ts'
+import type { Hub } from '../hub/index.ts'
 import {
   approveOwnCall,
   type CallProgress,

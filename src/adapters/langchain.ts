@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type CallOptions, type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
-import type { Hub, ToolCard } from '../hub/index.ts'
+import { type CallOptions, type ContentBlock, type ToolCard, type ToolResult, textOfBlock } from '../core/index.ts'
+import type { Hub } from '../hub/index.ts'
 import { hashJson } from '../lib/index.ts'
 import { approveOwnCall, failureText, userTextOf } from './model-calls.ts'
 import { type AdapterOptions, chooseCards, shownSchema } from './model-tools.ts'

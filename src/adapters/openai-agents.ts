@@ -1,5 +1,5 @@
-import { type ContentBlock, textOfBlock } from '../core/index.ts'
-import type { Hub, ToolCard } from '../hub/index.ts'
+import { type ContentBlock, type ToolCard, textOfBlock } from '../core/index.ts'
+import type { Hub } from '../hub/index.ts'
 import { approveOwnCall, failureText, needsAnswer } from './model-calls.ts'
 import { type AdapterOptions, chooseCards, shownSchema } from './model-tools.ts'
 import type { Provider } from './schema/for-provider.ts'

@@ -8,6 +8,7 @@ import type { CAPABILITY_OF_FEATURE } from './features.generated.ts'
 import type { Principal } from './principal.ts'
 import type { Awaitable, Store } from './store.ts'
 import type { AnyTool } from './tool.ts'
+import type { ToolArrangement } from './tool-card.ts'
 
 type HandleOf<Name> = Name extends keyof FeatureHandles ? FeatureHandles[Name] : unknown
 type OptionsOf<Name> = Name extends keyof FeatureOptions ? NonNullable<FeatureOptions[Name]> : object
@@ -28,6 +29,8 @@ export interface FeatureDefinition<Name extends FeatureName = FeatureName> {
   readonly methods: readonly string[]
   /** What the owner's options change about the tools. Default: nothing. */
   adjustTools?(options: OptionsOf<Name>): ToolAdjustment
+  /** Which of the visible tools a model is shown. Default: all of them. */
+  arrangeTools?(options: OptionsOf<Name>): ToolArrangement
   /** Programs that its options start outside of calls: nothing that an agent does may change their code. Default: none. */
   programs?(options: OptionsOf<Name>): readonly { readonly argv: readonly string[]; readonly cwd?: string }[]
   /** What the service does with it besides its routes. Default: nothing. */

@@ -6,6 +6,7 @@ import type { Principal } from './principal.ts'
 import type { SourceHost } from './source.ts'
 import type { Awaitable, Store } from './store.ts'
 import type { CallerKind, Capability } from './tool.ts'
+import type { ToolCard } from './tool-card.ts'
 
 /** A feature by name: `memory`, `sessions`, … */
 export type FeatureName = (typeof FEATURES)[number]
@@ -45,6 +46,8 @@ export interface FeatureHost
   extends Pick<SourceHost, 'startProgram' | 'webFetch' | 'secret' | 'hide' | 'redact' | 'warn' | 'data' | 'clock'> {
   /** The store of the hub. */
   readonly store: Store
+  /** The tools that the owner's agents see. The same array until a tool changes. */
+  tools(): readonly ToolCard[]
   /** Calls of somebody with these rights; they go through the whole pipeline. */
   as(rights: Rights): CallPort
   /** The current rights of a principal. Returns `undefined` if it no longer exists, and `known` where nobody keeps a list. */
@@ -155,7 +158,7 @@ export interface CallPort {
   /** The visible tools in the form that model providers want. */
   listForLLM(options?: { readonly dialect?: string }): readonly unknown[]
   /** The tools that they can see. */
-  visibleTools(): readonly VisibleTool[]
+  tools(): readonly ToolCard[]
   /** Ends a run of these calls. */
   endRun(run: string): Promise<void>
 }
@@ -180,6 +183,8 @@ export interface FeatureCall {
   readonly isTainted: boolean
   /** A person approved this call, or an answer that was remembered did. */
   readonly isApproved: boolean
+  /** The tools that the caller sees. The same array until a tool changes. */
+  tools(): readonly ToolCard[]
   /** Aborts when the call is stopped. */
   signal(): AbortSignal
   /** Calls the listener when the call is stopped or has ended. Returns a function that removes it. */
@@ -213,26 +218,12 @@ export interface FeatureCall {
   readArtifact(ref: string, options?: ReadArtifact): Promise<Uint8Array>
   /** Calls another tool through the same pipeline, under this call's budget, rights and signal. */
   call(tool: string, input: unknown, options?: NestedCallOptions): Promise<ToolResult>
-  /** The tools that the caller sees. */
-  visibleTools(): readonly VisibleTool[]
 }
 
 /** What a feature says about a call that it makes for another one. */
 export interface NestedCallOptions extends Pick<CallOptions, 'repeatKey' | 'signal' | 'onEvent'> {
   /** Where in the model's script the call is made; its caller is then that script. */
   readonly script?: ScriptPlace
-}
-
-/** A tool as its caller sees it. */
-export interface VisibleTool {
-  /** Canonical name. */
-  readonly tool: string
-  /** What it does, in words for a model. */
-  readonly description: string
-  /** JSON Schema of its arguments. */
-  readonly parameters: Readonly<Record<string, unknown>>
-  /** JSON Schema of its data; absent if the tool declares none. */
-  readonly output?: Readonly<Record<string, unknown>>
 }
 
 /** A change that the owner makes outside of calls, as records name it: the subject and what happened to it. */

@@ -83,7 +83,6 @@ export type {
   ReadArtifact,
   Rights,
   RunArchives,
-  VisibleTool,
 } from './feature.ts'
 export {
   type CommandFlags,
@@ -282,4 +281,5 @@ export {
   type ToolOutput,
   withoutDoubtDetails,
 } from './tool.ts'
+export type { ToolArrangement, ToolCard, WireTool } from './tool-card.ts'
 export { shownUrl, wrapUntrusted } from './web-content.ts'

@@ -194,6 +194,12 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly mayDestroy?: boolean
   /** Its arguments that are texts for people, by name. Default: those called `body`, `subject`, `text` and the like. */
   readonly texts?: readonly string[]
+  /**
+   * Returns the call that a call of this tool stands for. The hub makes that one instead: rules, approvals, limits and
+   * records see nothing else. Absent for a tool that does something itself.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
+  readonly standsFor?: (input: any) => { readonly tool: string; readonly input: unknown }
   /** The function of the tool. Call it through the hub only: by itself it checks and records nothing. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly execute: (input: any, ctx: any) => unknown
@@ -311,6 +317,11 @@ export interface ToolSpec<
    * like. `[]`: none, such as for a tool whose `text` is a query.
    */
   texts?: readonly string[]
+  /**
+   * The call that a call of this tool stands for, which the hub makes instead: `execute` is not reached, and rules,
+   * approvals, limits and records see only that call. Default: none.
+   */
+  standsFor?: (input: Infer<In>) => { readonly tool: string; readonly input: unknown }
   /**
    * Does the work and returns the data, or throws a `ToolError`. `ctx` has a handle only for a declared capability: if
    * TypeScript says that `fs` does not exist on `BaseContext`, add `capabilities: ['read:fs']`.

@@ -18,13 +18,13 @@ import { Metrics } from '../records/telemetry/index.ts'
 import { parseRanges } from '../sandbox/network/index.ts'
 import { BackgroundProcesses, createMemoryStore, UntrustedFiles } from '../store/index.ts'
 import { assertOwnDataFolder } from '../system/index.ts'
-import { createFeatureHost, Features } from './features.ts'
+import { createFeatureHost, Features, toolArrangements } from './features.ts'
 import { fromCoreToolsConfig, secretsOf } from './hub-options.ts'
 import { PolicyHistory, policyLayers } from './hub-policy.ts'
 import { callIds } from './pipeline/call.ts'
 import { CommandTaint } from './pipeline/exec-handle.ts'
 import { HookChain } from './pipeline/hooks.ts'
-import { Registry, ToolCatalog } from './pipeline/registry.ts'
+import { arrangeFor, Registry, ToolCatalog } from './pipeline/registry.ts'
 import { PluginSetups } from './plugin-setups.ts'
 import { protectedCode } from './protected-code.ts'
 import { RunSandbox, type RunSandboxOptions, type SizeLimit } from './run-sandbox.ts'
@@ -78,6 +78,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
   const rules = new PolicyHistory(policyLayers({ ...options, sandbox: sandboxOptions }), options.shadowPolicy)
   const visibility = options.visibility ?? {}
   const registry = new Registry()
+  const arrangedFor = arrangeFor(toolArrangements(options))
   const redactor = createRedactor(secretsOf(options))
   const redact = (text: string) => redactor.text(text)
   const runs = new Runs({ folder: runsFolder, durability, clock, sandbox, heads: options.store?.heads, redact })
@@ -100,7 +101,11 @@ export function createRuntime(options: HubOptions): HubRuntime {
     caller: options.caller ?? 'library',
 
     registry,
-    catalog: new ToolCatalog(registry, compileVisibility(visibility), { dialect: dialectOf(visibility) }),
+    catalog: new ToolCatalog(registry, compileVisibility(visibility), {
+      dialect: dialectOf(visibility),
+      ...arrangedFor(visibility),
+    }),
+    arrangedFor,
     visibility,
     sources: new Sources({ registry, redactor, secrets, data, clock, runs, network, machine }),
     plugins: new PluginSetups(),

@@ -14,6 +14,7 @@ import {
   type HubOptions,
   isRunId,
   type Rights,
+  type ToolArrangement,
   ToolError,
 } from '../core/index.ts'
 import { features } from '../features/generated/list/index.ts'
@@ -99,6 +100,11 @@ export class Features implements FeatureRegistry {
   }
 }
 
+/** Which of the visible tools a model is shown, as the features of these options say. */
+export function toolArrangements(options: HubOptions): readonly ToolArrangement[] {
+  return [...DEFINITIONS.values()].flatMap(({ name, arrangeTools }) => arrangeTools?.(options[name] ?? {}) ?? [])
+}
+
 /** Creates the interface through which features use their hub. */
 export function createFeatureHost(runtime: HubRuntime): FeatureHost {
   const { runs, runsFolder, sources, features, sandbox } = runtime
@@ -114,6 +120,7 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
   return {
     ...{ startProgram, webFetch, secret, hide, redact, warn, data, clock },
     store: runtime.store,
+    tools: () => runtime.catalog.cards(),
     as: (rights) => {
       if (!rights.principal) return portOf(owner, rights)
       const hub = principals.hubOf(rights.principal)
@@ -153,7 +160,7 @@ function portOf(hub: CallingHub, { caller, callerKind, grants }: Rights): CallPo
   return {
     call: (tool, input, options) => hub.callDynamic(tool, input, { ...options, ...bound }),
     listForLLM: (options) => hub.registry.listForLLM(options),
-    visibleTools: () => hub.cards(),
+    tools: () => hub.cards(),
     endRun: (run) => hub.endRun(run),
   }
 }

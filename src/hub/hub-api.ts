@@ -7,11 +7,11 @@ import type {
   HandlerTool,
   QuestionReply,
   QuestionRequest,
+  WireTool,
 } from '../core/index.ts'
 import type { Policy } from '../policy/index.ts'
 import type { Explanation } from './explain.ts'
 import type { Hub } from './hub.ts'
-import type { WireTool } from './pipeline/registry.ts'
 import type { RunMoment } from './run-index/run-moments.ts'
 
 /** Options of `explain`. */

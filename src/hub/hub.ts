@@ -16,6 +16,7 @@ import {
   type Principal,
   type Rule,
   type SourcedRule,
+  type ToolCard,
   ToolError,
   type ToolInput,
   type ToolOutput,
@@ -40,7 +41,7 @@ import type {
 } from './hub-api.ts'
 import { checkHubOptions } from './hub-options.ts'
 import { checkHub } from './hub-policy.ts'
-import type { ToolCard, ToolListing } from './pipeline/registry.ts'
+import type { ToolListing } from './pipeline/registry.ts'
 import { callTool, streamTool } from './pipeline.ts'
 import { PrincipalHubs } from './principal-hub.ts'
 import { endRun, type HubRuntime, recordChange } from './runtime.ts'

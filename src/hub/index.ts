@@ -12,7 +12,7 @@ export type {
 export { fromCoreToolsConfig, secretsOf } from './hub-options.ts'
 export { policyLayers } from './hub-policy.ts'
 export type { RegisteredTool } from './pipeline/registered-tool.ts'
-export type { FoundTool, ToolCard } from './pipeline/registry.ts'
+export type { FoundTool } from './pipeline/registry.ts'
 export { listTools, type RefusedTool, Registry, type ToolListing } from './pipeline/registry.ts'
 export { protectedCode } from './protected-code.ts'
 export { type PruneReport, pruneRun, pruneRuns, type Retention, removeRun, sizeOfFolder } from './prune-runs.ts'

@@ -137,6 +137,7 @@ function runtimeOf(hub: HubRuntime, principal: Principal, own: Principality): Ru
     registry,
     catalog: new ToolCatalog(registry, look, {
       dialect: dialectOf({ ...hub.visibility, ...visibility }),
+      ...hub.arrangedFor({ ...hub.visibility, ...visibility }),
       within: outer.catalog,
     }),
     get policy() {

@@ -33,7 +33,7 @@ import type { Call } from './pipeline/call.ts'
 import type { CommandTaint } from './pipeline/exec-handle.ts'
 import type { HookChain } from './pipeline/hooks.ts'
 import type { StartQueue } from './pipeline/record.ts'
-import type { Registry, ToolCatalog, ToolTable } from './pipeline/registry.ts'
+import type { arrangeFor, Registry, ToolCatalog, ToolTable } from './pipeline/registry.ts'
 import type { PluginSetups } from './plugin-setups.ts'
 import type { RunMoment } from './run-index/run-moments.ts'
 import type { RunMarks } from './run-marks.ts'
@@ -192,6 +192,8 @@ export interface HubRuntime extends Runtime {
   readonly runsFolder: string | false
   readonly rules: PolicyHistory
   readonly visibility: Visibility
+  /** Which tools a model is shown of those that are visible. */
+  readonly arrangedFor: ReturnType<typeof arrangeFor>
   readonly sandboxOptions: Sandbox
   readonly sandbox: RunSandbox
   /** Returns the sandbox for a principal with its own folders. */

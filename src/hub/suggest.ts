@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Rule, systemClock, ToolError } from '../core/index.ts'
+import { type Rule, systemClock, type ToolCard, ToolError } from '../core/index.ts'
 import { isPlainObject } from '../lib/index.ts'
 import {
   compilePolicy,
@@ -19,7 +19,6 @@ import {
   type RecordEvent,
 } from '../records/log/index.ts'
 import type { Hub } from './hub.ts'
-import type { ToolCard } from './pipeline/registry.ts'
 import { runsBelow } from './run-index/read-records.ts'
 import { type RunMoment, RunMoments } from './run-index/run-moments.ts'
 import { newRunId } from './runs.ts'

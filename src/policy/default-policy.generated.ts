@@ -385,12 +385,23 @@ export const DEFAULT_POLICY: { readonly always: readonly SourcedRule[]; readonly
     },
     {
       "rule": {
+        "allow": "discovery",
+        "reason": "It shows only tools that the caller sees."
+      },
+      "source": {
+        "file": "default.yaml",
+        "line": 128
+      },
+      "base": "/"
+    },
+    {
+      "rule": {
         "ask": "remote",
         "reason": "It acts through a program that the hub only talks to, so nothing but your word bounds what it does."
       },
       "source": {
         "file": "default.yaml",
-        "line": 130
+        "line": 133
       },
       "base": "/"
     }

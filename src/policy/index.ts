@@ -14,6 +14,7 @@ export { STRICTNESS } from './question.ts'
 export { type ReviewedCall, type SuggestedRule, type SuggestedTool, suggestRules } from './suggest-rules.ts'
 export { UserWords } from './user-words.ts'
 export {
+  compilePins,
   compileVisibility,
   dialectOf,
   doubtNarrowGroup,

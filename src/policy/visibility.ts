@@ -77,6 +77,22 @@ interface UnknownEntry {
   readonly message: string
 }
 
+/** The tools that find other tools show what a profile shows, and nothing else, so that no profile is without them. */
+const IN_EVERY_PROFILE = 'group:tool'
+
+/**
+ * Compiles which tools are shown to a model without a search: those that the profile names, and those in `pin`. The
+ * profile `full` names none.
+ */
+export function compilePins(
+  { profile = 'full' }: Pick<Visibility, 'profile'>,
+  pin: readonly string[],
+): (tool: ToolNames) => boolean {
+  const ofProfile = profile === 'full' ? [] : (PROFILES.get(profile) ?? [])
+  const pinned = new Set([...ofProfile, ...pin].map(normaliseName))
+  return (tool) => keysOf(tool).some((key) => pinned.has(key))
+}
+
 /** Compiles `tools: { profile, allow, deny }`: deny wins, a non-empty allow is exclusive, a profile limits built-in tools. */
 export function compileVisibility({
   profile = 'full',
@@ -91,7 +107,7 @@ export function compileVisibility({
   }
   const allowed = new Set(allow.map(normaliseName))
   const denied = new Set(deny.map(normaliseName))
-  const inProfile = new Set(shown)
+  const inProfile = new Set([...shown, IN_EVERY_PROFILE])
 
   return (tool) => {
     const answersTo = keysOf(tool)

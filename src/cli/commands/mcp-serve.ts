@@ -7,10 +7,11 @@ import {
   type HubOptions,
   type Store,
   systemClock,
+  type ToolCard,
   ToolError,
   toWireName,
 } from '../../core/index.ts'
-import type { Hub, ToolCard } from '../../hub/index.ts'
+import type { Hub } from '../../hub/index.ts'
 import { errnoOf, escapeLine, escapeText, once } from '../../lib/index.ts'
 import { compileVisibility, dialectOf } from '../../policy/index.ts'
 import type { RuleHolder } from '../../server/index.ts'

@@ -1,4 +1,7 @@
-import type { VisibleTool } from '../../core/index.ts'
+import type { ToolCard } from '../../core/index.ts'
+
+/** What is declared of a tool. */
+type DeclaredTool = Pick<ToolCard, 'tool' | 'description' | 'parameters' | 'output'>
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -16,7 +19,7 @@ const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
  * @example
  * toolDeclarations(hub.cards())
  */
-export function toolDeclarations(tools: readonly VisibleTool[]): string {
+export function toolDeclarations(tools: readonly DeclaredTool[]): string {
   const root: Namespace = { children: new Map() }
   for (const tool of tools) {
     let node = root
@@ -40,7 +43,7 @@ export function toolDeclarations(tools: readonly VisibleTool[]): string {
 
 /** A part of the names of tools; it can be a tool and have others below it. */
 interface Namespace {
-  tool?: VisibleTool
+  tool?: DeclaredTool
   readonly children: Map<string, Namespace>
 }
 
@@ -64,7 +67,7 @@ function member(step: string, { tool, children }: Namespace, indent: string): st
   return [...lines, `${indent}${key}: {`, ...own, ...members({ children }, `${indent}  `), `${indent}}`]
 }
 
-function signature({ parameters, output: outputSchema }: VisibleTool): string {
+function signature({ parameters, output: outputSchema }: DeclaredTool): string {
   const input = boundedType(parameters)
   const output = outputSchema ? boundedType(outputSchema) : 'unknown'
   const hasRequired = Array.isArray(parameters.required) && parameters.required.length > 0

@@ -1,4 +1,4 @@
-import { callerGone, type FeatureCall, isCallerGone, type ToolResult, type VisibleTool } from '../../core/index.ts'
+import { callerGone, type FeatureCall, isCallerGone, type ToolResult, type ToolCard } from '../../core/index.ts'
 import { hashJson } from '../../lib/index.ts'
 import {
   DEFAULT_SCRIPT_LIMITS,
@@ -280,8 +280,8 @@ export class ScriptSession {
 }
 
 /** The tools that a script can call: those that its caller sees, apart from the ones that run scripts. */
-export function scriptTools(caller: Pick<FeatureCall, 'visibleTools'>): readonly VisibleTool[] {
-  return caller.visibleTools().filter(({ tool }) => !tool.startsWith('core/code.'))
+export function scriptTools(caller: Pick<FeatureCall, 'tools'>): readonly ToolCard[] {
+  return caller.tools().filter(({ tool }) => !tool.startsWith('core/code.'))
 }
 
 /** The call behind `tools.$search` and `tools.$describe`; any other is what it is. */

@@ -25,6 +25,7 @@ export function featureCall(
       return run.tainted
     },
     isApproved: call.approvedBy !== undefined,
+    tools: () => runtime.catalog.cards(),
     signal: () => call.signal,
     onStop: (listener) => call.onStop(listener),
     permits: (capability, value) => holdToDecision(runtime, run, call, capability, value),
@@ -42,7 +43,6 @@ export function featureCall(
     artifact: (content, options) => keepArtifact(runtime, run, call, content, options),
     readArtifact: (ref, options) => runtime.runs.readArtifact(call.run, ref, { ...options, owner: runtime.runOwner }),
     call: callTool,
-    visibleTools: () => runtime.catalog.cards(),
   }
 }
 

@@ -1,5 +1,15 @@
-import { type AnyTool, type Capability, nameFinder, suggestNames, ToolError, type ToolKind } from '../../core/index.ts'
-import type { ToolNames, ToolVisibility } from '../../policy/index.ts'
+import {
+  type AnyTool,
+  nameFinder,
+  suggestNames,
+  type ToolArrangement,
+  type ToolCard,
+  ToolError,
+  type ToolKind,
+  type Visibility,
+  type WireTool,
+} from '../../core/index.ts'
+import { compilePins, type ToolNames, type ToolVisibility } from '../../policy/index.ts'
 import {
   type Origin,
   type RegisteredDialect,
@@ -8,30 +18,6 @@ import {
   replacing,
   withoutName,
 } from './registered-tool.ts'
-
-/** A tool in the form that model providers expect. */
-export interface WireTool {
-  /** The name that models call: letters, digits, `_` and `-`, at most 64 characters. */
-  readonly name: string
-  /** When to use it, for the model. */
-  readonly description: string
-  /** JSON Schema of the arguments. */
-  readonly parameters: Record<string, unknown>
-}
-
-/** A tool with everything that a transport may show, under the name of one dialect. */
-export interface ToolCard extends WireTool {
-  /** Canonical name. */
-  readonly tool: string
-  /** A short name for people; absent if the tool has none. */
-  readonly title?: string
-  /** The declared capabilities; empty for a pure tool. */
-  readonly capabilities: readonly Capability[]
-  /** The arguments that it says are texts for people. */
-  readonly texts?: readonly string[]
-  /** JSON Schema of `data`; absent if the tool declares none. */
-  readonly output?: Record<string, unknown>
-}
 
 /** A tool found by one of its names, and the dialect that name belongs to. */
 export interface FoundTool {
@@ -293,7 +279,7 @@ export function wireForm(entry: RegisteredTool, kind: string | undefined): WireT
 /** Returns the wire form with everything that a transport may show. */
 export function cardOf(entry: RegisteredTool, kind: string | undefined): ToolCard {
   const wire = wireForm(entry, kind)
-  const { name: tool, title, texts } = entry.tool
+  const { name: tool, title, texts, tags = [] } = entry.tool
   return {
     ...wire,
     tool,
@@ -301,6 +287,7 @@ export function cardOf(entry: RegisteredTool, kind: string | undefined): ToolCar
     capabilities: entry.capabilityList,
     ...(texts && { texts }),
     ...(entry.output && { output: entry.output.jsonSchema() }),
+    ...(tags.length > 0 && { tags }),
   }
 }
 
@@ -342,6 +329,22 @@ export function listTools(registry: ToolTable, sees: (tool: RegisteredTool) => T
 
 const MAX_DIALECTS = 16
 
+interface CatalogOptions {
+  readonly dialect?: string
+  readonly within?: ToolCatalog
+  readonly arrange?: ToolArrangement['arrange']
+  readonly isPinned?: (tool: ToolNames) => boolean
+}
+
+/** How the tools that callers see are arranged for models, by the visibility of a caller. */
+export function arrangeFor(arrangements: readonly ToolArrangement[]): (visibility: Visibility) => CatalogOptions {
+  const pin = arrangements.flatMap((each) => each.pin)
+  return (visibility) => ({
+    arrange: (all, isPinned) => arrangements.reduce((cards, each) => each.arrange(cards, isPinned), all),
+    isPinned: compilePins(visibility, pin),
+  })
+}
+
 /** The tools of a registry as one caller sees them. */
 export class ToolCatalog {
   readonly #registry: ToolTable
@@ -350,19 +353,23 @@ export class ToolCatalog {
   readonly #seen = new WeakMap<RegisteredTool, ToolVisibility>()
   readonly #dialect: string | undefined
   readonly #within: ToolCatalog | undefined
+  readonly #arrangement: ToolArrangement['arrange']
+  readonly #isPinned: (tool: ToolNames) => boolean
   /** The cards by dialect, valid until a tool changes. */
   readonly #cards = new Map<string | undefined, { readonly version: number; readonly cards: readonly ToolCard[] }>()
 
-  /** `dialect` is the default dialect of listings. A tool that is hidden in the catalog `within` is hidden here too. */
-  constructor(
-    registry: ToolTable,
-    look: (tool: ToolNames) => ToolVisibility,
-    { dialect, within }: { readonly dialect?: string; readonly within?: ToolCatalog } = {},
-  ) {
+  /**
+   * `dialect` is the default dialect of listings. A tool that is hidden in the catalog `within` is hidden here too.
+   * `arrange` says which tools a model is shown; by default, all that are visible.
+   */
+  constructor(registry: ToolTable, look: (tool: ToolNames) => ToolVisibility, options: CatalogOptions = {}) {
+    const { dialect, within, arrange = (cards) => cards, isPinned = () => false } = options
     this.#registry = registry
     this.#look = look
     this.#dialect = dialect
     this.#within = within
+    this.#arrangement = arrange
+    this.#isPinned = isPinned
   }
 
   /** Returns whether the caller sees a tool, and why not. */
@@ -384,14 +391,24 @@ export class ToolCatalog {
     const { version } = this.#registry
     const known = this.#cards.get(dialect)
     if (known?.version === version) return known.cards
-    const cards = Object.freeze(this.#registry.cards({ dialect, only: (tool) => this.sees(tool).visible }))
+    const all = this.#registry.cards({ dialect, only: (tool) => this.sees(tool).visible })
+    const cards = Object.freeze(this.#arrangement(all, (tool) => this.#pins(tool)))
     // Bounded, because dialect names come from outside.
     if (this.#cards.size >= MAX_DIALECTS) this.#cards.clear()
     this.#cards.set(dialect, { version, cards })
     return cards
   }
 
-  listForLLM({ dialect = this.#dialect }: { readonly dialect?: string } = {}): WireTool[] {
-    return this.#registry.listForLLM({ dialect, only: (tool) => this.sees(tool).visible })
+  listForLLM(options?: { readonly dialect?: string }): WireTool[] {
+    return this.cards(options).flatMap(({ name, description, parameters, shown }) =>
+      shown === undefined ? { name, description, parameters } : [],
+    )
+  }
+
+  #pins(name: string): boolean {
+    const found = this.#registry.find(name)
+    if (!found) return false
+    const { tool, names, group } = found.entry
+    return this.#isPinned({ name: tool.name, names, group })
   }
 }

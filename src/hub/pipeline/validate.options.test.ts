@@ -6,7 +6,7 @@ const ALL =
 
 const noop = () => {}
 const CAPABILITIES =
-  'read:fs, write:fs, network, send, exec, memory, session, message, schedule, browser, canvas, code, remote, danger:destructive'
+  'read:fs, write:fs, network, send, exec, memory, session, message, schedule, browser, canvas, code, discovery, remote, danger:destructive'
 
 describe('the options of a call', () => {
   it.each<[string, readonly unknown[], readonly unknown[], string]>([

@@ -10,8 +10,10 @@ import {
 import { describeIssues, type SchemaResult } from '../../core/schema/index.ts'
 import { isPlainObject } from '../../lib/index.ts'
 import { takeInput } from '../../limits/index.ts'
-import type { Runtime } from '../runtime.ts'
+import { decide } from '../../policy/index.ts'
+import type { RunState, Runtime } from '../runtime.ts'
 import type { Call, FoundCall, ValidCall } from './call.ts'
+import { question } from './decide.ts'
 import type { RegisteredDialect } from './registered-tool.ts'
 
 const MAX_NAME_CHARS = 128
@@ -62,6 +64,33 @@ export async function translate(
   if (input) call.input = accepted(call, await input.validate(call.input))
   if (dialect.toInput) call.input = dialect.toInput(call.input)
   checkInputSize(runtime, call)
+}
+
+/**
+ * Turns a call into the one that it stands for. Returns the name of the tool, which is then found as if it had been called
+ * directly: a rule may deny the outer call, but it never asks for an approval and allows nothing. Throws LOOP_DETECTED if
+ * the inner call stands for another one, too.
+ */
+export async function unwrap(
+  runtime: Runtime,
+  run: RunState,
+  call: FoundCall,
+  standsFor: NonNullable<AnyTool['standsFor']>,
+): Promise<string> {
+  const { tool, input } = standsFor(accepted(call, await call.tool.input.validate(call.input)))
+  const { effect, rule, fix } = decide(runtime.policy, question(runtime, run, call))
+  if (effect === 'deny') throw new ToolError('POLICY_DENIED', `${call.name} is denied by ${rule}.`, { fix })
+  const inner: Call = call
+  inner.wire = runtime.redactor.text(tool.slice(0, MAX_NAME_CHARS))
+  if (runtime.registry.find(tool)?.entry.tool.standsFor) {
+    throw new ToolError('LOOP_DETECTED', `${call.name} cannot call ${inner.wire}.`, {
+      hint: 'Name the tool that does the work.',
+    })
+  }
+  inner.tool = undefined
+  inner.dialect = undefined
+  inner.input = input
+  return tool
 }
 
 /** Step 2: lets the owner's `before` hooks replace the input. */

@@ -7,6 +7,7 @@ import { memoryConfig } from '../../memory/config.ts'
 import { messagesConfig } from '../../messages/config.ts'
 import { schedulesConfig } from '../../schedules/config.ts'
 import { sessionsConfig } from '../../sessions/config.ts'
+import { toolSearchConfig } from '../../tool-search/config.ts'
 
 /** The sections of features in the config file, by key. */
 export const featureConfigs = {
@@ -17,4 +18,5 @@ export const featureConfigs = {
   browser: browserConfig,
   canvas: canvasConfig,
   code: codeConfig,
+  toolSearch: toolSearchConfig,
 }

@@ -7,6 +7,7 @@ import { memory } from '../../memory/index.ts'
 import { messages } from '../../messages/index.ts'
 import { schedules } from '../../schedules/index.ts'
 import { sessions } from '../../sessions/index.ts'
+import { toolSearch } from '../../tool-search/index.ts'
 
 /** The definitions of all features. The type names each of them, so that its declarations come with what it adds. */
 export const features: readonly [
@@ -17,4 +18,5 @@ export const features: readonly [
   typeof browser,
   typeof canvas,
   typeof code,
-] = [memory, sessions, messages, schedules, browser, canvas, code]
+  typeof toolSearch,
+] = [memory, sessions, messages, schedules, browser, canvas, code, toolSearch]

@@ -64,3 +64,14 @@ export type {
   SessionWork,
   UrlRunner,
 } from '../../sessions/index.ts'
+export type {
+  ToolDescription,
+  ToolDescriptions,
+  ToolMatch,
+  ToolMatches,
+  ToolQuery,
+  ToolSearchHandle,
+  ToolSearchOptions,
+  ToolSearchScope,
+  ToolSearchService,
+} from '../../tool-search/index.ts'

@@ -21,4 +21,7 @@ export const featureToolLoaders = {
   'core/code.cancel': lazyModule(async () => (await import('../../code/tools/cancel.ts')).codeCancel),
   'core/code.run': lazyModule(async () => (await import('../../code/tools/run.ts')).codeRun),
   'core/code.wait': lazyModule(async () => (await import('../../code/tools/wait.ts')).codeWait),
+  'core/tool.call': lazyModule(async () => (await import('../../tool-search/tools/call.ts')).call),
+  'core/tool.describe': lazyModule(async () => (await import('../../tool-search/tools/describe.ts')).describe),
+  'core/tool.search': lazyModule(async () => (await import('../../tool-search/tools/search.ts')).search),
 } as const

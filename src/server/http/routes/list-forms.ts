@@ -1,5 +1,5 @@
-import { lazyModule, systemClock, toWireName } from '../../../core/index.ts'
-import type { Hub, PrincipalHub, ToolCard } from '../../../hub/index.ts'
+import { lazyModule, systemClock, type ToolCard, toWireName } from '../../../core/index.ts'
+import type { Hub, PrincipalHub } from '../../../hub/index.ts'
 import type { ToolEntry } from '../../../protocol/index.ts'
 import { ToolList } from '../../mcp/tool-list.ts'
 
