@@ -1,5 +1,5 @@
-import { type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
-import type { ToolCard } from '../hub/index.ts'
+import { type ContentBlock, type ToolCard, type ToolResult, textOfBlock } from '../core/index.ts'
+
 import { failureText } from './model-calls.ts'
 import type { ToolCaller } from './model-tools.ts'
 import {
@@ -30,7 +30,9 @@ export interface AnthropicTool {
   input_schema: ObjectSchema
   /** Set if `strict` was requested and the schema allows it. */
   strict?: boolean
-  /** Set on the last tool if `cacheControl` was requested. */
+  /** Set on a tool that is not shown to the model before a search has found it. */
+  defer_loading?: boolean
+  /** Set on the last tool that is shown, if `cacheControl` was requested. */
   cache_control?: { type: 'ephemeral'; ttl?: '5m' | '1h' }
 }
 
@@ -50,6 +52,7 @@ export type AnthropicResultBlock =
   | { type: 'text'; text: string }
   | { type: 'image'; source: { type: 'base64'; media_type: AnthropicImageType; data: string } }
   | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string } }
+  | { type: 'tool_reference'; tool_name: string }
 
 /** Image types that Claude accepts; others are only named. */
 export type AnthropicImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
@@ -86,7 +89,10 @@ export function toAnthropic(hub: ToolCaller, options: AnthropicOptions = {}): An
     },
     run(given, runOptions) {
       const calls = itemsOf(given, 'content').filter(isToolUse).map(readCall)
-      return tools.answer(calls, runOptions, toToolResult)
+      return tools.answer(calls, runOptions, (call, result) => {
+        const found = call.name === tools.searchName ? tools.found(result) : []
+        return found.length > 0 ? toReferences(call, found) : toToolResult(call, result)
+      })
     },
   }
 }
@@ -109,12 +115,18 @@ function describe(cards: readonly ToolCard[], strict: ModelToolOptions['strict']
     left.unions -= unions
     return true
   }
-  return cards.map((card) => {
+  return inOrder(cards).map((card) => {
     const wanted = wantsStrict(card, strict) ? schemaFor('anthropic-strict', card.parameters) : undefined
     const schema = wanted && takes(wanted) ? wanted : schemaFor('anthropic', card.parameters)
     const { name, description } = card
     return {
-      tool: { name, description, input_schema: schema.schema, ...(schema.strict && { strict: true }) },
+      tool: {
+        name,
+        description,
+        input_schema: schema.schema,
+        ...(schema.strict && { strict: true }),
+        ...(card.shown === 'later' && { defer_loading: true }),
+      },
       card,
       schema,
     }
@@ -125,11 +137,28 @@ function markLast(
   tools: readonly ModelTool<AnthropicTool>[],
   cacheControl: AnthropicOptions['cacheControl'],
 ): readonly ModelTool<AnthropicTool>[] {
-  const last = tools.at(-1)
+  const at = tools.findLastIndex(({ card }) => card.shown === undefined)
+  const last = tools[at]
   if (!cacheControl || !last) return tools
   const ttl = cacheControl === true ? {} : { ttl: cacheControl.ttl }
   const tool: AnthropicTool = { ...last.tool, cache_control: { type: 'ephemeral', ...ttl } }
-  return [...tools.slice(0, -1), { ...last, tool }]
+  return [...tools.slice(0, at), { ...last, tool }, ...tools.slice(at + 1)]
+}
+
+/** The tools that are shown, then those that a search loads. The other tools about tools are not needed here. */
+function inOrder(cards: readonly ToolCard[]): readonly ToolCard[] {
+  const isShown = ({ shown }: ToolCard) => shown === undefined
+  const used = cards.filter(({ finds }) => finds === undefined || finds === 'search')
+  return [...used.filter(isShown), ...used.filter((card) => !isShown(card))]
+}
+
+/** The answer to a search: the definitions of these tools are loaded into the context of the model. */
+function toReferences(
+  { id }: { readonly id: string },
+  found: readonly ModelTool<AnthropicTool>[],
+): AnthropicToolResult {
+  const content = found.map(({ tool }) => ({ type: 'tool_reference', tool_name: tool.name }) as const)
+  return { type: 'tool_result', tool_use_id: id, content }
 }
 
 function isToolUse(block: unknown): block is Given {

@@ -1,5 +1,5 @@
-import { type CallOptions, didYouMean, type Failure, ToolError, type ToolResult } from '../core/index.ts'
-import type { Hub, ToolCard } from '../hub/index.ts'
+import { type CallOptions, didYouMean, type Failure, type ToolCard, ToolError, type ToolResult } from '../core/index.ts'
+import type { Hub } from '../hub/index.ts'
 import { NO_JSON, parseArguments, userTextOf } from './model-calls.ts'
 import { type Provider, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
 
@@ -21,17 +21,24 @@ export interface AdapterOptions {
 export type ToolCaller = Pick<Hub, 'cards' | 'callDynamic'>
 
 /**
- * The cards of the visible tools, or of those in `names`. Throws TOOL_NOT_FOUND for a name that no visible tool has.
+ * The cards of the tools that a model is shown, or of those in `names`. Throws TOOL_NOT_FOUND for a name that no visible
+ * tool has.
  */
 export function chooseCards(
   hub: ToolCaller,
   { dialect, names }: Pick<AdapterOptions, 'dialect' | 'names'>,
 ): readonly ToolCard[] {
   const cards = hub.cards({ dialect })
-  if (!names) return cards
+  if (!names) return cards.filter(({ shown }) => shown === undefined)
   const known = new Set(cards.flatMap(({ name, tool }) => [name, tool]))
   for (const name of names) if (!known.has(name)) throw noSuchTool(name, known)
-  return cards.filter(({ name, tool }) => names.includes(name) || names.includes(tool))
+  return namedCards(cards, names)
+}
+
+/** The cards of named tools, which are shown because they are named. */
+function namedCards(cards: readonly ToolCard[], names: readonly string[]): ToolCard[] {
+  const named = cards.filter(({ name, tool }) => names.includes(name) || names.includes(tool))
+  return named.map(({ shown: _1, finds: _2, ...card }) => card)
 }
 
 function noSuchTool(name: string, known: ReadonlySet<string>): ToolError {
@@ -92,6 +99,8 @@ export interface ModelTool<T> {
   readonly tool: T
   readonly card: ToolCard
   readonly schema: ProviderSchema
+  /** Whether it is in the list; otherwise it is what a search answers with. Default: `true`. */
+  readonly isListed?: boolean
 }
 
 /**
@@ -104,7 +113,7 @@ export class ModelTools<T> {
   readonly #callOptions: RunOptions
   #cards: readonly ToolCard[] | undefined
   #tools: readonly T[] = []
-  #schemas: ReadonlyMap<string, ProviderSchema> = new Map()
+  #made: ReadonlyMap<string, ModelTool<T>> = new Map()
 
   constructor(
     hub: ToolCaller,
@@ -147,8 +156,21 @@ export class ModelTools<T> {
       return this.#hub.callDynamic(name, NO_JSON, callOptions).then((result) => withProblem(result, args.problem))
     }
     this.#refresh()
-    const schema = this.#schemas.get(name)
-    return this.#hub.callDynamic(name, schema ? schema.restore(args.value) : args.value, callOptions)
+    const made = this.#made.get(name)
+    return this.#hub.callDynamic(name, made ? made.schema.restore(args.value) : args.value, callOptions)
+  }
+
+  /** The name of the tool that searches others; `undefined` if no tool waits for a search. */
+  get searchName(): string | undefined {
+    this.#refresh()
+    return this.#cards?.find(({ finds, shown }) => finds === 'search' && shown === undefined)?.name
+  }
+
+  /** The tools that a search has found. */
+  found(result: ToolResult): readonly ModelTool<T>[] {
+    const { matches } = (result.ok ? result.data : {}) as { readonly matches?: unknown }
+    const later = new Map([...this.#made.values()].flatMap((made) => (made.card.shown ? [[made.card.tool, made]] : [])))
+    return (Array.isArray(matches) ? matches : []).flatMap((match) => later.get(match?.tool) ?? [])
   }
 
   /** The hub returns the same cards until a tool changes. */
@@ -156,11 +178,9 @@ export class ModelTools<T> {
     const { dialect, names } = this.#options
     const cards = this.#hub.cards({ dialect })
     if (cards === this.#cards) return
-    const made = this.#make(
-      names ? cards.filter(({ name, tool }) => [name, tool].some((own) => names.includes(own))) : cards,
-    )
-    this.#tools = made.map(({ tool }) => tool)
-    this.#schemas = new Map(made.map(({ card, schema }) => [card.name, schema]))
+    const made = this.#make(names ? namedCards(cards, names) : cards.filter(({ shown }) => shown !== 'never'))
+    this.#tools = made.flatMap(({ tool, isListed = true }) => (isListed ? [tool] : []))
+    this.#made = new Map(made.map((each) => [each.card.name, each]))
     this.#cards = cards
   }
 }

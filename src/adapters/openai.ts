@@ -1,10 +1,11 @@
-import { type ContentBlock, type ToolResult, textOfBlock } from '../core/index.ts'
-import type { ToolCard } from '../hub/index.ts'
+import { type ContentBlock, type ToolCard, type ToolResult, textOfBlock, toWireName } from '../core/index.ts'
+
 import { FROM_TOOL_RESULT, failureText } from './model-calls.ts'
 import type { ToolCaller } from './model-tools.ts'
 import {
   itemsOf,
   type ModelCall,
+  type ModelTool,
   type ModelToolOptions,
   ModelTools,
   type RunOptions,
@@ -57,6 +58,44 @@ export interface OpenAiFunctionTool {
   strict: boolean
 }
 
+/** A search for tools that the model makes and `run` answers, for the Responses API. */
+export interface OpenAiToolSearch {
+  type: 'tool_search'
+  /** A search has no name: so a list of tools can be looked through by name. */
+  name?: undefined
+  /** A search is never strict. */
+  strict?: undefined
+  /** The search is answered by `run`, not by the provider. */
+  execution: 'client'
+  /** What can be found, one line for each server. */
+  description: string
+  /** JSON Schema of the search. */
+  parameters: ObjectSchema
+}
+
+/** The tools of one server that a search has found. */
+export interface OpenAiNamespace {
+  type: 'namespace'
+  /** The server. */
+  name: string
+  /** How many of its tools were found. */
+  description: string
+  /** The tools, loaded into the context of the model. */
+  tools: (OpenAiFunctionTool & { defer_loading: true })[]
+}
+
+/** The answer to a search for tools. */
+export interface OpenAiToolSearchOutput {
+  type: 'tool_search_output'
+  /** Id of the search that it answers. */
+  call_id: string
+  /** The search was answered by `run`, not by the provider. */
+  execution: 'client'
+  status: 'completed' | 'incomplete'
+  /** The tools that were found, by server. */
+  tools: OpenAiNamespace[]
+}
+
 /** The answer to one function call of a response. */
 export interface OpenAiFunctionOutput {
   type: 'function_call_output'
@@ -90,16 +129,16 @@ export interface OpenAiTools {
   }
   /** For the Responses API. */
   readonly responses: {
-    /** For `client.responses.create({ tools })`; a snapshot. */
-    readonly tools: OpenAiFunctionTool[]
+    /** For `client.responses.create({ tools })`; a snapshot. Where there are many tools, one of them is a search. */
+    readonly tools: (OpenAiFunctionTool | OpenAiToolSearch)[]
     /**
-     * Makes the function calls of a response concurrently and returns the items that answer them, in the model's
+     * Makes the function calls and searches of a response concurrently and returns the items that answer them, in the model's
      * order. Never throws.
      */
     run(
       response: { readonly output: readonly object[] } | readonly object[],
       options?: RunOptions,
-    ): Promise<OpenAiFunctionOutput[]>
+    ): Promise<(OpenAiFunctionOutput | OpenAiToolSearchOutput)[]>
   }
 }
 
@@ -113,8 +152,14 @@ export interface OpenAiTools {
  */
 export function toOpenAi(hub: ToolCaller, options: OpenAiOptions = {}): OpenAiTools {
   const { imagesAsUser = false, ...others } = options
-  const chat = new ModelTools(hub, others, (cards) => cards.map((card) => describe(card, others, chatTool)))
-  const responses = new ModelTools(hub, others, (cards) => cards.map((card) => describe(card, others, functionTool)))
+  const chat = new ModelTools(hub, others, (cards) =>
+    cards.filter(({ shown }) => shown === undefined).map((card) => describe(card, others, chatTool)),
+  )
+  const responses = new ModelTools(hub, others, (cards) =>
+    cards
+      .filter(({ finds }) => finds === undefined || finds === 'search')
+      .map((card) => ({ ...describe(card, others, responseTool), isListed: card.shown === undefined })),
+  )
   return {
     chat: {
       get tools() {
@@ -132,8 +177,17 @@ export function toOpenAi(hub: ToolCaller, options: OpenAiOptions = {}): OpenAiTo
         return responses.list()
       },
       run(given, runOptions) {
-        const calls = itemsOf(given, 'output').filter(isFunctionCall).map(readFunctionCall)
-        return responses.answer(calls, runOptions, toFunctionOutput)
+        const { searchName } = responses
+        const isCall = (item: unknown): item is Given =>
+          isFunctionCall(item) || (searchName !== undefined && isToolSearch(item))
+        const calls = itemsOf(given, 'output')
+          .filter(isCall)
+          .map((item) =>
+            readFunctionCall(isToolSearch(item) ? { ...item, name: searchName } : item, isToolSearch(item)),
+          )
+        return responses.answer(calls, runOptions, (call, result) =>
+          call.isSearch ? toSearchOutput(call, result, responses.found(result)) : toFunctionOutput(call, result),
+        )
       },
     },
   }
@@ -153,6 +207,12 @@ function chatTool({ name, description }: ToolCard, { schema: parameters, strict 
   return { type: 'function', function: { name, description, parameters, ...(strict && { strict }) } }
 }
 
+/** A tool of a response: a search is a type of its own. */
+function responseTool(card: ToolCard, schema: ProviderSchema): OpenAiFunctionTool | OpenAiToolSearch {
+  if (card.finds !== 'search') return functionTool(card, schema)
+  return { type: 'tool_search', execution: 'client', description: card.description, parameters: schema.schema }
+}
+
 /** The Responses API tries strict mode if the field is absent. */
 function functionTool(card: ToolCard, { schema: parameters, strict }: ProviderSchema): OpenAiFunctionTool {
   const { name, description } = card
@@ -168,6 +228,7 @@ interface Given {
   readonly arguments?: unknown
   readonly function?: Given | null
   readonly caller?: unknown
+  readonly execution?: unknown
 }
 
 /** A chat may contain calls of other kinds, which belong to other providers of tools. */
@@ -179,19 +240,26 @@ function isFunctionCall(item: unknown): item is Given {
   return (item as Given | null)?.type === 'function_call'
 }
 
+/** A search that the provider has not answered itself. */
+function isToolSearch(item: unknown): item is Given {
+  const { type, execution } = (item ?? {}) as Given
+  return type === 'tool_search_call' && execution !== 'server'
+}
+
 function readChatCall({ id, function: called }: Given): ModelCall & { readonly id: string } {
   return { id: textOf(id), name: textOf(called?.name), given: called?.arguments ?? '' }
 }
 
 interface FunctionCall extends ModelCall {
   readonly id: string
+  readonly isSearch: boolean
   readonly caller: OpenAiFunctionOutput['caller']
 }
 
 /** A program that the model wrote may be the caller; the answer names it. */
-function readFunctionCall({ call_id, name, arguments: given, caller }: Given): FunctionCall {
+function readFunctionCall({ call_id, name, arguments: given, caller }: Given, isSearch: boolean): FunctionCall {
   const { type, caller_id } = (caller ?? {}) as { readonly type?: unknown; readonly caller_id?: unknown }
-  const call = { id: textOf(call_id), name: textOf(name), given: given ?? '' }
+  const call = { id: textOf(call_id), name: textOf(name), given: given ?? '', isSearch }
   if (type !== 'program') return { ...call, caller: undefined }
   return { ...call, callerKind: 'script', caller: { type, caller_id: textOf(caller_id) } }
 }
@@ -213,6 +281,30 @@ function toFunctionOutput({ id, caller }: FunctionCall, result: ToolResult): Ope
   const hasImages = result.ok && result.content.some(isImage)
   const output = hasImages ? result.content.map(toPart) : plainText(result)
   return { type: 'function_call_output', call_id: id, output, ...(caller && { caller }) }
+}
+
+/** A search that failed has found nothing; the model may search again. */
+function toSearchOutput(
+  { id }: FunctionCall,
+  result: ToolResult,
+  found: readonly ModelTool<OpenAiFunctionTool | OpenAiToolSearch>[],
+): OpenAiToolSearchOutput {
+  const servers = new Map<string, OpenAiNamespace['tools']>()
+  for (const { tool, card } of found) {
+    if (tool.type !== 'function') continue
+    const server = toWireName(card.tool.replace(/\.[^/]*$/, ''))
+    servers.set(server, [...(servers.get(server) ?? []), { ...tool, defer_loading: true }])
+  }
+  const tools = [...servers].map(([name, own]): OpenAiNamespace => {
+    return { type: 'namespace', name, description: `${own.length} of the tools of ${name}.`, tools: own }
+  })
+  return {
+    type: 'tool_search_output',
+    call_id: id,
+    execution: 'client',
+    status: result.ok ? 'completed' : 'incomplete',
+    tools,
+  }
 }
 
 function plainText(result: ToolResult): string {
