@@ -5,7 +5,7 @@ import {
   type Resource,
   ResourceNotFoundError,
 } from '@modelcontextprotocol/server'
-import { type Artifact, type Clock, callerGone, ToolError } from '../../core/index.ts'
+import { type Artifact, type Clock, callerGone, ToolError, type ToolResult } from '../../core/index.ts'
 import { newRunId } from '../../hub/index.ts'
 import { type CallHome, type CallStart, OngoingCall } from './call/ongoing-call.ts'
 import type { McpService } from './mcp-service.ts'
@@ -126,6 +126,9 @@ export interface SessionOwner {
 
 const MAX_CALLS = 1_000
 
+/** More would make the list of a client as long as that of all tools. */
+const MAX_DESCRIBED = 100
+
 /**
  * The state of one client: a connection over stdio, a session over HTTP, or in the modern era, which has none, one
  * caller. It has its own run, and with it a budget, records and remembered answers.
@@ -142,6 +145,8 @@ export class ClientSession {
   readonly artifacts: SessionArtifacts
   readonly held: HeldCalls
   readonly tasks: SessionTasks
+  /** Canonical names of the tools that its client has asked about, oldest first; they are listed for it. */
+  readonly described = new Set<string>()
   readonly #home: CallHome
   readonly #calls = new Set<OngoingCall>()
   #ending: Promise<void> | undefined
@@ -176,6 +181,15 @@ export class ClientSession {
     const call = new OngoingCall(this.#home, start)
     this.#calls.add(call)
     return call
+  }
+
+  /** Lists the tools that a call has described from now on, and tells the client that its list has changed. */
+  noteDescribed(name: string, result: ToolResult): void {
+    const added = this.service.tools.describedBy(name, result).filter((tool) => !this.described.has(tool))
+    if (added.length === 0) return
+    for (const tool of added) this.described.add(tool)
+    for (const oldest of [...this.described].slice(0, -MAX_DESCRIBED)) this.described.delete(oldest)
+    this.service.emitListChange(this)
   }
 
   /** Resolves when no call is in progress. */

@@ -35,7 +35,7 @@ export function connectStdio(hub: ServedHub, options: McpStdioOptions): McpStdio
         transport.take = (message) => own.take(message)
         calls = own
       }
-      server.onclose = service.connected(server)
+      server.onclose = service.connected(server, session)
       return server
     },
     { transport, onerror: service.report },

@@ -88,7 +88,7 @@ async function listTools({ session, era }: Connection, params: unknown): Promise
   parseParams('tools/list', PAGE, params)
   const { tools } = session.service
   await tools.ready()
-  return tools.result(era)
+  return tools.result(era, session.described)
 }
 
 function callTool(connection: Connection, given: unknown, context: ServerContext): Promise<Result> {

@@ -24,8 +24,9 @@ export class McpService {
   readonly info: { readonly name: string; readonly version: string }
   readonly serverOptions: Readonly<Record<Era, ServerOptions>>
   readonly taskAfterMs: number
-  /** Connected servers, which are notified when the tools change. */
-  readonly #connected = new Set<Server>()
+  /** Connected servers by the session of their client; they are notified when the tools change. */
+  readonly #connected = new Map<Server, ClientSession>()
+  readonly #listeners = new Set<() => void>()
   readonly #stopListening: () => void
 
   constructor(hub: ServedHub, options: McpServeOptions) {
@@ -45,13 +46,24 @@ export class McpService {
   }
 
   /** Notifies a server of changes while it is connected. Returns a function that stops it. */
-  connected(server: Server): () => void {
-    this.#connected.add(server)
+  connected(server: Server, session: ClientSession): () => void {
+    this.#connected.set(server, session)
     return () => this.#connected.delete(server)
   }
 
   readonly report = (error: unknown): void => {
     this.options.onError?.(error instanceof Error ? error : new Error(String(error)))
+  }
+
+  /** Calls the listener when the list of some client has changed, besides changes of the tools. */
+  onListChange(listener: () => void): void {
+    this.#listeners.add(listener)
+  }
+
+  /** Notifies the client of a session that its list has changed. */
+  emitListChange(session: ClientSession): void {
+    for (const [server, own] of this.#connected) if (own === session) this.#notify(server)
+    for (const listener of this.#listeners) listener()
   }
 
   close(): void {
@@ -60,11 +72,13 @@ export class McpService {
   }
 
   #emitChange(): void {
-    for (const server of this.#connected) {
-      // A client that has not initialized the connection has no list yet.
-      if (server.getNegotiatedProtocolVersion() === undefined) continue
-      server.sendToolListChanged().catch(this.report)
-    }
+    for (const server of this.#connected.keys()) this.#notify(server)
+  }
+
+  #notify(server: Server): void {
+    // A client that has not initialized the connection has no list yet.
+    if (server.getNegotiatedProtocolVersion() === undefined) return
+    server.sendToolListChanged().catch(this.report)
   }
 }
 

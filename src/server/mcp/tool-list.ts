@@ -1,7 +1,8 @@
 import type { ListToolsResult, Tool, ToolAnnotations } from '@modelcontextprotocol/server'
-import type { Capability, Clock } from '../../core/index.ts'
+import { z } from 'zod'
+import type { Capability, Clock, ToolCard, ToolResult } from '../../core/index.ts'
 import { FORMS } from '../../core/schema/index.ts'
-import type { ToolCard } from '../../hub/index.ts'
+
 import { deepFreeze, isPlainObject } from '../../lib/index.ts'
 import type { Era, ServedHub } from './options.ts'
 
@@ -18,8 +19,16 @@ const TTL_MS = 60_000
 interface Lists {
   readonly legacy: ListToolsResult
   readonly modern: ListToolsResult
-  readonly byName: ReadonlyMap<string, Tool>
+  /** All tools in both forms, in the order of the list, those included that are not listed now. */
+  readonly all: readonly Listed[]
+  readonly byName: ReadonlyMap<string, Listed>
   readonly json: string
+}
+
+interface Listed {
+  readonly card: ToolCard
+  readonly legacy: Tool
+  readonly modern: Tool
 }
 
 /** The visible tools of a hub as MCP shows them: made once, the very same object for everybody until the tools change. */
@@ -49,14 +58,26 @@ export class ToolList {
     await this.#arriving
   }
 
-  /** The answer to tools/list. */
-  result(era: Era): ListToolsResult {
-    return this.#current()[era]
+  /** The answer to tools/list, for a client that has asked about these tools, by canonical name. */
+  result(era: Era, described: ReadonlySet<string> = NONE): ListToolsResult {
+    const lists = this.#current()
+    if (!lists.all.some(({ card }) => isDescribed(card, described))) return lists[era]
+    const listed = lists.all.filter(({ card }) => card.shown === undefined || isDescribed(card, described))
+    return { ...lists[era], tools: listed.map((each) => each[era]) }
   }
 
-  /** The tool of a wire name, as it is listed. */
+  /** The tool of a wire name, as it is or would be listed. */
   find(name: string): Tool | undefined {
-    return this.#current().byName.get(name)
+    return this.#current().byName.get(name)?.modern
+  }
+
+  /** The tools that a call has described and that are not listed by themselves, by canonical name. */
+  describedBy(name: string, result: ToolResult): readonly string[] {
+    const { all, byName } = this.#current()
+    if (!result.ok || byName.get(name)?.card.finds !== 'describe') return []
+    const parsed = DESCRIBED.safeParse(result.data)
+    const names = new Set(parsed.success ? parsed.data.tools.map(({ tool }) => tool) : [])
+    return all.filter(({ card }) => isDescribed(card, names)).map(({ card }) => card.tool)
   }
 
   /** Calls the listener when the list has changed. Returns a function that unsubscribes. */
@@ -92,15 +113,28 @@ export class ToolList {
   }
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
+/** What is read of the data of a call that describes tools. */
+const DESCRIBED = z.object({ tools: z.array(z.object({ tool: z.string() })) })
+
+function isDescribed({ tool, shown }: ToolCard, described: ReadonlySet<string>): boolean {
+  return shown === 'later' && described.has(tool)
+}
+
 function build(cards: readonly ToolCard[]): Lists {
-  const modern = cards.map(toTool)
-  // Any call may be a task; in the legacy era each tool has to declare it.
-  const legacy = modern.map((tool) => ({ ...tool, execution: { taskSupport: 'optional' as const } }))
+  const all = cards.map((card): Listed => {
+    const modern = toTool(card)
+    // Any call may be a task; in the legacy era each tool has to declare it.
+    return { card, modern, legacy: { ...modern, execution: { taskSupport: 'optional' } } }
+  })
+  const listed = all.filter(({ card }) => card.shown === undefined)
   return {
-    legacy: deepFreeze({ tools: legacy }),
-    modern: deepFreeze({ tools: modern, ttlMs: TTL_MS, cacheScope: 'private' as const }),
-    byName: new Map(modern.map((tool) => [tool.name, tool])),
-    json: JSON.stringify(modern),
+    legacy: deepFreeze({ tools: listed.map(({ legacy }) => legacy) }),
+    modern: deepFreeze({ tools: listed.map(({ modern }) => modern), ttlMs: TTL_MS, cacheScope: 'private' as const }),
+    all,
+    byName: new Map(all.map((each) => [each.modern.name, each])),
+    json: JSON.stringify(all.map(({ modern, card: { shown } }) => [modern, shown])),
   }
 }
 

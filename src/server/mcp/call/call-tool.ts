@@ -267,6 +267,7 @@ function startCall(
     toResult: (result) => {
       const tool = session.service.tools.find(name)
       if (!tool && isUnknown(result)) throw unknownTool(name)
+      session.noteDescribed(name, result)
       return toCallResult(result, { schema: tool?.outputSchema, uriOf: session.artifacts.uriOf })
     },
   })

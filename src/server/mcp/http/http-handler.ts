@@ -61,6 +61,7 @@ export class HttpHandler implements McpFetchHandler {
     this.#maxBodyEntries = options.maxBodyEntries ?? hub.maxInputEntries ?? MAX_ENTRIES
     this.#modern = this.#createModern()
     this.#service.tools.onChange(() => this.#modern.notify.toolsChanged())
+    this.#service.onListChange(() => this.#modern.notify.toolsChanged())
   }
 
   readonly fetch = async (request: Request, { authInfo }: { readonly authInfo?: AuthInfo } = {}): Promise<Response> => {

@@ -60,7 +60,7 @@ export class LegacySessions {
         this.#table.add(keyOf(id), entry)
       },
     })
-    const disconnect = service.connected(server)
+    const disconnect = service.connected(server, session)
     server.onclose = () => {
       disconnect()
       const id = transport.sessionId
