@@ -178,7 +178,7 @@ export class ModelTools<T> {
     const { dialect, names } = this.#options
     const cards = this.#hub.cards({ dialect })
     if (cards === this.#cards) return
-    const made = this.#make(names ? namedCards(cards, names) : cards.filter(({ shown }) => shown !== 'never'))
+    const made = this.#make(names ? namedCards(cards, names) : cards)
     this.#tools = made.flatMap(({ tool, isListed = true }) => (isListed ? [tool] : []))
     this.#made = new Map(made.map((each) => [each.card.name, each]))
     this.#cards = cards

@@ -75,9 +75,12 @@ export class HubClient<T extends ToolMap = ToolMap> extends FeatureClients imple
     this.tokens = tokens
   }
 
-  /** Lists the tools that this client sees; with `hidden`, also the others and why they are hidden. */
-  async tools({ hidden }: { readonly hidden?: boolean } = {}): Promise<ToolEntry[]> {
-    const { tools } = await this.#http.json<{ tools: ToolEntry[] }>('GET', '/v1/tools', { query: { hidden } })
+  /**
+   * Lists the tools that this client sees; with `hidden`, also the others and why they are hidden. With `search`, lists
+   * only the visible tools that do what the text says, best first, at most 50.
+   */
+  async tools({ hidden, search }: { readonly hidden?: boolean; readonly search?: string } = {}): Promise<ToolEntry[]> {
+    const { tools } = await this.#http.json<{ tools: ToolEntry[] }>('GET', '/v1/tools', { query: { hidden, search } })
     return tools
   }
 

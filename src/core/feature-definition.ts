@@ -68,6 +68,12 @@ export function defineFeature<
   return definition
 }
 
+/** Which of the visible tools a model is shown, as features say for the options of a hub. */
+export function arrangementsOf(definitions: Iterable<FeatureDefinition>, options: object): readonly ToolArrangement[] {
+  const own = options as Partial<Record<FeatureName, object>>
+  return [...definitions].flatMap(({ name, arrangeTools }) => arrangeTools?.(own[name] ?? {}) ?? [])
+}
+
 /** The list, if no method of the service is missing in it; else the names of the missing ones. */
 type AllMethods<Service, Methods extends readonly unknown[]> = [Exclude<keyof Service, Methods[number]>] extends [never]
   ? Methods

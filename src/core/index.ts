@@ -85,6 +85,7 @@ export type {
   RunArchives,
 } from './feature.ts'
 export {
+  arrangementsOf,
   type CommandFlags,
   type CommandKit,
   type DoctorFinding,

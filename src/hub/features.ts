@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import {
+  arrangementsOf,
   CAPABILITY_OF_FEATURE,
   type CallOptions,
   type CallPort,
@@ -102,7 +103,7 @@ export class Features implements FeatureRegistry {
 
 /** Which of the visible tools a model is shown, as the features of these options say. */
 export function toolArrangements(options: HubOptions): readonly ToolArrangement[] {
-  return [...DEFINITIONS.values()].flatMap(({ name, arrangeTools }) => arrangeTools?.(options[name] ?? {}) ?? [])
+  return arrangementsOf(DEFINITIONS.values(), options)
 }
 
 /** Creates the interface through which features use their hub. */

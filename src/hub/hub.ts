@@ -41,7 +41,7 @@ import type {
 } from './hub-api.ts'
 import { checkHubOptions } from './hub-options.ts'
 import { checkHub } from './hub-policy.ts'
-import type { ToolListing } from './pipeline/registry.ts'
+import type { CardOptions, ToolListing } from './pipeline/registry.ts'
 import { callTool, streamTool } from './pipeline.ts'
 import { PrincipalHubs } from './principal-hub.ts'
 import { endRun, type HubRuntime, recordChange } from './runtime.ts'
@@ -208,8 +208,11 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     return this.#runtime.catalog.list(options)
   }
 
-  /** Returns the visible tools as a transport shows them, with wire names, schemas and capabilities, sorted by name. */
-  cards(options?: { readonly dialect?: string }): readonly ToolCard[] {
+  /**
+   * Returns the visible tools with wire names, schemas and capabilities, sorted by name. A transport shows those without
+   * `shown`; where there are many tools, the others are found by a search.
+   */
+  cards(options?: CardOptions): readonly ToolCard[] {
     return this.#runtime.catalog.cards(options)
   }
 

@@ -8,6 +8,8 @@ export const toolQuery = z.object({
   dialect: z.string().optional(),
   /** Also those that this principal does not see, and why. */
   hidden: z.coerce.boolean().optional(),
+  /** Only those that this search finds, best first: at most 50, and none that this principal does not see. */
+  search: z.string().min(1).max(2_000).optional(),
 })
 
 /** A tool in the hub's own form. */

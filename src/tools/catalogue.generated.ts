@@ -5,7 +5,7 @@ import type { AnyTool, Dialect, ToolKind } from '../core/index.ts'
 /** A built-in tool without its code and its schemas. */
 export interface CatalogueEntry {
   /** The fields of its definition that are data. */
-  readonly tool: Pick<AnyTool, 'name' | 'title' | 'description' | 'capabilities'>
+  readonly tool: Pick<AnyTool, 'name' | 'title' | 'description' | 'capabilities' | 'tags'>
   /** The names of its functions. */
   readonly functions: readonly string[]
   readonly dialects: Readonly<Record<string, CatalogueDialect>>

@@ -5,10 +5,13 @@ import { compileVisibility } from '../../policy/index.ts'
 import { catalogue } from '../../tools/index.ts'
 import { UsageError } from '../exit.ts'
 import { readCliConfig } from '../hub/config.ts'
-import { hasMoreTools } from '../hub/sources.ts'
+import { allReady, hasMoreTools } from '../hub/sources.ts'
 import { addConfigOption } from '../input/options.ts'
 import { lineWidth, table, widthOf } from '../output/layout.ts'
 import { print, printJson, say } from '../output/print.ts'
+
+/** How many tools a search finds. */
+const MAX_FOUND = 50
 
 /** For what a tool is for. */
 const MIN_ROOM = 40
@@ -17,6 +20,7 @@ interface ListFlags {
   readonly config?: string
   readonly profile?: string
   readonly group?: string
+  readonly search?: string
   readonly hidden?: boolean
   readonly json?: boolean
 }
@@ -29,6 +33,7 @@ core_fs_stat.
 Examples:
   tool-hub list
   tool-hub list --group util --json
+  tool-hub list --search 'create an issue'      tools by what they do, best first
   tool-hub list --profile minimal --hidden      what that profile hides, and why`
 
 /** `list`: the tools that an agent sees. */
@@ -37,6 +42,7 @@ export function describeList(command: Command): void {
     .description('List the tools that an agent sees: name, capabilities, names in dialects, purpose.')
     .option('--profile <name>', 'List as with this tools.profile: minimal, coding, messaging, full')
     .option('--group <name>', 'Only this group: files, group:fs')
+    .option('--search <text>', 'Only tools that do what the text says, best first, at most 50')
     .option('--hidden', 'Also list what the agent does not see, and why')
     .addHelpText('after', EXAMPLES)
     .action(list)
@@ -44,12 +50,27 @@ export function describeList(command: Command): void {
 
 async function list(flags: ListFlags): Promise<void> {
   const { options } = await readCliConfig(flags)
-  const listed = await openListing({ ...options, visibility: visibilityOf(options.visibility, flags) })
-  const tools = inGroup(listed, flags.group).filter(({ listing }) => listing.visible || flags.hidden)
+  const shown = { ...options, visibility: visibilityOf(options.visibility, flags) }
+  const listed = await openListing(shown)
+  const visible = inGroup(listed, flags.group).filter(({ listing }) => listing.visible || flags.hidden)
+  const tools = flags.search === undefined ? visible : await searchTools(shown, flags.search, visible)
   if (flags.json) return printJson(tools.map(({ listing, dialectNames }) => ({ ...listing, dialectNames })))
+  if (tools.length === 0 && flags.search !== undefined) return say('No tool has these words. Try others.')
   if (tools.length === 0) return say('No tool is visible here. tool-hub list --hidden says why.')
   const rows = tools.map(row)
   await print(table(isNarrow(rows) ? rows.map(withoutDialects) : rows))
+}
+
+/** The tools that a search of an agent finds, best first. */
+async function searchTools(options: HubOptions, query: string, listed: readonly Listed[]): Promise<readonly Listed[]> {
+  if (query.trim() === '') throw new UsageError('--search needs a text.', "Say what the tool should do: 'read a file'.")
+  const { withHubOf } = await import('../hub/with-hub.ts')
+  const byName = new Map(listed.map((each) => [each.listing.name, each]))
+  return withHubOf(options, async (hub) => {
+    await allReady(hub)
+    const { matches } = await hub.toolSearch.search(query, { limit: MAX_FOUND })
+    return matches.flatMap(({ tool }) => byName.get(tool) ?? [])
+  })
 }
 
 /** An unknown profile is refused where visibility is compiled, with the nearest name. */

@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path'
 import type { LoadedConfig } from '../../config/index.ts'
 import {
   type AnyTool,
+  arrangementsOf,
   didYouMean,
   type HubOptions,
   type Store,
@@ -11,9 +12,10 @@ import {
   ToolError,
   toWireName,
 } from '../../core/index.ts'
+import { features } from '../../features/generated/list/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { errnoOf, escapeLine, escapeText, once } from '../../lib/index.ts'
-import { compileVisibility, dialectOf } from '../../policy/index.ts'
+import { compilePins, compileVisibility, dialectOf } from '../../policy/index.ts'
 import type { RuleHolder } from '../../server/index.ts'
 import type { ServedHub } from '../../server/mcp/index.ts'
 import { type CatalogueEntry, catalogue, schemasOf } from '../../tools/index.ts'
@@ -258,7 +260,7 @@ export function deferHub(options: HubOptions, make: () => Promise<Hub>): Deferre
   }
   return {
     load,
-    cards: (asked) => made?.cards(asked) ?? cardsOf(options, asked?.dialect),
+    cards: (asked) => made?.cards(asked) ?? cardsOf(options, asked),
     onToolsChanged(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -272,16 +274,27 @@ export function deferHub(options: HubOptions, make: () => Promise<Hub>): Deferre
   }
 }
 
-function cardsOf({ visibility = {} }: HubOptions, dialect = dialectOf(visibility)): ReturnType<Hub['cards']> {
+type Asked = NonNullable<Parameters<Hub['cards']>[0]>
+
+function cardsOf(options: HubOptions, { dialect: asked, all = false }: Asked = {}): ReturnType<Hub['cards']> {
+  const { visibility = {} } = options
+  const dialect = asked ?? dialectOf(visibility)
   const sees = compileVisibility(visibility)
-  return catalogue
-    .filter(({ tool, names, group }) => sees({ name: tool.name, names, group }).visible)
-    .map((entry) => toCard(entry, dialect))
+  const entries = new Map(catalogue.map(({ tool, names, group }) => [tool.name, { name: tool.name, names, group }]))
+  const visible = catalogue.filter(({ tool }) => sees(entries.get(tool.name)!).visible)
+  const arranged = arrangementsOf(features, options).reduce<readonly ToolCard[]>(
+    (cards, { pin, arrange }) => {
+      const isPinned = compilePins(visibility, pin)
+      return arrange(cards, (tool) => isPinned(entries.get(tool)!))
+    },
+    visible.map((entry) => toCard(entry, dialect)),
+  )
+  return all ? arranged : arranged.filter(({ shown }) => shown !== 'never')
 }
 
 /** The same as a hub shows, which would have to be created for it. */
 function toCard({ tool, dialects }: CatalogueEntry, kind = ''): ToolCard {
-  const { name, title, description, capabilities } = tool
+  const { name, title, description, capabilities, tags = [] } = tool
   const { input, output, dialects: own } = schemasOf(name)
   const dialect = Object.hasOwn(dialects, kind) ? dialects[kind]!.fields : undefined
   return {
@@ -292,5 +305,6 @@ function toCard({ tool, dialects }: CatalogueEntry, kind = ''): ToolCard {
     ...(title !== undefined && { title }),
     capabilities,
     output,
+    ...(tags.length > 0 && { tags }),
   }
 }

@@ -329,6 +329,20 @@ export function listTools(registry: ToolTable, sees: (tool: RegisteredTool) => T
 
 const MAX_DIALECTS = 16
 
+/** Which cards are returned. */
+export interface CardOptions {
+  /** The dialect of the names. Default: that of the profile. */
+  readonly dialect?: string
+  /** Also tools that a model is never shown, although they can be called (`shown: 'never'`). Default: `false`. */
+  readonly all?: boolean
+}
+
+interface KnownCards {
+  readonly version: number
+  readonly cards: readonly ToolCard[]
+  readonly all: readonly ToolCard[]
+}
+
 interface CatalogOptions {
   readonly dialect?: string
   readonly within?: ToolCatalog
@@ -356,7 +370,7 @@ export class ToolCatalog {
   readonly #arrangement: ToolArrangement['arrange']
   readonly #isPinned: (tool: ToolNames) => boolean
   /** The cards by dialect, valid until a tool changes. */
-  readonly #cards = new Map<string | undefined, { readonly version: number; readonly cards: readonly ToolCard[] }>()
+  readonly #cards = new Map<string | undefined, KnownCards>()
 
   /**
    * `dialect` is the default dialect of listings. A tool that is hidden in the catalog `within` is hidden here too.
@@ -387,16 +401,17 @@ export class ToolCatalog {
     return listTools(this.#registry, (tool) => this.sees(tool)).filter(({ visible }) => visible || hidden)
   }
 
-  cards({ dialect = this.#dialect }: { readonly dialect?: string } = {}): readonly ToolCard[] {
+  cards({ dialect = this.#dialect, all = false }: CardOptions = {}): readonly ToolCard[] {
     const { version } = this.#registry
     const known = this.#cards.get(dialect)
-    if (known?.version === version) return known.cards
-    const all = this.#registry.cards({ dialect, only: (tool) => this.sees(tool).visible })
-    const cards = Object.freeze(this.#arrangement(all, (tool) => this.#pins(tool)))
+    if (known?.version === version) return all ? known.all : known.cards
+    const visible = this.#registry.cards({ dialect, only: (tool) => this.sees(tool).visible })
+    const arranged = Object.freeze(this.#arrangement(visible, (tool) => this.#pins(tool)))
+    const cards = Object.freeze(arranged.filter(({ shown }) => shown !== 'never'))
     // Bounded, because dialect names come from outside.
     if (this.#cards.size >= MAX_DIALECTS) this.#cards.clear()
-    this.#cards.set(dialect, { version, cards })
-    return cards
+    this.#cards.set(dialect, { version, cards, all: arranged })
+    return all ? arranged : cards
   }
 
   listForLLM(options?: { readonly dialect?: string }): WireTool[] {

@@ -66,6 +66,11 @@ export class ToolList {
     return { ...lists[era], tools: listed.map((each) => each[era]) }
   }
 
+  /** The tools of these canonical names, whether they are listed or not. */
+  some(names: ReadonlySet<string>): readonly Tool[] {
+    return this.#current().all.flatMap(({ card, modern }) => (names.has(card.tool) ? [modern] : []))
+  }
+
   /** The tool of a wire name, as it is or would be listed. */
   find(name: string): Tool | undefined {
     return this.#current().byName.get(name)?.modern
@@ -92,7 +97,7 @@ export class ToolList {
   }
 
   #current(): Lists {
-    this.#lists ??= build(this.#hub.cards({ dialect: this.#dialect }))
+    this.#lists ??= build(this.#hub.cards({ dialect: this.#dialect, all: true }))
     return this.#lists
   }
 

@@ -29,6 +29,15 @@ describe('findTools', () => {
     expect(found('write:fs')).toEqual(['fs.write'])
   })
 
+  it('puts first what the service finds, in its order, and adds what has the words', () => {
+    const all = [...tools, tool('web.fetch', { description: 'Reads a page.' })]
+    const list = findTools(all, { text: 'reads', withHidden: false, found: ['web.fetch', 'fs.write'] })
+    expect(list.map(({ group, tools: members }) => [group, members.map((entry) => entry.tool)])).toEqual([
+      ['web', ['web.fetch']],
+      ['fs', ['fs.write', 'fs.read']],
+    ])
+  })
+
   it('shows hidden ones only when they are wanted', () => {
     expect(found('search')).toEqual([])
     expect(found('search', true)).toEqual(['web.search'])

@@ -12,7 +12,7 @@ import { Loaded } from '../../components/resource.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { useRowKeys } from '../../components/table.tsx'
 import { VisibleText } from '../../components/text.tsx'
-import { useMediaQuery } from '../../lib/hooks.ts'
+import { useMediaQuery, useSettled } from '../../lib/hooks.ts'
 import { useShortcut } from '../../lib/shortcuts.ts'
 import { navigate, useSearchParam } from '../../router/router.ts'
 import type { PageProps } from '../../router/routes.tsx'
@@ -20,6 +20,8 @@ import { CapabilityIcons, CapabilityLegend } from './capabilities.tsx'
 import { findTools, toolPath } from './find-tools.ts'
 import { ToolPanel } from './tool-panel.tsx'
 import styles from './tools.module.css'
+
+const MAX_SEARCH_CHARS = 2_000
 
 /** The list of tools, and the selected tool: its schema, and a form to try it. */
 export default function ToolsPage({ params: { tool } }: PageProps) {
@@ -45,6 +47,13 @@ export default function ToolsPage({ params: { tool } }: PageProps) {
   )
 }
 
+/** The names of the tools that do what a text says, best first. */
+async function searchTools(text: string): Promise<string[]> {
+  if (text === '') return []
+  const found = await api.tools({ search: text.slice(0, MAX_SEARCH_CHARS) })
+  return found.map(({ tool }) => tool)
+}
+
 function firstTool(tools: readonly ToolEntry[]): string | undefined {
   const [group] = findTools(tools, { text: '', withHidden: false })
   return group?.tools[0]?.tool
@@ -56,7 +65,12 @@ function Catalogue({ tools, selected }: { tools: readonly ToolEntry[]; selected:
   const [hidden, setHidden] = useSearchParam('hidden')
   const list = useRef<HTMLElement>(null)
   const withHidden = hidden === 'show'
-  const groups = useMemo(() => findTools(tools, { text, withHidden }), [tools, text, withHidden])
+  const wanted = useSettled(text.trim())
+  const { data: found } = useResource(['tools', 'search', wanted], () => searchTools(wanted))
+  const groups = useMemo(
+    () => findTools(tools, { text, withHidden, found: text.trim() === wanted ? found : undefined }),
+    [tools, text, withHidden, found, wanted],
+  )
   const rows = groups.flatMap((group) => group.tools)
   const hiddenCount = tools.filter(({ visible }) => !visible).length
   useRowKeys({

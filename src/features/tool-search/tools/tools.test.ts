@@ -152,7 +152,8 @@ describe('core/tool.call', () => {
       ['mail.send', input],
     ])
     expect(through).toMatchObject({ ok: true, data: direct.data, content: direct.content })
-    const kinds = async (run: string) => (await eventsOf(hub, run)).map(({ type, tool }) => [type, tool])
+    const kinds = async (run: string) =>
+      (await eventsOf(hub, run)).map((event) => [event.type, 'tool' in event && event.tool])
     expect(await kinds('through')).toEqual(await kinds('direct'))
   })
 
