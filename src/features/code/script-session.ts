@@ -1,4 +1,4 @@
-import { callerGone, type FeatureCall, isCallerGone, type ToolResult, type ToolCard } from '../../core/index.ts'
+import { callerGone, type FeatureCall, isCallerGone, type ToolCard, type ToolResult } from '../../core/index.ts'
 import { hashJson } from '../../lib/index.ts'
 import {
   DEFAULT_SCRIPT_LIMITS,
