@@ -63,8 +63,7 @@ interface OpenCall {
   approval: string | undefined
   /** Whether the call has ended, and the request stays in the store. */
   isFiled: boolean
-  /** Ends the call so that its request stays. */
-  readonly leave: AbortController
+  readonly control: ScriptCallControl
 }
 
 type MutableEntry = { -readonly [Key in keyof ScriptCallEntry]: ScriptCallEntry[Key] }
@@ -139,10 +138,10 @@ export class ScriptSession {
     const isIdle = this.#open.size > 0 && [...this.#open.values()].every(({ approval }) => approval !== undefined)
     if (!isIdle || this.#state !== 'running' || this.#parts.keeper.problem !== undefined) return false
     this.#state = 'suspended'
-    for (const { leave } of this.#open.values()) {
-      const options = { code: 'APPROVAL_UNAVAILABLE' as const, details: { waits: true } }
-      leave.abort(callerGone('The script that makes this call is suspended until somebody answers.', options))
-    }
+    const options = { code: 'APPROVAL_UNAVAILABLE' as const, details: { waits: true } }
+    const reason = callerGone('The script that makes this call is suspended until somebody answers.', options)
+    // Their requests stay in the store.
+    for (const { control } of this.#open.values()) control.abort(reason)
     this.#setSuspended()
     this.#stop.abort()
     return true
@@ -189,13 +188,13 @@ export class ScriptSession {
     const { call, setup, keeper } = this.#parts
     const { seq, line } = made
     const { tool, input } = askedOf(made)
-    const open: OpenCall = { approval: undefined, isFiled: false, leave: new AbortController() }
+    const open: OpenCall = { approval: undefined, isFiled: false, control }
     this.#open.set(seq, open)
     let resumeClock: (() => void) | undefined
     const result = await call.call(tool, input, {
       script: { id: setup.id, sha256: setup.sha256, seq, ...(line !== undefined && { line }) },
       repeatKey: `script:${setup.id}:${seq}`,
-      signal: AbortSignal.any([control.signal, open.leave.signal]),
+      signal: control.signal,
       onEvent: (event) => {
         if (event.type === 'approval-requested') {
           open.approval = event.request.id

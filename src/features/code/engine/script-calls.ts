@@ -152,9 +152,9 @@ class CallInFlight implements ScriptCallControl {
     return end
   }
 
-  abort(): void {
+  abort(reason?: unknown): void {
     this.#controller ??= new AbortController()
-    this.#controller.abort()
+    this.#controller.abort(reason)
   }
 
   end(): void {

@@ -62,6 +62,8 @@ export interface ScriptCallControl {
   readonly signal: AbortSignal
   /** Stops the wall time, e.g. while a person decides, until the returned function is called or the call is answered. */
   pauseClock(): () => void
+  /** Aborts the signal of this call alone, with this reason. */
+  abort(reason: unknown): void
 }
 
 /** One line that a script wrote to its console. */
