@@ -1,13 +1,14 @@
-// Measures the policy on public benchmarks. See docs/reference/evals.md.
+// Measures the policy and the search for tools on public benchmarks. See docs/reference/evals.md.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runSuite } from './agentdojo.mjs'
 import { POLICIES } from './policies.mjs'
-import { summarise, tables } from './report.mjs'
+import { share, summarise, tables } from './report.mjs'
+import { measureToolSearch, toolSearchTable } from './tool-search.mjs'
 
 const USAGE = `npm run evals -- --suites DIR [--json] [--no-docs]
-DIR holds agentdojo/traces.json: { suite: { tools, user, inj } }.`
+DIR holds agentdojo/traces.json: { suite: { tools, user, inj } }, and any tool-search/*.json: { tools, tasks }.`
 const PAGE = new URL('../docs/reference/evals.md', import.meta.url)
 const BEGIN = '<!-- figures: written by npm run evals -->'
 
@@ -18,10 +19,11 @@ const started = performance.now()
 const report = {}
 for (const policy of Object.keys(POLICIES)) report[policy] = summarise(await runAll({ policy }))
 report['recommended, values remembered'] = summarise(await runAll({ policy: 'recommended', remembers: true }))
+const toolSearch = await measureToolSearch(flags.suites).catch((error) => refuse(error.message))
 const seconds = (performance.now() - started) / 1_000
 
 if (flags.docs) writePage()
-console.log(flags.json ? JSON.stringify({ seconds, report }, null, 2) : figures())
+console.log(flags.json ? JSON.stringify({ seconds, report, toolSearch }, null, 2) : figures())
 
 /** The suites of one policy run side by side, each with its own hub and server. */
 async function runAll(options) {
@@ -34,13 +36,15 @@ async function runAll(options) {
 
 function figures() {
   const { main, variants, causes } = tables(report)
-  return `${main}\n\n${variants}\n\nWhat asks with \`recommended\`:\n\n${causes}\n\n${seconds.toFixed(0)} s`
+  const search = toolSearchTable(toolSearch, share)
+  return `${main}\n\n${variants}\n\nWhat asks with \`recommended\`:\n\n${causes}\n\n${search}\n\n${seconds.toFixed(0)} s`
 }
 
 function writePage() {
   const [text] = readFileSync(PAGE, 'utf8').split(BEGIN)
   const { main, variants, causes } = tables(report)
-  const parts = [main, '### Other spellings', 'Attacks that run.', variants, '### What asks', causes]
+  const search = ['### Tool search', toolSearchTable(toolSearch, share)]
+  const parts = [main, '### Other spellings', 'Attacks that run.', variants, '### What asks', causes, ...search]
   writeFileSync(PAGE, `${text}${BEGIN}\n\n${parts.join('\n\n')}\n`)
 }
 

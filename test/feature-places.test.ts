@@ -23,6 +23,9 @@ const NOT_COUNTED = /\.generated\.ts$|^src\/store\/sqlite\/migrations\.ts$/
 const EXPORTED = 'Config|Store|Suite|Routes|Client|Command'
 
 const run = promisify(execFile)
+
+/** The folder of a feature: its name in kebab-case. */
+const folderOf = (feature: string) => feature.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 const production = sourceFiles('src').filter(
   (file) => !/\.(test|test-d|examples)\.ts$/.test(file) && !file.startsWith('src/features/'),
 )
@@ -85,7 +88,9 @@ async function compileRenamed(): Promise<readonly Problem[]> {
     }),
   )
   for (const [file, text] of Object.entries(PROBES)) writeFileSync(join(copy, file), text)
-  const list = FEATURES.map((feature) => `export { renamed_${feature} } from './renamed-${feature}/index.ts'\n`)
+  const list = FEATURES.map(
+    (feature) => `export { renamed_${feature} } from './renamed-${folderOf(feature)}/index.ts'\n`,
+  )
   writeFileSync(join(copy, 'src/features/index.ts'), list.join(''))
   for (const feature of FEATURES) renameFeature(join(copy, 'src/features'), feature)
   const { generateFeatureLists } = await import(join(copy, 'scripts/generate-features.mjs'))
@@ -107,8 +112,8 @@ async function compileRenamed(): Promise<readonly Problem[]> {
 
 /** Renames the folder, what its files export by the name of the feature, and the keys that it declares. */
 function renameFeature(folder: string, feature: string): void {
-  const renamed = join(folder, `renamed-${feature}`)
-  renameSync(join(folder, feature), renamed)
+  const renamed = join(folder, `renamed-${folderOf(feature)}`)
+  renameSync(join(folder, folderOf(feature)), renamed)
   for (const name of readdirSync(renamed).filter((file) => file.endsWith('.ts'))) {
     const file = join(renamed, name)
     const text = readFileSync(file, 'utf8')
@@ -121,8 +126,14 @@ function renameFeature(folder: string, feature: string): void {
 
 /** Its folder, and the keys that its `declare module` adds. */
 function keysOf(feature: string): readonly string[] {
-  const source = readFileSync(`src/features/${feature}/index.ts`, 'utf8')
-  return [...new Set([feature, ...[...source.matchAll(/^ {4}readonly (\w+)\??: /gm)].map(([, key]) => key!)])]
+  const source = readFileSync(`src/features/${folderOf(feature)}/index.ts`, 'utf8')
+  return [
+    ...new Set([
+      feature,
+      folderOf(feature),
+      ...[...source.matchAll(/^ {4}readonly (\w+)\??: /gm)].map(([, key]) => key!),
+    ]),
+  ]
 }
 
 /** The files with a problem that mentions a key of the feature: in quotes, in a path, or in a list of properties. */
@@ -136,7 +147,9 @@ function textsOf(feature: string): RegExp {
   const { capability } = features.find(({ name }) => name === feature)!
   const tools = catalogue.flatMap(({ tool }) => (tool.capabilities.includes(capability) ? tool.name : []))
   const names = tools.map((name) => name.replaceAll('.', String.raw`\.`))
-  const tables = [...readIfThere(`src/features/${feature}/store.ts`).matchAll(/CREATE (?:VIRTUAL )?TABLE (\w+)/g)]
+  const tables = [
+    ...readIfThere(`src/features/${folderOf(feature)}/store.ts`).matchAll(/CREATE (?:VIRTUAL )?TABLE (\w+)/g),
+  ]
   const statements = tables.map(([, table]) => `\\b(?:FROM|INTO|UPDATE|TABLE|JOIN) ${table}`)
   return new RegExp(`(?<![\\w/.])(?:${[...names, ...statements].join('|')})\\b`)
 }

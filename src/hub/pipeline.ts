@@ -18,7 +18,15 @@ import { execute } from './pipeline/execute.ts'
 import { claimKey, claimPlace, takeLimits } from './pipeline/limits.ts'
 import { endAnyway, recordEnd, recordIntent } from './pipeline/record.ts'
 import { fail, failWithData, rehearsed, type Settled, succeed } from './pipeline/settle.ts'
-import { checkInputSize, checkOptions, findTool, rewrite, translate, unwrap, validate } from './pipeline/validate.ts'
+import {
+  checkInputSize,
+  checkOptions,
+  findTool,
+  rewrite,
+  translate,
+  unwrapCall,
+  validate,
+} from './pipeline/validate.ts'
 import type { RunState, Runtime } from './runtime.ts'
 
 /** The recorded origin of the taint if the caller marks a call as untrusted. */
@@ -184,7 +192,12 @@ export async function judge(
   if (waiting) await waiting
   if (call.dialect) await withinTimeout(runtime, call, translate(runtime, call, call.dialect), 'its dialect')
   if (call.tool.tool.standsFor) {
-    const name = await withinTimeout(runtime, call, unwrap(runtime, run, call, call.tool.tool.standsFor), 'its schema')
+    const name = await withinTimeout(
+      runtime,
+      call,
+      unwrapCall(runtime, run, call, call.tool.tool.standsFor),
+      'its schema',
+    )
     return judge(runtime, run, begun, name)
   }
   const judged = await judgeInput(runtime, run, call)

@@ -29,4 +29,4 @@ export {
   VERSION,
   withStop,
 } from './text.ts'
-export { COMMON_WORDS, foldText, isUnspaced, withoutPlural, wordPieces } from './words.ts'
+export { COMMON_WORDS, foldLetters, isUnspaced, withoutPlural, wordPieces } from './words.ts'

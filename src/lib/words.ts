@@ -15,7 +15,7 @@ export const COMMON_WORDS: ReadonlySet<string> = new Set(
 )
 
 /** Removes differences of case, width and accents. */
-export function foldText(text: string): string {
+export function foldLetters(text: string): string {
   if (IS_PLAIN.test(text)) return text.toLowerCase()
   return text.normalize('NFKD').replace(ACCENTS, '').normalize('NFC').toLowerCase()
 }

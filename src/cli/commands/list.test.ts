@@ -21,6 +21,15 @@ describe.concurrent('tool-hub list and show', () => {
     expect(JSON.parse(json).data.text).toContain('\u202e')
   })
 
+  it('searches, best first, and says if nothing has the words', async () => {
+    const { stdout } = await folder.run(['list', '--search', 'current time', '--json'])
+    const found: { name: string }[] = JSON.parse(stdout)
+    expect(found[0]!.name).toBe('core/util.time.now')
+    expect((await folder.run(['list', '--search', 'writes a note'])).stdout).toMatch(/^test\/note /)
+    expect((await folder.run(['list', '--search', 'xylophone'])).stderr).toContain('No tool has these words')
+    expect((await folder.run(['list', '--search', ' '])).code).toBe(2)
+  })
+
   it('says why a tool is hidden', async () => {
     const words = ['list', '--profile', 'minimal', '--group', 'util']
     expect((await folder.run([...words, '--json'])).stdout).toBe('[]\n')

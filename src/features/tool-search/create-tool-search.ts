@@ -55,57 +55,67 @@ export function createToolSearch(
   }
 }
 
+/** The tools of one caller, prepared for searches. */
+interface Prepared {
+  readonly tools: readonly ToolCard[]
+  readonly index: ToolIndex
+  /** The server of each tool; `undefined` for a tool that only finds others. */
+  readonly servers: readonly (string | undefined)[]
+  readonly allServers: ReadonlySet<string>
+}
+
+async function prepare(tools: readonly ToolCard[]): Promise<Prepared> {
+  const servers = tools.map(({ tool, finds }) => (finds === undefined ? serverOf(tool) : undefined))
+  const allServers = new Set(servers.filter((server) => server !== undefined))
+  return { tools, index: await ToolIndex.of(tools), servers, allServers }
+}
+
 function createSearch(options: ToolSearchOptions, host: FeatureHost): Search {
   // A list of tools is the same object until a tool changes, and is then collected with its index.
-  const indexes = new WeakMap<readonly ToolCard[], Promise<ToolIndex>>()
-  const vectors = new WeakMap<object, { readonly text: string; readonly vector: Float32Array }>()
-  return async (query, { tools, server, limit = DEFAULT_LIMIT, signal = new AbortController().signal }) => {
+  const known = new WeakMap<readonly ToolCard[], Promise<Prepared>>()
+  const vectors: Embedding['vectors'] = new WeakMap()
+  return async (query, { tools, server, limit = DEFAULT_LIMIT, signal = NEVER_ABORTED }) => {
     throwIfAborted(signal)
-    const indexing = indexes.get(tools) ?? ToolIndex.of(tools)
-    indexes.set(tools, indexing)
-    const index = await indexing
-    const isAsked = askedTools(tools, server)
+    const preparing = known.get(tools) ?? prepare(tools)
+    known.set(tools, preparing)
+    const prepared = await preparing
+    const isAsked = askedTools(prepared, server)
     const wanted = Math.max(1, Math.min(limit, MAX_LIMIT))
-    const byWords = index.search(query, isAsked, options.embed ? MERGED : wanted)
-    const near =
-      options.embed &&
-      (await nearest(
-        query,
-        tools.filter((_, place) => isAsked(place)),
-        { ...options, host, vectors, signal },
-      ))
-    if (!near) return toMatches(tools, byWords)
-    if ('notice' in near) return { ...toMatches(tools, byWords.slice(0, wanted)), notice: near.notice }
-    const merged = mergeRanks([byWords.map((place) => tools[place]!), near.tools], ({ tool }) => tool)
-    const places = new Map(tools.map(({ tool }, place) => [tool, place]))
+    const byWords = prepared.index.search(query, isAsked, options.embed ? MERGED : wanted)
+    if (!options.embed) return toMatches(prepared, byWords)
+    const asked = [...tools.keys()].filter(isAsked)
+    const near = await nearest(query, prepared, asked, { ...options, host, vectors, signal })
+    if ('notice' in near) return { ...toMatches(prepared, byWords.slice(0, wanted)), notice: near.notice }
+    const merged = mergeRanks([byWords, near.places], (place) => place)
     return toMatches(
-      tools,
-      merged.slice(0, wanted).map(([{ tool }]) => places.get(tool)!),
+      prepared,
+      merged.slice(0, wanted).map(([place]) => place),
     )
   }
 }
 
+const NEVER_ABORTED = new AbortController().signal
+
 /** The tools that a search looks at: no tool that only finds others. Throws NOT_FOUND for a server that has none. */
-function askedTools(tools: readonly ToolCard[], server: string | undefined): (place: number) => boolean {
-  const isFound = (place: number) => tools[place]!.finds === undefined
-  if (server === undefined) return isFound
-  const wanted = server.trim().toLowerCase()
-  const servers = new Set(tools.filter(({ finds }) => finds === undefined).map(({ tool }) => serverOf(tool)))
-  const named = [...servers].filter((each) =>
-    [each, each.slice(each.indexOf('/') + 1)].some((name) => name.toLowerCase() === wanted),
+function askedTools({ servers, allServers }: Prepared, asked: string | undefined): (place: number) => boolean {
+  if (asked === undefined) return (place) => servers[place] !== undefined
+  const wanted = asked.trim().toLowerCase()
+  const named = new Set(
+    [...allServers].filter((server) =>
+      [server, server.slice(server.indexOf('/') + 1)].some((name) => name.toLowerCase() === wanted),
+    ),
   )
-  if (named.length === 0)
-    throw new ToolError('NOT_FOUND', `No visible tool belongs to the server ${JSON.stringify(server.slice(0, 128))}.`, {
-      hint: didYouMean(server, servers) || 'Search without server.',
-    })
-  return (place) => isFound(place) && named.includes(serverOf(tools[place]!.tool))
+  if (named.size === 0) {
+    const message = `No visible tool belongs to the server ${JSON.stringify(asked.slice(0, 128))}.`
+    throw new ToolError('NOT_FOUND', message, { hint: didYouMean(asked, allServers) || 'Search without server.' })
+  }
+  return (place) => named.has(servers[place] ?? '')
 }
 
-function toMatches(tools: readonly ToolCard[], places: readonly number[]): ToolMatches {
-  const matches = places.map((place) => toMatch(tools[place]!))
-  const shown = new Set(matches.map(({ tool }) => serverOf(tool)))
-  const servers = new Set(tools.filter(({ finds }) => finds === undefined).map(({ tool }) => serverOf(tool)))
-  return { matches, otherServers: [...servers].filter((server) => !shown.has(server)) }
+function toMatches({ tools, servers, allServers }: Prepared, places: readonly number[]): ToolMatches {
+  const shown = new Set(places.map((place) => servers[place]))
+  const otherServers = [...allServers].filter((server) => !shown.has(server))
+  return { matches: places.map((place) => toMatch(tools[place]!)), otherServers }
 }
 
 function toMatch({ name, tool, description, parameters }: ToolCard): ToolMatch {
@@ -142,29 +152,32 @@ interface Embedding extends Pick<ToolSearchOptions, 'embed' | 'timeoutMs'> {
   readonly signal: AbortSignal
 }
 
-/** The tools by meaning, nearest first; a notice if the embedding fails. Each tool is embedded once. */
+/** The places of tools by meaning, nearest first; a notice if the embedding fails. Each tool is embedded once. */
 async function nearest(
   query: string,
-  tools: readonly ToolCard[],
+  { tools }: Prepared,
+  asked: readonly number[],
   embedding: Embedding,
-): Promise<{ readonly tools: readonly ToolCard[] } | { readonly notice: string }> {
+): Promise<{ readonly places: readonly number[] } | { readonly notice: string }> {
   const { vectors, signal } = embedding
   try {
-    const texts = tools.map((card) => ({ card, text: `${card.tool}\n${card.description}` }))
-    const missing = texts.filter(({ card, text }) => vectors.get(card.parameters)?.text !== text)
+    const texts = asked.map((place) => {
+      const { tool, description, parameters } = tools[place]!
+      return { place, key: parameters, text: `${tool}\n${description}` }
+    })
+    const missing = texts.filter(({ key, text }) => vectors.get(key)?.text !== text)
     for (let from = 0; from < missing.length; from += TEXTS_PER_CALL) {
       const batch = missing.slice(from, from + TEXTS_PER_CALL)
       const made = await embedTexts(
         batch.map(({ text }) => text),
         embedding,
       )
-      for (const [place, { card, text }] of batch.entries())
-        vectors.set(card.parameters, { text, vector: made[place]! })
+      for (const [at, { key, text }] of batch.entries()) vectors.set(key, { text, vector: made[at]! })
     }
     const [wanted] = await embedTexts([query], embedding)
-    const scored = tools.map((card) => ({ card, score: likeness(wanted!, vectors.get(card.parameters)!.vector) }))
+    const scored = texts.map(({ place, key }) => ({ place, score: likeness(wanted!, vectors.get(key)!.vector) }))
     const best = scored.sort((one, other) => other.score - one.score).slice(0, MERGED)
-    return { tools: best.map(({ card }) => card) }
+    return { places: best.map(({ place }) => place) }
   } catch (error) {
     throwIfAborted(signal)
     return { notice: `The embedding failed, so tools are compared by words only: ${messageOf(error).slice(0, 200)}` }

@@ -16,7 +16,7 @@ interface Postings {
 const COUNTED = new WeakMap<object, { readonly key: string; readonly words: ToolWords }>()
 
 /** Tools that are indexed in one turn of the event loop. */
-const TOOLS_PER_TURN = 500
+const TOOLS_PER_TURN = 100
 
 /**
  * An index of tools by their words: BM25F. It is made of the tools that one caller sees, and of nothing else, so that a

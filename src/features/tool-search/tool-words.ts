@@ -1,4 +1,4 @@
-import { COMMON_WORDS, foldText, isUnspaced, withoutPlural, wordPieces } from '../../lib/index.ts'
+import { COMMON_WORDS, foldLetters, isUnspaced, withoutPlural, wordPieces } from '../../lib/index.ts'
 
 /** A tool as the index reads it. */
 export interface IndexedTool {
@@ -77,7 +77,7 @@ export function queryTerms(query: string): { readonly words: readonly string[]; 
 /** The words of a text in order; `camelCase` and `snake_case` are two each, and scripts without spaces become pairs. */
 function* wordsOf(text: string): Generator<string> {
   const split = text.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
-  for (const piece of wordPieces(foldText(split))) {
+  for (const piece of wordPieces(foldLetters(split))) {
     if (!isUnspaced(piece)) {
       yield piece.slice(0, MAX_WORD_LENGTH)
       continue

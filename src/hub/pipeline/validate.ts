@@ -71,7 +71,7 @@ export async function translate(
  * directly: a rule may deny the outer call, but it never asks for an approval and allows nothing. Throws LOOP_DETECTED if
  * the inner call stands for another one, too.
  */
-export async function unwrap(
+export async function unwrapCall(
   runtime: Runtime,
   run: RunState,
   call: FoundCall,

@@ -101,6 +101,24 @@ describe('looking', () => {
     expect(json.tools.filter(isRight)).toHaveLength(1)
   })
 
+  it.each([
+    ['hub', (tool: Record<string, unknown>) => tool.tool],
+    ['openai', (tool: Record<string, unknown>) => (tool.function as { name?: string })?.name],
+    ['anthropic', (tool: Record<string, unknown>) => tool.name],
+    ['mcp', (tool: Record<string, unknown>) => tool.name],
+  ])('searches tools, best first, as %s wants them', async (form, nameOf) => {
+    const search = async (text: string, token = caller) => {
+      const { json } = await served.ask('GET', `/v1/tools?form=${form}&search=${encodeURIComponent(text)}`, token)
+      return json.tools.map(nameOf).map((name: string) => name.replaceAll(/[./]/g, '_'))
+    }
+    const found = await search('read a text file')
+    expect(found[0]).toBe('core_fs_readText')
+    expect(found.length).toBeLessThanOrEqual(50)
+    expect(await search('xylophone')).toEqual([])
+    const narrow = await served.newToken(`searches-${form}`, ['call'], { profile: 'minimal' })
+    expect(await search('read a text file', narrow)).not.toContain('core_fs_readText')
+  })
+
   it('lists what is hidden only when asked to, and says why', async () => {
     const narrow = await served.newToken('narrow', ['call'], { profile: 'minimal' })
     const list = async (query: string) =>
@@ -132,6 +150,7 @@ describe('looking', () => {
       '/v1/calls?limit=many',
       '/v1/calls?limit=1&limit=2',
       '/v1/tools?form=xml',
+      '/v1/tools?search=',
       '/v1/events?types=x',
     ]) {
       const { status, json } = await served.ask('GET', path, reader)

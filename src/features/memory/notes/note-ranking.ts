@@ -1,6 +1,6 @@
 import { ToolError } from '../../../core/index.ts'
 import { compareIds, type Work } from '../../../core/sql/index.ts'
-import { COMMON_WORDS, foldText, isUnspaced, withoutPlural, wordPieces } from '../../../lib/index.ts'
+import { COMMON_WORDS, foldLetters, isUnspaced, withoutPlural, wordPieces } from '../../../lib/index.ts'
 import type { FoundNote, StoredNote } from '../store.ts'
 
 /** A search, with its words prepared. */
@@ -129,7 +129,7 @@ const MAX_WORDS = 32
 
 /** The words of a text, with repetitions; for scripts without spaces, each character and each pair of characters. */
 export function* textWords(text: string): Generator<string> {
-  for (const piece of wordPieces(foldText(text))) {
+  for (const piece of wordPieces(foldLetters(text))) {
     if (!isUnspaced(piece)) {
       yield stem(piece)
       continue
@@ -149,7 +149,7 @@ export function queryWords(text: string): readonly string[] {
       { hint: 'Use fewer words.' },
     )
   const words = new Set<string>()
-  for (const piece of wordPieces(foldText(text))) {
+  for (const piece of wordPieces(foldLetters(text))) {
     if (!isUnspaced(piece)) {
       words.add(stem(piece))
       continue
@@ -164,7 +164,7 @@ export function queryWords(text: string): readonly string[] {
 
 /** A tag for comparison: trimmed, without case and accents. */
 export function foldTag(tag: string): string {
-  return foldText(tag).trim()
+  return foldLetters(tag).trim()
 }
 
 /** A word for comparison: of bounded length, and without an English plural. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ChatToolCallDelta, collectToolCalls } from './openai.ts'
+import { type ChatToolCallDelta, collectToolCalls } from './collect-tool-calls.ts'
 
 const chunk = (...tool_calls: ChatToolCallDelta[]) => ({ choices: [{ index: 0, delta: { tool_calls } }] })
 
