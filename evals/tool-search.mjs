@@ -27,10 +27,15 @@ async function measureFile(file) {
   const hub = open(data.tools)
   try {
     const found = await measureRecall(hub, data)
+    const untagged = await measureRecall(hub, data, ({ tags: _, ...card }) => ({
+      ...card,
+      parameters: { ...card.parameters },
+    }))
     return {
       tools: data.tools.length,
       servers: new Set(data.tools.map(({ server }) => server)).size,
       ...found,
+      untagged: untagged.hits,
       listings: SIZES.map((more) => measureListing(serversUpTo(data.tools, more))),
       isStable: listingIn(file) === listingIn(file, '--reversed') && listingIn(file) === listingHash(hub),
       ...(await measureTime(hub, data)),
@@ -41,8 +46,11 @@ async function measureFile(file) {
 }
 
 /** Where a task has as many steps as tools, step `i` is the query for tool `i`; a tool of that name counts. */
-async function measureRecall(hub, { tools, tasks }) {
-  const cards = hub.cards({ all: true }).filter(({ tool }) => !tool.startsWith('core/'))
+async function measureRecall(hub, { tools, tasks }, change = (card) => card) {
+  const cards = hub
+    .cards({ all: true })
+    .filter(({ tool }) => !tool.startsWith('core/'))
+    .map(change)
   const wanted = new Map(nameAll(tools).map(({ name, tool }) => [name, tool.name]))
   const pairs = tasks
     .filter((task) => task.steps.length === task.tools.length)
@@ -157,12 +165,13 @@ function readSuite(file) {
 /** The table of all files, as Markdown. */
 export function toolSearchTable(report, share) {
   const lines = Object.entries(report).flatMap(([name, figures]) => {
-    const { tools, servers, queries, hits, listings, isStable, indexMs, queryMs } = figures
+    const { tools, servers, queries, hits, untagged, listings, isStable, indexMs, queryMs } = figures
     return [
       `| ${name} | tools, servers | ${tools}, ${servers} |`,
       ...PLACES.map(
         (most) => `| ${name} | recall@${most} | ${(hits[most] / queries).toFixed(3)}: ${share(hits[most], queries)} |`,
       ),
+      `| ${name} | recall@5, servers in ASCII only | ${(untagged[5] / queries).toFixed(3)}: ${share(untagged[5], queries)} |`,
       ...listings.map(
         (each) =>
           `| ${name} | listing of a hub with ${each.tools} of them | ${each.listed} of ${each.schemas} tokens (${(100 * each.share).toFixed(1)} %) |`,

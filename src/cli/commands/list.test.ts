@@ -25,7 +25,7 @@ describe.concurrent('tool-hub list and show', () => {
     const { stdout } = await folder.run(['list', '--search', 'current time', '--json'])
     const found: { name: string }[] = JSON.parse(stdout)
     expect(found[0]!.name).toBe('core/util.time.now')
-    expect((await folder.run(['list', '--search', 'writes a note'])).stdout).toMatch(/^test\/note /)
+    expect((await folder.run(['list', '--search', 'writes a note'])).stdout).toMatch(/^test\/note /m)
     expect((await folder.run(['list', '--search', 'xylophone'])).stderr).toContain('No tool has these words')
     expect((await folder.run(['list', '--search', ' '])).code).toBe(2)
   })
