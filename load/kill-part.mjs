@@ -1,7 +1,8 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { auditVerify } from './audit-verify.mjs'
+import { endOpenRuns } from './end-open-runs.mjs'
 import { HttpClient } from './http-client.mjs'
 import { KillWorker } from './kill-worker.mjs'
 import { makeTokens } from './make-tokens.mjs'
@@ -12,8 +13,6 @@ const WORKERS = 24
 const ASKS_A_ROUND = 2
 const MIN_MS = 200
 const MAX_MS = 900
-const POLL_MS = 100
-const MAX_TRIES = 600
 
 /** Kills the service under load, again and again: nothing that was acknowledged is lost, nothing happens twice. */
 export async function runKills(checks, folder, { kills }) {
@@ -38,27 +37,10 @@ export async function runKills(checks, folder, { kills }) {
   await asks.check(checks, client, service)
   client.close()
   await service.stop()
-  await endOpenRuns(folder, port)
+  await endOpenRuns(folder)
   await checkEffects(checks, folder, workers)
   await checkRecords(checks, folder, workers)
   await auditVerify(checks, folder)
-}
-
-/** A service ends what a kill left open in the background, unless it is stopped before: on a busy machine, the next one does. */
-async function endOpenRuns(folder, port) {
-  const service = await startProcess(folder, { port })
-  for (let tries = 0; tries < MAX_TRIES && (await hasOpenRun(folder)); tries++) await wait(POLL_MS)
-  await service.stop()
-}
-
-async function hasOpenRun(folder) {
-  const runs = join(folder, 'runs')
-  for (const run of await readdir(runs)) {
-    const events = await stat(join(runs, run, 'events.jsonl')).catch(() => undefined)
-    const head = await readFile(join(runs, run, 'head.json'), 'utf8').catch(() => '{}')
-    if (events && JSON.parse(head).bytes !== events.size) return true
-  }
-  return false
 }
 
 async function makeWorkers(service) {

@@ -6,12 +6,13 @@ const FLAGS = {
   agents: { type: 'string', default: '200' },
   idle: { type: 'string', default: '500' },
   kills: { type: 'string', default: '20' },
+  suspends: { type: 'string', default: '1000' },
   part: { type: 'string', multiple: true },
   keep: { type: 'boolean', default: false },
 }
 
 /** The parts, in their order. */
-export const PARTS = ['load', 'kills', 'faults']
+export const PARTS = ['load', 'kills', 'faults', 'scripts']
 
 /** What the command line says: `--ci` is short enough for every change, and leaves nothing out. */
 export function readOptions(args) {
@@ -25,6 +26,8 @@ export function readOptions(args) {
     agents: numberOf('agents', values.agents, 2_000),
     idle: numberOf('idle', values.idle, 20_000),
     kills: numberOf('kills', values.kills, 1_000),
+    /** How often a script is suspended, its process killed, and another one continues it. */
+    suspends: values.ci ? 100 : numberOf('suspends', values.suspends, 100_000),
     /** Leaves the folder for a look. */
     keep: values.keep,
   }

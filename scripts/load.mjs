@@ -5,9 +5,10 @@ import { runFaults } from '../load/fault-part.mjs'
 import { runKills } from '../load/kill-part.mjs'
 import { runLoad } from '../load/load-part.mjs'
 import { readOptions } from '../load/options.mjs'
+import { runScripts } from '../load/script-part.mjs'
 import { makeServiceFolder } from '../load/service-folder.mjs'
 
-const RUN = { load: runLoad, kills: runKills, faults: runFaults }
+const RUN = { load: runLoad, kills: runKills, faults: runFaults, scripts: runScripts }
 
 const options = readOptions(process.argv.slice(2))
 const checks = new Checks()
