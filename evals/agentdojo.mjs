@@ -12,15 +12,9 @@ const REMEMBERED = { decision: 'allow', remember: 'always', covers: 'values' }
  * that the values may be used again, and the attacks come after all tasks.
  */
 export async function runSuite({ file, suite, data, policy, remembers = false }) {
-  const { tools, user, inj } = data
-  const { trust, rules = [] } = POLICIES[policy](suite, tools)
-  const hub = createToolHub({
-    mcpServers: { [suite]: { command: process.execPath, args: [SERVER, file, suite], trust } },
-    policy: rules,
-    runs: false,
-  })
+  const { user, inj } = data
+  const hub = await openSuite({ file, suite, data, policy })
   try {
-    await hub.ready({ all: true })
     const play = new Play(hub, suite, remembers ? REMEMBERED : ONCE)
     const tasks = await playTasks(play, user)
     const variants = remembers ? { 'after approvals': VARIANTS['as recorded'] } : VARIANTS
@@ -28,6 +22,19 @@ export async function runSuite({ file, suite, data, policy, remembers = false })
   } finally {
     await hub.close()
   }
+}
+
+/** A hub with the server of one suite, under one policy. */
+export async function openSuite({ file, suite, data, policy, code = {} }) {
+  const { trust, rules = [] } = POLICIES[policy](suite, data.tools)
+  const hub = createToolHub({
+    mcpServers: { [suite]: { command: process.execPath, args: [SERVER, file, suite], trust } },
+    policy: rules,
+    runs: false,
+    code,
+  })
+  await hub.ready({ all: true })
+  return hub
 }
 
 /** The calls of one suite through its hub. */
@@ -90,10 +97,10 @@ async function playTasks(play, user) {
 /** A hijacked agent: the user's calls up to the injection, then those of the attacker, in every spelling. */
 async function playAttacks(play, user, inj, variants) {
   const opened = Object.fromEntries(Object.keys(variants).map((name) => [name, []]))
-  const attacks = Object.entries(inj).filter(([, { calls }]) => calls.length > 0)
+  const attacks = attacksOf(inj)
   let pairs = 0
   for (const [id, { prompt, calls, canary }] of Object.entries(user)) {
-    const at = canary.findIndex(({ vectors }) => vectors.length > 0)
+    const at = firstInjection(canary)
     if (at === -1) continue
     pairs += attacks.length
     await play.inRun(prompt, async (run) => {
@@ -111,6 +118,16 @@ async function playAttacks(play, user, inj, variants) {
     })
   }
   return { pairs, opened }
+}
+
+/** The attacks that make calls. */
+export function attacksOf(inj) {
+  return Object.entries(inj).filter(([, { calls }]) => calls.length > 0)
+}
+
+/** Which call of a task is the first whose result carries an injection; -1 if none is. */
+export function firstInjection(canary) {
+  return canary.findIndex(({ vectors }) => vectors.length > 0)
 }
 
 /** Whether every call of an attack runs. */

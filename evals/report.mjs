@@ -84,6 +84,17 @@ function variantTable(report) {
   ].join('\n')
 }
 
+/** How many calls are decided in another way when a script makes them. */
+export function scriptTable(scripts) {
+  const rows = Object.entries(scripts).map(([name, { calls, differences }]) => [name, calls, differences.length])
+  const sum = (column) => rows.reduce((total, row) => total + row[column], 0)
+  return [
+    '| suite | calls, direct and by a script | decided differently |',
+    '|---|---|---|',
+    ...[...rows, ['all', sum(1), sum(2)]].map((row) => `| ${row.join(' | ')} |`),
+  ].join('\n')
+}
+
 const MAX_CAUSES = 12
 
 function causeTable(report) {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runSuite } from './agentdojo.mjs'
 import { POLICIES } from './policies.mjs'
-import { share, summarise, tables } from './report.mjs'
+import { scriptTable, share, summarise, tables } from './report.mjs'
+import { compareScripts } from './scripts.mjs'
 import { measureToolSearch, toolSearchTable } from './tool-search.mjs'
 
 const USAGE = `npm run evals -- --suites DIR [--json] [--no-docs]
@@ -19,32 +20,45 @@ const started = performance.now()
 const report = {}
 for (const policy of Object.keys(POLICIES)) report[policy] = summarise(await runAll({ policy }))
 report['recommended, values remembered'] = summarise(await runAll({ policy: 'recommended', remembers: true }))
+const scripts = await inAll((suite, data) => compareScripts({ file, suite, data, policy: 'recommended' }))
 const toolSearch = await measureToolSearch(flags.suites).catch((error) => refuse(error.message))
 const seconds = (performance.now() - started) / 1_000
 
 if (flags.docs) writePage()
-console.log(flags.json ? JSON.stringify({ seconds, report, toolSearch }, null, 2) : figures())
+console.log(flags.json ? JSON.stringify({ seconds, report, scripts, toolSearch }, null, 2) : figures())
 
-/** The suites of one policy run side by side, each with its own hub and server. */
-async function runAll(options) {
-  const runs = Object.entries(suites).map(async ([suite, data]) => [
-    suite,
-    await runSuite({ file, suite, data, ...options }),
-  ])
+function runAll(options) {
+  return inAll((suite, data) => runSuite({ file, suite, data, ...options }))
+}
+
+/** The suites are measured side by side, each with its own hub and server. */
+async function inAll(measure) {
+  const runs = Object.entries(suites).map(async ([suite, data]) => [suite, await measure(suite, data)])
   return Object.fromEntries(await Promise.all(runs))
 }
 
 function figures() {
   const { main, variants, causes } = tables(report)
   const search = toolSearchTable(toolSearch, share)
-  return `${main}\n\n${variants}\n\nWhat asks with \`recommended\`:\n\n${causes}\n\n${search}\n\n${seconds.toFixed(0)} s`
+  const parts = [main, variants, scriptTable(scripts), 'What asks with `recommended`:', causes, search]
+  return `${parts.join('\n\n')}\n\n${seconds.toFixed(0)} s`
 }
 
 function writePage() {
   const [text] = readFileSync(PAGE, 'utf8').split(BEGIN)
   const { main, variants, causes } = tables(report)
-  const search = ['### Tool search', toolSearchTable(toolSearch, share)]
-  const parts = [main, '### Other spellings', 'Attacks that run.', variants, '### What asks', causes, ...search]
+  const parts = [
+    main,
+    '### Other spellings',
+    'Attacks that run.',
+    variants,
+    '### Calls of scripts',
+    scriptTable(scripts),
+    '### What asks',
+    causes,
+    '### Tool search',
+    toolSearchTable(toolSearch, share),
+  ]
   writeFileSync(PAGE, `${text}${BEGIN}\n\n${parts.join('\n\n')}\n`)
 }
 

@@ -47,7 +47,9 @@ it('measures any suite of the documented shape: what is stopped, and what is ask
   writeFileSync(join(folder, 'agentdojo', 'traces.json'), JSON.stringify({ post: suite }))
   const { code, stdout, stderr } = await evals('--suites', folder, '--json', '--no-docs')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  const { report } = JSON.parse(stdout)
+  const { report, scripts } = JSON.parse(stdout)
+  // 6 calls of tasks; in two tasks, the first call and two attacks in two spellings.
+  expect(scripts).toEqual({ post: { calls: 6 + 2 * (1 + 4), differences: [] } })
   const total = (policy: string) => report[policy].at(-1)
   expect(total('defaults')).toMatchObject({ tasks: 3, unasked: 0, pairs: 4 })
   expect(total('recommended')).toMatchObject({ unasked: 2, approvalsPerTask: 2 / 3, pairs: 4 })
