@@ -1,16 +1,26 @@
-import { writeFile } from 'node:fs/promises'
-import { type CommandKit, type ErrorCode, type HubOptions, ToolError } from '../core/index.ts'
+import { readFile, writeFile } from 'node:fs/promises'
+import {
+  type CallFlags,
+  type CommandKit,
+  DEFAULT_LIMITS,
+  type ErrorCode,
+  type FeatureOptions,
+  type HubOptions,
+  ToolError,
+} from '../core/index.ts'
 import type { Hub } from '../hub/index.ts'
 import { errnoOf } from '../lib/index.ts'
 import { createPrincipalLookup } from '../server/auth/index.ts'
 import { EXIT, interrupt, interruptSignal, UsageError } from './exit.ts'
 import { readCliConfig } from './hub/config.ts'
 import { openDataStore } from './hub/data-store.ts'
-import { withHub, withHubOf } from './hub/with-hub.ts'
+import { withCurrentRoot } from './hub/folders.ts'
+import { withHub, withHubHere, withHubOf } from './hub/with-hub.ts'
 import { readJsonLines } from './input/json-lines.ts'
-import { addConfigOption, addDefaultList, parseCount, parseTime } from './input/options.ts'
+import { addCallOptions, addConfigOption, addDefaultList, parseCount, parseTime } from './input/options.ts'
 import { parseJsonInput, readStdin } from './input/read-arguments.ts'
 import { callerName } from './invocation.ts'
+import { narrate } from './output/describe-request.ts'
 import { countNoun, table } from './output/layout.ts'
 import { canAsk, print, printBytes, printJson, printJsonLine, readerGone, say } from './output/print.ts'
 import { sayError } from './report-error.ts'
@@ -19,7 +29,9 @@ import { sayError } from './report-error.ts'
 export const commandKit: CommandKit = {
   withHub,
   withServiceHub,
+  withCalls,
   addConfigOption,
+  addCallOptions,
   addDefaultList,
   parseCount,
   parseTime,
@@ -53,6 +65,7 @@ export const commandKit: CommandKit = {
   },
   writeNewFile,
   readStdin,
+  readTextFile,
   parseJson: parseJsonInput,
   exitCodes: EXIT,
   readJsonLines: (file) => readJsonLines(file, interruptSignal()),
@@ -75,6 +88,17 @@ async function writeNewFile(file: string, text: string): Promise<void> {
   } catch (error) {
     const why = errnoOf(error) === 'EEXIST' ? 'is there already' : `cannot be written (${errnoOf(error)})`
     throw new UsageError(`${file} ${why}.`, 'Name another file.')
+  }
+}
+
+async function readTextFile(file: string): Promise<string> {
+  if (file === '-') return readStdin()
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    const code = errnoOf(error)
+    const why = code === 'ENOENT' ? 'does not exist' : code === 'EISDIR' ? 'is a folder' : `cannot be read (${code})`
+    throw new UsageError(`${file} ${why}.`, 'Name a file, or - for stdin.')
   }
 }
 
@@ -104,4 +128,39 @@ async function withServiceHub<T>(
   } finally {
     await store.close()
   }
+}
+
+async function withCalls<T>(
+  { wait, ...flags }: CallFlags,
+  sections: FeatureOptions,
+  use: (call: (tool: string, input: unknown) => Promise<unknown>) => Promise<T>,
+): Promise<T> {
+  if (flags.yes && wait !== undefined) throw new UsageError('--yes and --wait exclude each other.', 'Give one of them.')
+  const waitMs = wait === undefined ? undefined : parseTime('--wait', wait)
+  const useHub = (hub: Hub, options: HubOptions) => {
+    narrate(hub, options, flags)
+    return use(async (tool, input) => {
+      const { error, data } = await hub.callDynamic(tool, input, { signal: interruptSignal() })
+      if (error) throw new ToolError(error.code, error.message, { fix: error.fix })
+      return data
+    })
+  }
+  return withHubHere(flags, useHub, (options) => {
+    const { approve, ...chosen } = withCurrentRoot(withSections(options, sections))
+    // Who waits for somebody else waits in the store; a command that does not wait leaves its requests there.
+    if (approve && waitMs === undefined) return { ...chosen, approve }
+    const timeoutMs = waitMs === undefined ? options.approvals?.timeoutMs : waitMs + DEFAULT_LIMITS.approvalMs
+    return {
+      ...chosen,
+      approvals: { ...options.approvals, inbox: true, ...(timeoutMs !== undefined && { timeoutMs }) },
+    }
+  })
+}
+
+function withSections(options: HubOptions, sections: FeatureOptions): HubOptions {
+  const merged = Object.entries(sections).map(([name, section]) => [
+    name,
+    { ...options[name as keyof FeatureOptions], ...section },
+  ])
+  return { ...options, ...Object.fromEntries(merged) }
 }

@@ -31,6 +31,8 @@ export interface FeatureDefinition<Name extends FeatureName = FeatureName> {
   adjustTools?(options: OptionsOf<Name>): ToolAdjustment
   /** Which of the visible tools a model is shown. Default: all of them. */
   arrangeTools?(options: OptionsOf<Name>): ToolArrangement
+  /** Tools that it keeps in the store, besides those of its folder. Default: none. */
+  readonly storedTools?: StoredTools<OptionsOf<Name>>
   /** Programs that its options start outside of calls: nothing that an agent does may change their code. Default: none. */
   programs?(options: OptionsOf<Name>): readonly { readonly argv: readonly string[]; readonly cwd?: string }[]
   /** What the service does with it besides its routes. Default: nothing. */
@@ -39,6 +41,14 @@ export interface FeatureDefinition<Name extends FeatureName = FeatureName> {
   examine?(options: OptionsOf<Name>): Promise<DoctorFinding>
   /** The command in the help of the command line; `commands.ts` adds its arguments and actions. Default: none. */
   readonly command?: { readonly name: string; readonly summary: string }
+}
+
+/** Tools of a feature that are in the store of the hub. */
+export interface StoredTools<Options = never> {
+  /** The beginnings of their names, canonical and as models call them; a call by an unknown one looks in the store again. */
+  readonly prefixes: readonly string[]
+  /** Reads them when a hub starts and after changes. The tools are made only if `version` is another than before. */
+  read(options: Options, store: Store): Awaitable<{ readonly version: string; tools(): Awaitable<readonly AnyTool[]> }>
 }
 
 /** What the options of a feature change about its tools. */
@@ -235,8 +245,20 @@ export interface CommandKit {
     flags: CommandFlags,
     use: (hub: FeatureServices, options: FeatureOptions) => T | Promise<T>,
   ): Promise<T>
+  /**
+   * The same for a command that makes calls as `tool-hub call` does: in the current folder, with progress on stderr. The
+   * person at the terminal is asked for approvals; without one, requests wait for `tool-hub approvals`. `sections` take the
+   * place of keys of the config. `call` returns the data of the result, and throws if the call failed.
+   */
+  withCalls<T>(
+    flags: CallFlags,
+    sections: FeatureOptions,
+    use: (call: (tool: string, input: unknown) => Promise<unknown>) => Promise<T>,
+  ): Promise<T>
   /** Adds `--config`. */
   addConfigOption(command: Command): Command
+  /** Adds the options of commands that make calls: `--config`, `--root`, `--run`, `--yes` and `--wait`. */
+  addCallOptions(command: Command): Command
   /** Adds `list`, which is what a group does when it is called alone. */
   addDefaultList(group: Command, summary: string): Command
   /** Reads the number of an option; throws a usage error if the text is none. */
@@ -273,6 +295,8 @@ export interface CommandKit {
   writeNewFile(file: string, text: string): Promise<void>
   /** All of stdin. */
   readStdin(): Promise<string>
+  /** The text of a file, or all of stdin for `-`; throws a usage error if it cannot be read. */
+  readTextFile(file: string): Promise<string>
   /** The value of a JSON text; throws a usage error that begins with `what` if it is none. */
   parseJson(text: string, what: string): unknown
   /** The exit codes of commands. */
@@ -293,6 +317,18 @@ export interface CommandKit {
 /** The options that say which hub a command uses. */
 export interface CommandFlags {
   readonly config?: string
+}
+
+/** The options of a command that makes calls. */
+export interface CallFlags extends CommandFlags {
+  /** The folder that tools may read and write. */
+  readonly root?: string
+  /** The run to record into. Default: a new one. */
+  readonly run?: string
+  /** Approves every call that needs approval. */
+  readonly yes?: boolean
+  /** How long requests wait for `tool-hub approvals`, such as `5m`. */
+  readonly wait?: string
 }
 
 /** A choice for the person at the terminal. */

@@ -64,6 +64,8 @@ export interface FeatureHost
   recordChange(change: { readonly by: string; readonly change: FeatureChange; readonly subject: string }): Promise<void>
   /** Notifies everybody who shows this feature, in any process with this store, that something of it has changed. */
   emitChange(feature: FeatureName, subject: string): void
+  /** Reads the tools that a feature keeps in the store again, after a change of them. */
+  reloadTools(feature: FeatureName): Promise<void>
   /** A connection to a host that the owner named, for a protocol that is not HTTP; its address is judged first. */
   dial(wish: DialWish): Promise<Duplex>
   /** The services of the hub's features, for one that uses another. */

@@ -86,6 +86,7 @@ export type {
 } from './feature.ts'
 export {
   arrangementsOf,
+  type CallFlags,
   type CommandFlags,
   type CommandKit,
   type DoctorFinding,
@@ -106,6 +107,7 @@ export {
   type RunDescription,
   type SelectQuestion,
   type ServedFile,
+  type StoredTools,
   type ToolAdjustment,
 } from './feature-definition.ts'
 export { CAPABILITY_OF_FEATURE, FEATURE_CAPABILITIES, FEATURES } from './features.generated.ts'

@@ -120,6 +120,7 @@ export type ToolKind =
   | 'function'
   | 'skill'
   | 'plugin'
+  | 'script'
   | 'mcp'
   | 'openapi'
   | 'client'

@@ -15,8 +15,12 @@ import {
   type HubOptions,
   isRunId,
   type Rights,
+  type SourceHost,
+  type Store,
+  type StoredTools,
   type ToolArrangement,
   ToolError,
+  type ToolSource,
 } from '../core/index.ts'
 import { features } from '../features/generated/list/index.ts'
 import { openArchives, pastCalls } from '../records/log/index.ts'
@@ -25,6 +29,7 @@ import type { PrincipalHub, ToolRegistry } from './hub-api.ts'
 import { callTool } from './pipeline.ts'
 import { PrincipalHubs } from './principal-hub.ts'
 import { endRun, type FeatureRegistry, type HubRuntime, recordChange } from './runtime.ts'
+import type { Sources } from './sources.ts'
 
 type Method = (...values: unknown[]) => Promise<unknown>
 
@@ -40,6 +45,7 @@ export class Features implements FeatureRegistry {
   readonly #hostOf: () => FeatureHost
   readonly #creating = new Map<FeatureName, Promise<Feature>>()
   readonly #created = new Map<FeatureName, Feature>()
+  readonly #stored = new Map<FeatureName, StoredToolSource>()
   #isClosed = false
 
   constructor(options: HubOptions, hostOf: () => FeatureHost) {
@@ -47,6 +53,23 @@ export class Features implements FeatureRegistry {
     this.#hostOf = hostOf
     const services = [...DEFINITIONS.values()].map(({ name, methods }) => [name, this.#serviceOf(name, methods)])
     this.services = Object.fromEntries(services)
+  }
+
+  /** Offers the tools that features keep in the store. */
+  connectTools(sources: Pick<Sources, 'connect'>, store: Store): void {
+    for (const { name, storedTools } of DEFINITIONS.values()) {
+      if (!storedTools) continue
+      const source = new StoredToolSource(name, storedTools.prefixes, () =>
+        // The options are those of the feature that reads them.
+        storedTools.read((this.#options[name] ?? {}) as never, store),
+      )
+      this.#stored.set(name, source)
+      sources.connect(source)
+    }
+  }
+
+  async reloadTools(name: FeatureName): Promise<void> {
+    await this.#stored.get(name)?.reload()
   }
 
   prepare(capabilities: ReadonlySet<Capability>): Promise<void> | undefined {
@@ -106,6 +129,45 @@ export function toolArrangements(options: HubOptions): readonly ToolArrangement[
   return arrangementsOf(DEFINITIONS.values(), options)
 }
 
+/** The tools that a feature keeps in the store. */
+class StoredToolSource implements ToolSource {
+  readonly name: string
+  readonly #prefixes: readonly string[]
+  readonly #read: () => ReturnType<StoredTools['read']>
+  #host: SourceHost | undefined
+  #version = ''
+  #reading: Promise<void> = Promise.resolve()
+
+  constructor(name: string, prefixes: readonly string[], read: () => ReturnType<StoredTools['read']>) {
+    this.name = name
+    this.#prefixes = prefixes
+    this.#read = read
+  }
+
+  async start(host: SourceHost): Promise<void> {
+    this.#host = host
+    this.#reading = this.#offer()
+    let isStarting = true
+    for (const prefix of this.#prefixes) host.expect(prefix, () => (isStarting ? this.#reading : this.reload()))
+    isStarting = false
+    await this.#reading
+  }
+
+  /** Reads again, after the reading that may have begun before the change. */
+  reload(): Promise<void> {
+    this.#reading = this.#reading.catch(() => {}).then(() => this.#offer())
+    return this.#reading
+  }
+
+  async #offer(): Promise<void> {
+    const { version, tools } = await this.#read()
+    if (version === this.#version) return
+    const refused = this.#host?.offer(await tools()) ?? []
+    this.#version = version
+    for (const { name, why } of refused) this.#host?.warn(`The tool ${name} is left out: ${why}`)
+  }
+}
+
 /** Creates the interface through which features use their hub. */
 export function createFeatureHost(runtime: HubRuntime): FeatureHost {
   const { runs, runsFolder, sources, features, sandbox } = runtime
@@ -144,6 +206,7 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
       const append = async () => runtime.store.events.append({ topic: 'feature', body, at: clock.now() })
       append().catch(() => {})
     },
+    reloadTools: (feature) => features.reloadTools(feature),
     dial: async (wish) => (await loadDialHost()).dialHost(wish, sandbox.webFetchGuard()),
     services: features.services,
     openProxy: (network, { signal, maxBytes }) =>

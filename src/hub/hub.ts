@@ -93,6 +93,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     for (const tool of options.tools ?? []) runtime.registry.register(tool, 'caller')
     for (const source of options.sources ?? []) hub.connect(source)
     for (const hooks of options.hooks ?? []) runtime.hooks.add(hooks)
+    runtime.features.connectTools(runtime.sources, runtime.store)
     return hub
   }
 

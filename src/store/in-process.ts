@@ -2,7 +2,7 @@ import { type Store, ToolError } from '../core/index.ts'
 import { all, count, perform, run, type TableBound, transaction, type Work } from '../core/sql/index.ts'
 import { featureStores } from '../features/generated/stores/index.ts'
 import { createLocalStores } from './in-process-maps.ts'
-import { bindAll, createRepositories, type Repositories, sweep } from './sql/repositories.ts'
+import { bindAll, createRepositories, emptyAtFirst, type Repositories, sweep } from './sql/repositories.ts'
 import { sqliteCallSearch } from './sqlite/call-search.ts'
 import { openMemoryDatabase } from './sqlite/database.ts'
 import { SqliteDriver } from './sqlite/driver.ts'
@@ -30,7 +30,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const driver = new SqliteDriver({ open: openMemoryDatabase, close: (database) => database.close() })
   const repositories = createRepositories({ events, search: sqliteCallSearch, now })
   return {
-    ...bindAll(driver, withBounds(repositories, maxEntries)),
+    ...emptyAtFirst(bindAll(driver, withBounds(repositories, maxEntries)), () => driver.isOpen),
     keys,
     budgets,
     rates,

@@ -6,7 +6,7 @@ import { featureStores } from '../features/generated/stores/index.ts'
 import { errnoOf } from '../lib/index.ts'
 import { statsIfThere } from '../system/index.ts'
 import { createEvents } from './sql/events.ts'
-import { bindAll, createRepositories, type StoreParts, sweep } from './sql/repositories.ts'
+import { bindAll, createRepositories, emptyAtFirst, type StoreParts, sweep } from './sql/repositories.ts'
 import { sqliteCallSearch } from './sqlite/call-search.ts'
 import {
   closeDatabase,
@@ -45,8 +45,9 @@ export function openStore(folder: string, options: OpenStoreOptions = {}): Store
   const file = new StoreFile(path, { busyTimeoutMs, maxPages, pollMs, markMs, syncFile })
   const { driver } = file
   const events = createEvents(driver)
+  const parts = bindAll(driver, createRepositories({ events, search: sqliteCallSearch, now }))
   return {
-    ...withDurability(file, bindAll(driver, createRepositories({ events, search: sqliteCallSearch, now }))),
+    ...emptyAtFirst(withDurability(file, parts), () => driver.isOpen || statsIfThere(path) !== undefined),
     events: { append: events.append, watch: events.watch },
     async check() {
       file.assertIntact()

@@ -111,7 +111,7 @@ interface Listed {
 
 /** What an agent would see, sorted by name. Only tools from elsewhere need their code for that: a list must be there without delay. */
 export async function openListing(options: HubOptions): Promise<Listed[]> {
-  if (hasMoreTools(options)) return listCatalogue(options)
+  if (await hasMoreTools(options)) return listCatalogue(options)
   const sees = compileVisibility(options.visibility ?? {})
   return catalogue.map(({ tool, names, kind, group, groups }) => {
     const { name, title, description, capabilities } = tool

@@ -55,8 +55,9 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const options = withCurrentRoot(optionsOf(read, flags))
   sayPrivate(options)
   const served = { ...flags, elicitation: mayAskClients(options, flags) }
-  if (!hasMoreTools(options)) assertDialect(flags.dialect, DIALECTS)
-  if (flags.http === undefined && !hasMoreTools(options)) return serveDeferred(options, served, file)
+  const isBuiltIn = !(await hasMoreTools(options))
+  if (isBuiltIn) assertDialect(flags.dialect, DIALECTS)
+  if (flags.http === undefined && isBuiltIn) return serveDeferred(options, served, file)
   const { withHubOf } = await import('../hub/with-hub.ts')
   const { options: watched, warnAboutBroken } = await watchServers(options)
   await withHubOf(watched, async (hub) => {

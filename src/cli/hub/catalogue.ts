@@ -40,7 +40,7 @@ interface Content {
 }
 
 async function contentOf(options: HubOptions): Promise<Content> {
-  if (!hasMoreTools(options)) return { tools: builtinTools, requests: options.requests ?? [] }
+  if (!(await hasMoreTools(options))) return { tools: builtinTools, requests: options.requests ?? [] }
   const [{ withHubOf }, { allReady }, { watchServers }] = await Promise.all([
     import('./with-hub.ts'),
     import('./sources.ts'),

@@ -1,4 +1,6 @@
-import { FEATURES, type FeatureConfig, type HubOptions } from '../../core/index.ts'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { FEATURES, type FeatureConfig, type FeatureDefinition, type HubOptions } from '../../core/index.ts'
 import { featureConfigs } from '../../features/generated/config/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { escapeLine } from '../../lib/index.ts'
@@ -50,12 +52,33 @@ export async function allReady(hub: Pick<Hub, 'ready'>, maxMs = MAX_MS): Promise
 }
 
 /** Whether a hub with these options has other tools than exactly the built-in ones. */
-export function hasMoreTools(options: HubOptions): boolean {
+export async function hasMoreTools(options: HubOptions): Promise<boolean> {
   const { tools, plugins, sources, mcpServers, skills } = options
   const isLess = FEATURES.some((name) => {
     const { turnsToolsOff }: FeatureConfig = featureConfigs[name]
     return turnsToolsOff?.(options[name] ?? {}) === true
   })
   if (isLess) return true
-  return [tools, plugins, sources, skills, Object.keys(mcpServers ?? {})].some((list) => (list?.length ?? 0) > 0)
+  const lists = [tools, plugins, sources, skills, Object.keys(mcpServers ?? {})]
+  return lists.some((list) => (list?.length ?? 0) > 0) || hasStoredTools(options)
+}
+
+/** Whether features keep tools in the data folder. */
+async function hasStoredTools(options: HubOptions): Promise<boolean> {
+  if (!existsSync(join(resolve(options.data ?? '.tool-hub'), 'store.db'))) return false
+  const [{ openDataStore }, { features }] = await Promise.all([
+    import('./data-store.ts'),
+    import('../../features/generated/list/index.ts'),
+  ])
+  const store = openDataStore(options)
+  try {
+    for (const { name, storedTools } of features as readonly FeatureDefinition[])
+      if (storedTools && (await storedTools.read(options[name] ?? {}, store)).version !== '') return true
+    return false
+  } catch {
+    // A hub says what is wrong with the store.
+    return true
+  } finally {
+    await store.close()
+  }
 }

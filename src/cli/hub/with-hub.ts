@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { AnyTool, HubOptions } from '../../core/index.ts'
+import type { AnyTool, CallFlags, HubOptions } from '../../core/index.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
 import type { Hub } from '../../hub/index.ts'
 import { UsageError } from '../exit.ts'
@@ -11,13 +11,7 @@ import { openDataStore } from './data-store.ts'
 import { ignoreByGit, withCurrentRoot } from './folders.ts'
 
 /** The options of a command that concern its hub. */
-export interface HubFlags {
-  readonly config?: string
-  readonly root?: string
-  readonly run?: string
-  readonly yes?: boolean
-  readonly wait?: string
-}
+export type HubFlags = CallFlags
 
 type UseHub<T> = (hub: Hub, options: HubOptions) => T | Promise<T>
 

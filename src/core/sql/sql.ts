@@ -261,6 +261,8 @@ export interface FeatureStore<Parts extends Partial<FeatureStores> = Partial<Fea
   readonly migrations: Readonly<Record<number, string>>
   /** The methods that resolve only when what they wrote survives a loss of power. */
   readonly durable: { readonly [Name in keyof Parts]?: readonly (keyof Parts[Name] & string)[] }
+  /** Methods that return an empty list as long as there is no database: they do not create one. Default: none. */
+  readonly emptyAtFirst?: { readonly [Name in keyof Parts]?: readonly (keyof Parts[Name] & string)[] }
   /** How many rows a store in memory holds of each table. */
   readonly bounds: { readonly [Name in keyof Parts]?: readonly TableBound[] }
   /** Deletes what has expired. Default: nothing does. */
@@ -285,6 +287,7 @@ export interface StoreOfFeature {
   readonly repositories: Readonly<Record<string, object>>
   readonly migrations: Readonly<Record<number, string>>
   readonly durable: Readonly<Record<string, readonly string[] | undefined>>
+  readonly emptyAtFirst?: Readonly<Record<string, readonly string[] | undefined>>
   readonly bounds: Readonly<Record<string, readonly TableBound[] | undefined>>
   readonly sweep?: (now: number) => Work<void>
   readonly runText?: string

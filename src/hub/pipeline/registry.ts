@@ -247,6 +247,7 @@ export class Registry extends ToolTable {
 const RESERVED = [
   { prefixes: ['mcp/', 'mcp_'], source: 'mcp' },
   { prefixes: ['core/', 'core_'], source: 'skills' },
+  { prefixes: ['script/'], source: 'code' },
 ]
 
 function assertMayOffer({ tool, names }: RegisteredTool, source: object): void {

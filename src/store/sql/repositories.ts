@@ -75,6 +75,21 @@ export function bindAll<R extends Partial<Repositories>>(
   return Object.fromEntries(parts)
 }
 
+/** The same parts; as long as there is no database, methods that every hub uses return an empty list without creating one. */
+export function emptyAtFirst<Parts extends Partial<StoreParts>>(parts: Parts, isThere: () => boolean): Parts {
+  const changed = featureStores.flatMap(({ emptyAtFirst: methods = {} }) =>
+    Object.entries(methods).map(([name, keys = []]) => {
+      const part: Record<string, (...values: unknown[]) => unknown> = { ...(parts as Record<string, object>)[name] }
+      for (const key of keys) {
+        const list = part[key]!
+        part[key] = (...values) => (isThere() ? list(...values) : [])
+      }
+      return [name, part]
+    }),
+  )
+  return { ...parts, ...Object.fromEntries(changed) }
+}
+
 /** Deletes what has expired, in all tables. */
 export function sweep(now: number): Work<void> {
   return transaction(function* () {
