@@ -1,9 +1,10 @@
-import { type Feature, type FeatureCall, type FeatureHost, ToolError } from '../../core/index.ts'
+import { type Feature, type FeatureCall, type FeatureHost, type StoredApproval, ToolError } from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
 import { isOwnerAlive, newOwner, retireOwner } from '../../system/index.ts'
 import { toolDeclarations } from './declarations.ts'
 import { ScriptEngine } from './engine/index.ts'
 import type { KeepLongAnswer, ScriptLedger } from './ledger.ts'
+import { SavedScripts } from './saved-scripts.ts'
 import { type ScriptKeeper, ScriptSession, type ScriptSetup, type SessionParts, scriptTools } from './script-session.ts'
 import type {
   CodeHandle,
@@ -31,14 +32,24 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 /** Scripts of one hub. */
 export function createCode(options: CodeOptions, host: FeatureHost): Feature<CodeHandle, CodeService> {
-  const scripts = new Scripts(options, host)
+  const engine = new ScriptEngine(options.workers === undefined ? {} : { maxWorkers: options.workers })
+  const scripts = new Scripts(options, host, engine)
+  const saved = new SavedScripts(host, engine)
   return {
     handle: (call) => ({
       run: (request, follower = {}) => scripts.start(call, request, follower),
       wait: (script, waiting) => scripts.wait(call, script, waiting),
       cancel: (script) => scripts.cancel(call, script),
+      async runSaved(pin, input, follower = {}) {
+        const { source } = await saved.find(pin)
+        return scripts.start(call, { code: source, input }, follower)
+      },
     }),
     service: {
+      save: (script, { by }) => saved.save(script, by),
+      saved: () => saved.list(),
+      removeSaved: (name, { by }) => saved.remove(name, by),
+      followSaved: async () => saved.follow(),
       run: (request, { caller = 'owner', run } = {}) =>
         host.as({ caller }).call('core/code.run', request, run === undefined ? {} : { run }),
       list: async (filter = {}) => (await host.store.scripts.list({ limit: 100, ...filter })).map(toEntry),
@@ -46,7 +57,11 @@ export function createCode(options: CodeOptions, host: FeatureHost): Feature<Cod
       declarations: async () => toolDeclarations(scriptTools(host.as({ caller: 'owner' }))),
     },
     calm: () => scripts.suspendAll(),
-    close: () => scripts.close(),
+    async close() {
+      saved.close()
+      await scripts.close()
+      await engine.close()
+    },
   }
 }
 
@@ -66,10 +81,10 @@ class Scripts {
   readonly #live = new Map<string, LiveScript>()
   readonly #owner = newOwner()
 
-  constructor({ workers, enabled: _, ...options }: CodeOptions, host: FeatureHost) {
+  constructor({ workers: _, enabled: __, ...options }: CodeOptions, host: FeatureHost, engine: ScriptEngine) {
     this.#options = { ...DEFAULTS, ...options }
     this.#host = host
-    this.#engine = new ScriptEngine(workers === undefined ? {} : { maxWorkers: workers })
+    this.#engine = engine
   }
 
   start(call: FeatureCall, request: ScriptRequest, follower: ScriptFollower): Promise<ScriptResult> {
@@ -146,7 +161,9 @@ class Scripts {
     const script = await this.#host.store.scripts.find(id)
     if (!script) return undefined
     const lines = await this.#host.store.scripts.lines(id)
-    return { ...toEntry(script), source: script.source, calls: lines.map(toCall) }
+    const found = await Promise.all(script.approvals.map((approval) => this.#host.store.approvals.find(approval)))
+    const waiting = found.flatMap((approval) => (approval ? [toWait(approval)] : []))
+    return { ...toEntry(script), source: script.source, waiting, calls: lines.map(toCall) }
   }
 
   suspendAll(): void {
@@ -156,7 +173,6 @@ class Scripts {
   async close(): Promise<void> {
     for (const { session } of this.#live.values()) if (!session.suspend()) session.cancel()
     await Promise.allSettled([...this.#live.values()].map(({ ended }) => ended))
-    await this.#engine.close()
     retireOwner(this.#owner)
   }
 
@@ -324,6 +340,11 @@ function isOf({ run, principal }: Pick<LiveScript, 'run' | 'principal'> | Stored
 function toEntry({ id, run, caller, principal, status, sha256: hash, approvals, createdAt, updatedAt }: StoredScript) {
   const entry = { id, run, caller, status, sha256: hash, approvals, createdAt, updatedAt }
   return { ...entry, ...(principal !== undefined && { principal }) } satisfies ScriptEntry
+}
+
+function toWait({ id, tool, state, request }: StoredApproval) {
+  const { script } = JSON.parse(request) as { readonly script?: { readonly line?: number } }
+  return { approval: id, tool, ...(script?.line !== undefined && { line: script.line }), state }
 }
 
 function toCall({ seq, tool, line, callId, status }: LedgerLine) {

@@ -1,5 +1,5 @@
 import { defineFeature, lazyModule, ToolError } from '../../core/index.ts'
-import type { CodeHandle, CodeOptions, CodeService, ScriptStore } from './types.ts'
+import type { CodeHandle, CodeOptions, CodeService, SavedScriptStore, ScriptStore } from './types.ts'
 
 declare module '../../core/feature.ts' {
   interface FeatureHandles {
@@ -17,17 +17,20 @@ declare module '../../core/feature.ts' {
   interface FeatureStores {
     /** Scripts that were suspended. */
     readonly scripts: ScriptStore
+    /** Scripts that the owner saved as tools. */
+    readonly savedScripts: SavedScriptStore
   }
 }
 
 const load = lazyModule(() => import('./create-code.ts'))
+const loadSavedTool = lazyModule(() => import('./saved-script-tool.ts'))
 
 /** The feature `code`: scripts of a model that call tools. */
 export const code = defineFeature({
   name: 'code',
   capability: 'code',
   create: async (options, host) => (await load()).createCode(options, host),
-  methods: ['run', 'list', 'find', 'declarations'],
+  methods: ['run', 'list', 'find', 'declarations', 'save', 'saved', 'removeSaved', 'followSaved'],
   adjustTools: ({ enabled = true }) => ({
     off: {
       tools: enabled ? [] : ['core/code.run', 'core/code.wait', 'core/code.cancel'],
@@ -37,6 +40,19 @@ export const code = defineFeature({
         }),
     },
   }),
+  storedTools: {
+    prefixes: ['script/', 'script_'],
+    async read({ enabled = true }, { savedScripts }) {
+      const saved = enabled ? await savedScripts.list() : []
+      return {
+        version: saved.map(({ name, savedAt, sha256 }) => `${name} ${savedAt} ${sha256}`).join('\n'),
+        tools: async () => saved.map((await loadSavedTool()).savedScriptTool),
+      }
+    },
+  },
+  inService: {
+    start: { problem: 'Saved scripts of other processes cannot be followed', run: ({ code }) => code.followSaved() },
+  },
   command: { name: 'code', summary: 'Run scripts that call tools' },
 })
 
@@ -44,6 +60,9 @@ export type {
   CodeHandle,
   CodeOptions,
   CodeService,
+  NewSavedScript,
+  SavedScript,
+  SavedScriptStore,
   ScriptCallEntry,
   ScriptDetail,
   ScriptEntry,

@@ -73,8 +73,62 @@ export const scriptEntrySchema = z.strictObject({
   updatedAt: z.number().describe('When its state last changed, in milliseconds.'),
 })
 
+/** A call of a suspended script that waits for a person. */
+export const scriptWaitSchema = z.strictObject({
+  approval: z.string().describe('Id of the request.'),
+  tool: z.string().describe('Canonical name of the tool.'),
+  line: z.int().optional().describe('The line of the script that makes the call.'),
+  state: z.enum(['waiting', 'answered', 'withdrawn', 'expired']).describe('Whether the request still waits.'),
+})
+
 /** A script with its source. */
 export const scriptDetailSchema = scriptEntrySchema.extend({
   source: z.string().describe('Its source.'),
+  waiting: z.array(scriptWaitSchema).describe('The calls that wait for people.'),
   calls: z.array(scriptCallSchema).describe('The calls that have ended, in the order of their ends.'),
 })
+
+/** A name of a saved script: with `script/` before it, it is the name of the tool. */
+export const savedScriptName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,55}$/, 'must be letters, digits, - and _, beginning with a letter, at most 56')
+
+/** A script that the owner saved as the tool `script/<name>`, as lists show it. */
+export const savedScriptEntry = z.strictObject({
+  name: savedScriptName.describe('Name of the script; its tool is script/<name>.'),
+  description: z.string().describe('What models read about it.'),
+  sha256: z.string().describe('SHA-256 of its source; another source is never run.'),
+  inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema of its arguments, which it reads as input.'),
+  savedBy: z.string().describe('Who saved it.'),
+  savedAt: z.number().describe('When it was saved, in milliseconds.'),
+})
+
+/** A saved script with its source. */
+export const savedScriptSchema = savedScriptEntry.extend({ source: z.string().describe('Its source.') })
+
+/** A script to save: a source, or a completed script. */
+export const newSavedScript = z.strictObject({
+  name: savedScriptName.describe('Name of the script; its tool is script/<name>.'),
+  source: z.string().min(1).max(262_144).optional().describe('JavaScript or TypeScript.'),
+  script: z.string().min(1).max(200).optional().describe('Id of a completed script that was suspended before.'),
+  description: z.string().min(1).max(1_000).optional().describe('What models read about it. Default: its name.'),
+  inputSchema: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('JSON Schema of its arguments, an object. Default: no arguments.'),
+})
+
+/** `GET /v1/scripts`: newest first; `next` is the `before` of the next page. */
+export const scriptList = z.object({ scripts: z.array(scriptEntrySchema), next: z.number().optional() })
+export type ScriptList = z.infer<typeof scriptList>
+
+/** Query of `GET /v1/scripts`. */
+export const scriptQuery = z.object({
+  run: z.string().max(128).optional(),
+  status: scriptStatusSchema.optional(),
+  before: z.coerce.number().int().optional(),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+})
+
+/** `GET /v1/saved-scripts`: sorted by name. */
+export const savedScriptList = z.object({ scripts: z.array(savedScriptSchema) })

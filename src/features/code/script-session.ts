@@ -280,7 +280,7 @@ export class ScriptSession {
 
 /** The tools that a script can call: those that its caller sees, apart from the ones that run scripts. */
 export function scriptTools(caller: Pick<FeatureCall, 'tools'>): readonly ToolCard[] {
-  return caller.tools().filter(({ tool }) => !tool.startsWith('core/code.'))
+  return caller.tools().filter(({ tool }) => !tool.startsWith('core/code.') && !tool.startsWith('script/'))
 }
 
 /** The call behind `tools.$search` and `tools.$describe`; any other is what it is. */

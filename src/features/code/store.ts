@@ -10,7 +10,7 @@ import {
   run,
   transaction,
 } from '../../core/sql/index.ts'
-import type { LedgerLine, ScriptStore, StoredScript } from './types.ts'
+import type { LedgerLine, SavedScript, SavedScriptStore, ScriptStore, StoredScript } from './types.ts'
 
 const TABLES = `
 CREATE TABLE scripts (
@@ -44,6 +44,18 @@ CREATE TABLE script_calls (
 );
 `
 
+const SAVED_TABLE = `
+CREATE TABLE saved_scripts (
+  name TEXT PRIMARY KEY,
+  description TEXT NOT NULL,
+  sha256 TEXT NOT NULL,
+  source TEXT NOT NULL,
+  input_schema TEXT NOT NULL,
+  saved_by TEXT NOT NULL,
+  saved_at BIGINT NOT NULL
+);
+`
+
 const SCRIPTS = entity<StoredScript>('scripts', {
   id: 'id',
   run: 'run',
@@ -69,6 +81,16 @@ const LINES = entity<LedgerLine>('script_calls', {
   status: 'status',
   answer: 'answer',
   ref: 'ref',
+})
+
+const SAVED = entity<SavedScript>('saved_scripts', {
+  name: 'name',
+  description: 'description',
+  sha256: 'sha256',
+  source: 'source',
+  inputSchema: json('input_schema'),
+  savedBy: 'saved_by',
+  savedAt: 'saved_at',
 })
 
 const LIST = { select: `SELECT ${SCRIPTS.columns} FROM scripts`, order: 'created_at DESC, id DESC' }
@@ -120,12 +142,33 @@ const repository: Repository<ScriptStore> = {
   },
 }
 
-/** Scripts that were suspended, and their calls. */
-export const codeStore = defineStore<{ scripts: ScriptStore }>({
-  repositories: { scripts: repository },
-  migrations: { 18: TABLES },
+const SELECT_SAVED = `SELECT ${SAVED.columns} FROM saved_scripts`
+
+/** Scripts that are tools. */
+const savedRepository: Repository<SavedScriptStore> = {
+  *add(script) {
+    return (yield* run(`${SAVED.insert} ON CONFLICT (name) DO NOTHING`, ...SAVED.values(script))) === 1
+  },
+  *find(name) {
+    const row = yield* get(`${SELECT_SAVED} WHERE name = ?`, name)
+    return row ? SAVED.read(row) : undefined
+  },
+  *list() {
+    return (yield* all(`${SELECT_SAVED} ORDER BY name`)).map((row) => SAVED.read(row))
+  },
+  *remove(name) {
+    return (yield* run('DELETE FROM saved_scripts WHERE name = ?', name)) === 1
+  },
+}
+
+/** Scripts that were suspended, with their calls, and scripts that are tools. */
+export const codeStore = defineStore<{ scripts: ScriptStore; savedScripts: SavedScriptStore }>({
+  repositories: { scripts: repository, savedScripts: savedRepository },
+  migrations: { 18: TABLES, 19: SAVED_TABLE },
   // An answer that a script has seen must not be lost: it would make other calls than before.
-  durable: { scripts: ['add', 'append', 'change'] },
+  durable: { scripts: ['add', 'append', 'change'], savedScripts: ['add', 'remove'] },
+  // Every hub looks for saved scripts when it is created.
+  emptyAtFirst: { scripts: ['list'], savedScripts: ['list'] },
   *sweep(now) {
     yield* run('DELETE FROM scripts WHERE updated_at < ?', now - KEPT_DAYS * DAY_MS)
     yield* run('DELETE FROM script_calls WHERE script NOT IN (SELECT id FROM scripts)')
@@ -134,5 +177,6 @@ export const codeStore = defineStore<{ scripts: ScriptStore }>({
     scripts: [
       { table: 'scripts', methods: ['add'], what: 'suspended scripts', evict: { column: 'id', select: ENDED } },
     ],
+    savedScripts: [{ table: 'saved_scripts', methods: ['add'], what: 'saved scripts' }],
   },
 })

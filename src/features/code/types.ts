@@ -1,7 +1,14 @@
 import type { z } from 'zod'
 import type { Awaitable, ToolResult } from '../../core/index.ts'
 import type { Immutable } from '../../lib/index.ts'
-import type { scriptCallSchema, scriptDetailSchema, scriptEntrySchema, scriptResultSchema } from './schema.ts'
+import type {
+  newSavedScript,
+  savedScriptSchema,
+  scriptCallSchema,
+  scriptDetailSchema,
+  scriptEntrySchema,
+  scriptResultSchema,
+} from './schema.ts'
 
 /** Options of scripts. */
 export interface CodeOptions {
@@ -51,6 +58,12 @@ export type ScriptEntry = Immutable<z.infer<typeof scriptEntrySchema>>
 /** A script with its source and its calls. */
 export type ScriptDetail = Immutable<z.infer<typeof scriptDetailSchema>>
 
+/** A script that the owner saved as the tool `script/<name>`. */
+export type SavedScript = Immutable<z.infer<typeof savedScriptSchema>>
+
+/** A script to save as a tool: a source, or the id of a completed script that was suspended before. */
+export type NewSavedScript = Immutable<z.infer<typeof newSavedScript>>
+
 /** Runs scripts for one call. */
 export interface CodeHandle {
   /** Runs a script until it ends, or until it waits for people and is suspended. */
@@ -59,6 +72,12 @@ export interface CodeHandle {
   wait(script: string, options: ScriptFollower & { readonly timeoutMs: number }): Promise<ScriptResult>
   /** Ends a script of this run; what its calls have done stays. */
   cancel(script: string): Promise<ScriptResult>
+  /** Runs the saved script whose tool is called. Throws CONFLICT if its source is not the one with this hash. */
+  runSaved(
+    saved: { readonly name: string; readonly sha256: string },
+    input: unknown,
+    follower?: ScriptFollower,
+  ): Promise<ScriptResult>
 }
 
 /** Which scripts to list. */
@@ -85,6 +104,17 @@ export interface CodeService {
   find(script: string): Promise<ScriptDetail | undefined>
   /** TypeScript declarations of the tools that scripts can call. */
   declarations(): Promise<string>
+  /** Saves a script as the tool `script/<name>` of every hub with this store. Throws CONFLICT if the name is taken. */
+  save(script: NewSavedScript, options: { readonly by: string }): Promise<SavedScript>
+  /** The saved scripts, sorted by name. */
+  saved(): Promise<readonly SavedScript[]>
+  /**
+   * Lists the tools of scripts that other processes save from now on, and no longer those that they remove, until the hub
+   * is closed. The service does it. Without it, a call by name finds them, too.
+   */
+  followSaved(): Promise<void>
+  /** Removes a saved script and its tool; calls under way continue. Throws NOT_FOUND if there is none. */
+  removeSaved(name: string, options: { readonly by: string }): Promise<void>
 }
 
 /** A script as the store keeps it from when it is first suspended. */
@@ -171,4 +201,16 @@ export interface ScriptStore {
   lines(id: string): Awaitable<readonly LedgerLine[]>
   /** Newest first. */
   list(filter: ScriptFilter): Awaitable<readonly StoredScript[]>
+}
+
+/** Scripts that the owner saved as tools. */
+export interface SavedScriptStore {
+  /** Adds a script; `false` if the name is taken. */
+  add(script: SavedScript): Awaitable<boolean>
+  /** `undefined` if there is none. */
+  find(name: string): Awaitable<SavedScript | undefined>
+  /** Sorted by name. */
+  list(): Awaitable<readonly SavedScript[]>
+  /** Whether there was one with this name. */
+  remove(name: string): Awaitable<boolean>
 }

@@ -34,7 +34,7 @@ export const codeRun = defineTool({
     { input: { code: 'input.map((word) => word.length)', input: ['one', 'three'] }, note: 'a value without calls' },
     {
       input: {
-        code: "const { entries } = await tools.core.fs.list({ path: '.' })\nreturn entries.length",
+        code: "const { entries } = await tools.core.fs.listDir({ path: '.' })\nreturn entries.length",
       },
       note: 'counts the files of a folder',
     },

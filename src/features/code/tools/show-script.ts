@@ -23,7 +23,8 @@ function describeFailure({ kind, message, line, column, hint }: ScriptResult): s
   return `Failed: ${kind}${place}: ${message}${hint === undefined ? '' : `\n${hint}`}`
 }
 
-function describeCalls(calls: readonly ScriptCallEntry[]): string {
+/** The calls of a script, one line each; of many, the last ones. */
+export function describeCalls(calls: readonly ScriptCallEntry[]): string {
   if (calls.length === 0) return 'No call was made.'
   const shown = calls.slice(-MAX_SHOWN_CALLS).map(describeCall)
   const more = calls.length > shown.length ? ` (the last ${shown.length} of ${calls.length})` : ''
