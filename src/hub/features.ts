@@ -64,7 +64,7 @@ export class Features implements FeatureRegistry {
         storedTools.read((this.#options[name] ?? {}) as never, store),
       )
       this.#stored.set(name, source)
-      sources.connect(source)
+      sources.connect(source, undefined, { isComplete: true })
     }
   }
 

@@ -41,6 +41,7 @@ export class Sources {
   readonly #starting = new Set<Promise<void>>()
   readonly #failed = new Map<ToolSource, ToolError>()
   readonly #expected = new Map<ToolSource, Map<string, Expected>>()
+  readonly #complete = new WeakSet<ToolSource>()
   readonly #requests = new Map<string | undefined, readonly SkillRequest[]>()
   /** The requests of the skills that each run has loaded; by `undefined`, those of all skills. */
   readonly requests: ReadonlyMap<string | undefined, readonly SkillRequest[]> = this.#requests
@@ -54,11 +55,16 @@ export class Sources {
   }
 
   /**
-   * Starts a source, whose tools are registered in `to`. Default: the registry of the hub. Returns a function that
-   * disconnects the source and removes its tools.
+   * Starts a source, whose tools are registered in `to`. Default: the registry of the hub. With `isComplete`, all of its
+   * tools are known as soon as it has started. Returns a function that disconnects the source and removes its tools.
    */
-  connect(source: ToolSource, to: Pick<Registry, 'offer'> = this.#options.registry): () => Promise<void> {
+  connect(
+    source: ToolSource,
+    to: Pick<Registry, 'offer'> = this.#options.registry,
+    { isComplete = false }: { readonly isComplete?: boolean } = {},
+  ): () => Promise<void> {
     if (this.#connected.has(source)) throw twice(source)
+    if (isComplete) this.#complete.add(source)
     this.#closers.set(source, new Set())
     this.#offersTo.set(source, to)
     // Registered before it starts, because it may offer tools immediately.
@@ -95,9 +101,9 @@ export class Sources {
     return [...this.#failed].map(([{ name }, error]) => ({ name, error }))
   }
 
-  /** Returns the name prefixes of all sources, including those that have not started yet. */
+  /** Returns the name prefixes of all sources that may still offer tools, including those that have not started yet. */
   prefixes(): readonly string[] {
-    return [...this.#expected.values()].flatMap((expected) => [...expected.keys()])
+    return [...this.#expected].flatMap(([source, expected]) => (this.#complete.has(source) ? [] : [...expected.keys()]))
   }
 
   /** Returns a promise of the source that may provide this tool, or `undefined` if there is none. */

@@ -226,7 +226,7 @@ describe('a saved script', () => {
     const { hub, folder, save, call } = open()
     await save(ADD)
     const { DatabaseSync } = loadSqlite()
-    const database = new DatabaseSync(join(folder, 'store', 'store.db'), {})
+    const database = new DatabaseSync(join(folder, 'store', 'store.db'), { timeout: 1_000 })
     database.exec("UPDATE saved_scripts SET source = 'return 666' WHERE name = 'add'")
     database.close()
     const { error } = await call('script/add', { a: 1, b: 2 })

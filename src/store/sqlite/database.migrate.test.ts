@@ -31,6 +31,8 @@ const ROWS: readonly string[] = [
   `INSERT INTO calls (call_id, run, seq, tool, caller, status, started_at, failed, searched) VALUES ('c', 'r', 1, 't', 'c', 'ok', 1, 0, '')`,
   `INSERT INTO calls (call_id, run, seq, tool, caller, status, started_at, failed, searched, purpose, request) VALUES ('d', 'r', 2, 't', 'c', 'ok', 2, 0, 'old text', 'p', 'q')`,
   `INSERT INTO calls (call_id, run, seq, tool, caller, status, started_at, failed, searched) VALUES ('e', 'r', 3, 't', 'c', 'ok', 3, 0, 'new text')`,
+  `INSERT INTO user_texts (run, seq, body, added_at) VALUES ('r', 1, 'hello', 1)`,
+  `INSERT INTO scripts (id, run, caller, sha256, source, setup, status, approvals, created_at, updated_at) VALUES ('s', 'r', 'c', 'h', '1', '{}', 'suspended', '[]', 1, 1)`,
 ]
 
 function openFile(name: string): SqliteDatabase {
