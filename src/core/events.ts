@@ -121,6 +121,8 @@ export interface ScriptPlace {
   readonly seq: number
   /** The line of the source that makes the call, from 1; absent if it is not known. */
   readonly line?: number
+  /** In an approval request: the artifact of the run with the source, without secrets; absent if it could not be stored. */
+  readonly source?: string
 }
 
 /** What a call would do, as a person reads it best. */

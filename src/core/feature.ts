@@ -226,6 +226,8 @@ export interface FeatureCall {
 export interface NestedCallOptions extends Pick<CallOptions, 'repeatKey' | 'signal' | 'onEvent'> {
   /** Where in the model's script the call is made; its caller is then that script. */
   readonly script?: ScriptPlace
+  /** Stores the source of the script before people are asked about the call; returns the reference of the artifact. */
+  readonly keepSource?: () => Promise<string>
 }
 
 /** A change that the owner makes outside of calls, as records name it: the subject and what happened to it. */

@@ -59,12 +59,12 @@ export function streamTool(
 }
 
 /** Starts a nested call, which inherits the run, session, caller, rights and signal of its parent. */
-const callNested: CallNested = (runtime, asked, input, parent, { script, onEvent: emit, ...own } = {}) => {
+const callNested: CallNested = (runtime, asked, input, parent, { script, keepSource, onEvent: emit, ...own } = {}) => {
   const { session, grants, approve, onQuestion, onAsk, untrusted } = parent.options
   const callerKind = script ? 'script' : parent.options.callerKind
   const { run, caller } = parent
   const options = { run, session, caller, callerKind, grants, approve, onQuestion, onAsk, untrusted, ...own }
-  return runCall(runtime, newCall(runtime, asked, input, options, { parent, script, emit }), asked)
+  return runCall(runtime, newCall(runtime, asked, input, options, { parent, script, keepSource, emit }), asked)
 }
 
 /** Creates a call that has not started. */
@@ -73,7 +73,7 @@ export function newCall(
   asked: string | AnyTool,
   input: unknown,
   options: CallOptions,
-  { parent, script, emit }: Partial<Pick<Call, 'parent' | 'script' | 'emit'>> = {},
+  { parent, script, keepSource, emit }: Partial<Pick<Call, 'parent' | 'script' | 'keepSource' | 'emit'>> = {},
 ): Call {
   // If the owner has set a folder for workspaces, each request has a separate run; otherwise calls share the hub's run.
   const isolated = runtime.settings.isolatesRequests ? options.requestId : undefined
@@ -86,6 +86,7 @@ export function newCall(
     input,
     parent,
     script,
+    keepSource,
     emit,
   })
 }

@@ -79,6 +79,8 @@ const approvalDetails = {
       seq: z.number(),
       /** The line of the source that makes the call. */
       line: z.number().optional(),
+      /** The artifact of the run with the source, without secrets; absent if it could not be stored. */
+      source: z.string().optional(),
     })
     .optional(),
   /** What the call is for, as the caller says. */

@@ -229,6 +229,42 @@ describe('a script whose calls need approval', () => {
     expect(await wait(result.script)).toMatchObject({ status: 'completed' })
   })
 
+  it('is stored for the approvers before they are asked, once for all of its calls', async () => {
+    const { hub, call } = open({ code: { suspendAfterMs: 60_000 } })
+    const code = "await Promise.all(['ask a', 'ask b'].map((what) => tools.test.act({ what })))"
+    const seen: string[] = []
+    hub.approvals.watch(async ({ id, script }) => {
+      seen.push(Buffer.from(await hub.artifact(script!.source!, { run: 'r1' })).toString())
+      await hub.approvals.reply(id, { decision: 'allow', by: 'ada' })
+    })
+    const { script, artifacts } = await call('core/code.run', { code })
+    expect(script.status).toBe('completed')
+    expect(seen).toEqual([code, code])
+    expect(artifacts.map(({ name }) => name)).toEqual(['script.ts'])
+  })
+
+  it('is shown to approvers without its secrets', async () => {
+    const { hub, run } = open({ secrets: { key: { value: 'hunter2-hunter2', hosts: ['example.org'] } } })
+    const seen: string[] = []
+    hub.approvals.watch(async ({ id, script }) => {
+      seen.push(Buffer.from(await hub.artifact(script!.source!, { run: 'r1' })).toString())
+      await hub.approvals.reply(id, { decision: 'deny', by: 'ada' })
+    })
+    await run("await tools.test.act({ what: 'ask a' })\n// hunter2-hunter2")
+    expect(seen).toEqual([expect.stringMatching(/^await tools[^]*\/\/ (?!hunter2)/)])
+  })
+
+  it('asks without its source if there is no place for it', async () => {
+    const { hub, run } = open({ runs: false })
+    const seen: unknown[] = []
+    hub.approvals.watch(({ id, script }) => {
+      seen.push(script)
+      void hub.approvals.reply(id, { decision: 'allow', by: 'ada' })
+    })
+    expect(await run("await tools.test.act({ what: 'ask a' })")).toMatchObject({ status: 'completed' })
+    expect(seen).toEqual([{ id: expect.any(String), sha256: expect.any(String), seq: 1, line: 1 }])
+  })
+
   it('is suspended again for the next approval, and its result is kept', async () => {
     const { run, wait, answer, done } = open()
     const code = `for (const what of ['ask a', 'ask b', 'ask c']) await tools.test.act({ what })\n'end'`

@@ -86,6 +86,7 @@ export class ScriptSession {
   #setSuspended: () => void = () => {}
   #state: 'running' | 'suspended' | 'cancelled' = 'running'
   #divergence: string | undefined
+  #source: ReturnType<FeatureCall['artifact']> | undefined
   #timer: NodeJS.Timeout | undefined
   #keeping: Promise<unknown> = Promise.resolve()
 
@@ -193,6 +194,7 @@ export class ScriptSession {
     let resumeClock: (() => void) | undefined
     const result = await call.call(tool, input, {
       script: { id: setup.id, sha256: setup.sha256, seq, ...(line !== undefined && { line }) },
+      keepSource: () => this.#keepSource(),
       repeatKey: `script:${setup.id}:${seq}`,
       signal: control.signal,
       onEvent: (event) => {
@@ -227,6 +229,13 @@ export class ScriptSession {
       this.#codes.add(result.error.code)
     }
     return toAnswer(result)
+  }
+
+  /** Stores the source for those who approve its calls, once for all of them. */
+  async #keepSource(): Promise<string> {
+    const { call, setup } = this.#parts
+    this.#source ??= call.artifact(setup.source, { name: 'script.ts', mediaType: 'text/typescript' })
+    return (await this.#source).ref
   }
 
   /** Suspends the script in a moment, if it waits for nothing but people. */

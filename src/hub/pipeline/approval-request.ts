@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { type ApprovedValue, type Grant, isStoredInPart } from '../../approvals/index.ts'
-import type { ApprovalRequest, StoredApproval } from '../../core/index.ts'
+import type { ApprovalRequest, ScriptPlace, StoredApproval } from '../../core/index.ts'
 import { deepFreeze, hashJson, isPlainObject, revealLine } from '../../lib/index.ts'
 import { decide, escapeGlob, offerCommandPatterns, patternRule, unprovenValues } from '../../policy/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
@@ -37,6 +37,7 @@ export async function createApprovalRequest(
     viewsOf(runtime, run, call, redactor).catch(() => []),
   )
   const risks = callRisks(call, views, redactor)
+  const script = call.script && (await untilStopped(call, withSource(call.script, call.keepSource)))
   const id = round === 1 ? `approval-${call.id}` : `approval-${call.id}-${round}`
   const request: ApprovalRequest = {
     id: adopted?.id ?? id,
@@ -49,7 +50,7 @@ export async function createApprovalRequest(
     rule: decision.rule,
     reason: decision.reason,
     caller: call.caller,
-    ...(call.script && { script: call.script }),
+    ...(script && { script }),
     ...(runtime.principal !== undefined && { principal: runtime.principal }),
     ...(purpose !== undefined && { purpose: redactor.text(purpose) }),
     ...runtime.redactor.value(givenIds(call.options)),
@@ -72,6 +73,13 @@ export async function createApprovalRequest(
   const warnings = [redactor.warning(), ...viewWarning(request), ...(await keepWhole(run, call, request))]
   const reason = [decision.reason, ...warnings.filter((warning) => warning !== undefined)].join(' ')
   return deepFreeze({ ...request, reason })
+}
+
+/** The script that makes the call, with its source: that is stored before anybody is asked, so every approver finds it. */
+async function withSource(script: ScriptPlace, keepSource: Call['keepSource']): Promise<ScriptPlace> {
+  // The source only helps the approver, who is told if it is missing.
+  const source = await keepSource?.().catch(() => undefined)
+  return { ...script, ...(source !== undefined && { source }) }
 }
 
 function viewWarning({ views }: ApprovalRequest): string[] {

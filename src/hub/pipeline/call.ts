@@ -54,6 +54,8 @@ export class Call {
   readonly depth: number
   /** Where in the model's script the call is made; `undefined` for direct calls. */
   readonly script: ScriptPlace | undefined
+  /** Stores the source of the script, for those who are asked about the call. */
+  readonly keepSource: (() => Promise<string>) | undefined
   /** Monotonic, for durations. */
   readonly startedMark = performance.now()
   readonly emit: ((event: CallEvent) => void) | undefined
@@ -144,6 +146,7 @@ export class Call {
     options: CallOptions
     parent?: Call | undefined
     script?: ScriptPlace | undefined
+    keepSource?: (() => Promise<string>) | undefined
     input: unknown
     emit?: ((event: CallEvent) => void) | undefined
   }) {
@@ -155,6 +158,7 @@ export class Call {
     this.parent = fields.parent
     this.depth = fields.parent ? fields.parent.depth + 1 : 0
     this.script = fields.script
+    this.keepSource = fields.keepSource
     this.input = fields.input
     this.emit = fields.emit
   }

@@ -15,7 +15,22 @@ const FACTS = {
   coverage: { exact: 'this very call' },
   hash: 'h'.repeat(64),
 }
-const shape = approval.pick({ targets: true, views: true, history: true, coverage: true, labels: true, hash: true })
+const SCRIPT = {
+  id: `c${'0'.repeat(30)}-1`,
+  sha256: '1'.repeat(64),
+  seq: 2,
+  line: 3,
+  source: `artifact:${'1'.repeat(64)}`,
+}
+const shape = approval.pick({
+  targets: true,
+  views: true,
+  history: true,
+  coverage: true,
+  labels: true,
+  hash: true,
+  script: true,
+})
 
 describe('what a request says', () => {
   it('stays as it is when it is short', () => {
@@ -33,6 +48,7 @@ describe('what a request says', () => {
     const part = { text: LONG, effect: 'ask', rule: LONG, decides: true }
     const { facts } = cutFacts({
       ...FACTS,
+      script: SCRIPT,
       input: Array(100).fill({ a: [LONG.slice(0, 1_000)] }),
       targets: Array(20).fill(LONG),
       reason: LONG,
@@ -45,7 +61,7 @@ describe('what a request says', () => {
       coverage: { exact: LONG, targets: LONG },
     })
     expect(Buffer.byteLength(JSON.stringify(facts))).toBeLessThan(4_096)
-    expect(shape.parse(facts).hash).toBe(FACTS.hash)
+    expect(shape.parse(facts)).toMatchObject({ hash: FACTS.hash, script: SCRIPT })
   })
 
   it('leaves a form out that would lack fields', () => {
