@@ -9,6 +9,14 @@ const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<un
   ['/live', (page) => page.getByRole('grid', { name: 'Calls' }).waitFor()],
   ['/approvals', (page) => page.getByRole('figure', { name: 'Changes of asked.txt' }).waitFor()],
   ['/approvals', (page) => openDialog(page, 'Edit', 'Edit and allow core/fs.edit')],
+  ['/approvals', (page) => openScript(page)],
+  [
+    '/approvals',
+    async (page) => {
+      await openScript(page)
+      await openDialog(page, 'Deny all 2', 'Deny 2 calls of the script?')
+    },
+  ],
   ['/inbox', (page) => page.getByRole('link', { name: 'Unread: Done' }).click()],
   ['/inbox?view=channels', (page) => page.getByRole('table', { name: 'Channels' }).waitFor()],
   ['/runs', (page) => page.getByRole('grid', { name: 'Runs' }).waitFor()],
@@ -34,6 +42,9 @@ const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<un
   ['/health', (page) => page.getByRole('figure', { name: 'Calls per minute' }).waitFor()],
 ]
 
+const SCRIPT = `const words = ['1', '2']
+await Promise.all(words.map((text) => tools.core.fs.writeText({ path: \`\${text}.txt\`, text })))`
+
 describe('every page of the console', () => {
   const web = useConsole()
   beforeAll(async () => {
@@ -50,6 +61,9 @@ describe('every page of the console', () => {
     folder.write('asked.txt', 'one\n')
     // It waits for an answer as long as these tests run.
     void agent.call('core/fs.edit', { path: 'asked.txt', oldText: 'one', newText: '1' })
+    await expect.poll(() => web.service.owner.approvals.list()).toHaveLength(1)
+    void agent.call('core/code.run', { code: SCRIPT })
+    await expect.poll(() => web.service.owner.approvals.list()).toHaveLength(3)
   })
   afterAll(async () => {
     const { approvals } = web.service.owner
@@ -84,6 +98,11 @@ async function goWithin(page: Page, path: string): Promise<void> {
   await page.evaluate(
     `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
   )
+}
+
+async function openScript(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Script: 2 calls' }).click()
+  await page.getByRole('figure', { name: 'Script' }).getByText('2 wait').waitFor()
 }
 
 async function openDialog(page: Page, button: string, dialog: string): Promise<void> {

@@ -142,6 +142,11 @@ export function useSelection({ list, id, pathOf, opensFirst = true, leaves = tru
     if (firstPath !== undefined) navigate(firstPath, { replace: true })
   }, [firstPath])
 
+  // An item that has left the list may come back, such as a script that asks again.
+  useEffect(() => {
+    if (list && !list.some((each) => each.id === done.current)) done.current = undefined
+  }, [list])
+
   const step = (by: number) => {
     const next = stepFrom(list ?? [], id, by)
     if (next !== undefined) navigate(pathOf(next), { replace: id !== undefined })

@@ -13,14 +13,25 @@ import { choiceProblem, firstChoice, holdsFor, type RememberChoice, type Remembe
 import styles from './approvals.module.css'
 import { subjectOf } from './human-request.ts'
 
-interface AnswerBarProps {
+interface AnswersProps {
   readonly approval: Approval
   readonly approve: Action<ApprovalAnswer>
   readonly onEdit: () => void
+  /** Whether the keys are for this call. Default: true. */
+  readonly hasKeys?: boolean
+}
+
+/** The answers to the call that is shown; always visible. */
+export function AnswerBar(props: AnswersProps) {
+  return (
+    <SplitBar label="Answer" isRow>
+      <Answers {...props} />
+    </SplitBar>
+  )
 }
 
 /** The answers: allow, deny with a reason, edit first; and what is remembered. */
-export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
+export function Answers({ approval, approve, onEdit, hasKeys = true }: AnswersProps) {
   const [choice, setChoice] = useState(() => firstChoice(Date.now()))
   const [isDenying, setDenying] = useState(false)
   const remember = useRef<HTMLSelectElement>(null)
@@ -34,13 +45,14 @@ export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
     if (problem !== undefined) return remember.current?.focus()
     void approve.run({ decision, ...toAnswer(choice), ...(reason && { reason }) })
   }
-  useCalmShortcut('a', 'Allow', calm, () => answer('allow'))
-  useCalmShortcut('d', 'Deny, with a reason', calm, () => setDenying(true))
-  useCalmShortcut('e', 'Edit, then allow', calm, onEdit)
-  useShortcut('r', 'Choose what is remembered', () => remember.current?.focus())
+  useCalmShortcut('a', 'Allow', calm, () => answer('allow'), { when: hasKeys })
+  useCalmShortcut('d', 'Deny, with a reason', calm, () => setDenying(true), { when: hasKeys })
+  useCalmShortcut('e', 'Edit, then allow', calm, onEdit, { when: hasKeys })
+  useShortcut('r', 'Choose what is remembered', () => remember.current?.focus(), { when: hasKeys })
+  const keyOf = (key: string) => (hasKeys ? key : undefined)
 
   return (
-    <SplitBar label="Answer" isRow>
+    <>
       {isDenying ? (
         <RefuseForm
           label="Deny"
@@ -56,17 +68,23 @@ export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
           <Button
             variant="primary"
             icon={Check}
-            shortcut="a"
+            shortcut={keyOf('a')}
             isBusy={approve.isBusy}
             calm={barCalm}
             onClick={() => answer('allow')}
           >
             Allow
           </Button>
-          <Button icon={X} shortcut="d" disabled={approve.isBusy} calm={barCalm} onClick={() => setDenying(true)}>
+          <Button
+            icon={X}
+            shortcut={keyOf('d')}
+            disabled={approve.isBusy}
+            calm={barCalm}
+            onClick={() => setDenying(true)}
+          >
             Deny
           </Button>
-          <Button icon={PenLine} shortcut="e" disabled={approve.isBusy} calm={barCalm} onClick={onEdit}>
+          <Button icon={PenLine} shortcut={keyOf('e')} disabled={approve.isBusy} calm={barCalm} onClick={onEdit}>
             Edit…
           </Button>
         </div>
@@ -76,9 +94,10 @@ export function AnswerBar({ approval, approve, onEdit }: AnswerBarProps) {
         onChange={setChoice}
         coverage={approval.coverage}
         problem={problem}
+        hasKeys={hasKeys}
         ref={remember}
       />
-    </SplitBar>
+    </>
   )
 }
 
@@ -87,6 +106,7 @@ interface RememberFieldsProps {
   readonly onChange: (choice: RememberChoice) => void
   readonly coverage: Approval['coverage']
   readonly problem: string | undefined
+  readonly hasKeys: boolean
   readonly ref: Ref<HTMLSelectElement>
 }
 
@@ -98,7 +118,7 @@ const CHOICES: readonly (readonly [RememberFor, string])[] = [
 ]
 
 /** How long the answer is remembered, and which calls it covers. */
-function RememberFields({ choice, onChange, coverage, problem, ref }: RememberFieldsProps) {
+function RememberFields({ choice, onChange, coverage, problem, hasKeys, ref }: RememberFieldsProps) {
   const id = useId()
   return (
     <div className={styles.fields}>
@@ -117,7 +137,7 @@ function RememberFields({ choice, onChange, coverage, problem, ref }: RememberFi
             </option>
           ))}
         </select>
-        <KeyHint keys="r" />
+        {hasKeys && <KeyHint keys="r" />}
         {choice.remember === 'until' && (
           <input
             type="datetime-local"

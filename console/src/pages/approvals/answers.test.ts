@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { choiceProblem, denyEach, firstChoice, listChanges, lostWords, toAnswer } from './answers.ts'
+import { answerEach, choiceProblem, firstChoice, listChanges, lostWords, toAnswer } from './answers.ts'
 
 const now = Date.parse('2026-11-15T10:00:30Z')
 const choice = firstChoice(now)
@@ -32,11 +32,11 @@ it('denies each once, and says which were answered before and which failed', asy
     return id === 'late' ? { won: false, approval: { answered } } : { won: true, approval: {} }
   }
   const asked = ['a', 'broken', 'late', 'a', 'b'].map((id) => ({ id, tool: `tool-${id}` }))
-  expect(await denyEach(asked, send)).toEqual([
-    { id: 'a', tool: 'tool-a', outcome: 'denied' },
+  expect(await answerEach(asked, send)).toEqual([
+    { id: 'a', tool: 'tool-a', outcome: 'done' },
     { id: 'broken', tool: 'tool-broken', outcome: 'failed', words: 'The store cannot be written.' },
     { id: 'late', tool: 'tool-late', outcome: 'late', words: 'ada was first' },
-    { id: 'b', tool: 'tool-b', outcome: 'denied' },
+    { id: 'b', tool: 'tool-b', outcome: 'done' },
   ])
   expect(sent).toEqual(['a', 'broken', 'late', 'b'])
 })

@@ -47,31 +47,31 @@ function toLocalField(time: number): string {
   return new Date(time - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-/** The outcome of one of several denials. */
-export interface Denial {
+/** The outcome of one of several answers. */
+export interface SentAnswer {
   readonly id: string
   readonly tool: string
-  readonly outcome: 'denied' | 'late' | 'failed'
+  readonly outcome: 'done' | 'late' | 'failed'
   /** Who answered first, or why it failed. */
   readonly words?: string
 }
 
-type Denied = Pick<Approval, 'id' | 'tool'>
+type Answered = Pick<Approval, 'id' | 'tool'>
 type Send = (id: string) => Promise<{ readonly won: boolean; readonly approval: Pick<Approval, 'answered'> }>
 
-/** Denies the calls one after the other; a failure does not stop the others. */
-export async function denyEach(approvals: readonly Denied[], send: Send): Promise<Denial[]> {
-  const denials: Denial[] = []
+/** Answers the calls one after the other; a failure does not stop the others. */
+export async function answerEach(approvals: readonly Answered[], send: Send): Promise<SentAnswer[]> {
+  const sent: SentAnswer[] = []
   for (const { id, tool } of new Map(approvals.map((each) => [each.id, each])).values()) {
     try {
       const { won, approval } = await send(id)
       const words = won ? undefined : lostWords(tool, approval.answered).title
-      denials.push({ id, tool, outcome: won ? 'denied' : 'late', ...(words !== undefined && { words }) })
+      sent.push({ id, tool, outcome: won ? 'done' : 'late', ...(words !== undefined && { words }) })
     } catch (error) {
-      denials.push({ id, tool, outcome: 'failed', words: error instanceof Error ? error.message : String(error) })
+      sent.push({ id, tool, outcome: 'failed', words: error instanceof Error ? error.message : String(error) })
     }
   }
-  return denials
+  return sent
 }
 
 /** The toast for an answer that was too late: who was first, and their decision. */

@@ -2,6 +2,7 @@ import {
   Bell,
   BellOff,
   BellRing,
+  FileCode,
   FilePen,
   Globe,
   History,
@@ -11,6 +12,7 @@ import {
   ShieldQuestionMark,
   Terminal,
 } from 'lucide-react'
+import { useEffect, useMemo } from 'react'
 import { Link } from 'wouter'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
@@ -22,14 +24,25 @@ import { VisibleText } from '../../components/text.tsx'
 import { Time } from '../../components/time.tsx'
 import { showFailure } from '../../components/toast.tsx'
 import { useValue } from '../../lib/watched-value.ts'
-import { useSearchParam } from '../../router/router.ts'
+import { navigate, useSearchParam } from '../../router/router.ts'
 import type { PageProps } from '../../router/routes.tsx'
 import { notifyState, turnOff, turnOn } from '../../shell/notifications.ts'
 import styles from './approvals.module.css'
 import { DenySeveral } from './deny-dialog.tsx'
-import { type HumanRequest, previewOf, requestPath } from './human-request.ts'
+import {
+  findItem,
+  type HumanRequest,
+  previewOf,
+  type RequestItem,
+  requestPath,
+  type ScriptApproval,
+  scriptOfItem,
+  toItems,
+} from './human-request.ts'
 import { RequestDetail } from './request-detail.tsx'
 import { Deadline, RequestState } from './request-parts.tsx'
+import { ScriptDetail } from './script-detail.tsx'
+import { countCalls } from './several-calls.tsx'
 import { lastAnswer } from './use-answer.ts'
 import { useRequests } from './use-requests.ts'
 
@@ -39,9 +52,16 @@ export default function ApprovalsPage({ params: { id } }: PageProps) {
   const query = useRequests(tab === 'past' ? 'past' : 'waiting')
   const last = useValue(lastAnswer)
   const requests = query.data
+  const items = useMemo(() => requests && itemsOf(requests, tab), [requests, tab])
+  // The address of a call of a script leads to the script.
+  const selected = findItem(items ?? [], id)?.id ?? id
+  const isElsewhere = id !== undefined && selected !== undefined && id !== selected
+  useEffect(() => {
+    if (isElsewhere) navigate(requestPath(selected, tab), { replace: true })
+  }, [isElsewhere, selected, tab])
   const { selectNext } = useSelection({
-    list: requests,
-    id,
+    list: items,
+    id: selected,
     pathOf: (each) => requestPath(each, tab),
     leaves: tab !== 'past',
   })
@@ -60,23 +80,42 @@ export default function ApprovalsPage({ params: { id } }: PageProps) {
         query={query}
         above={<RequestTabs tab={tab} />}
         list={(all) =>
-          all.length === 0 ? <NoRequests tab={tab} /> : <RequestList requests={all} selected={id} tab={tab} />
+          all.length === 0 ? (
+            <NoRequests tab={tab} />
+          ) : (
+            <RequestList items={itemsOf(all, tab)} selected={selected} tab={tab} />
+          )
         }
         below={<LastDone done={last} />}
         detail={
-          id !== undefined && (
+          selected !== undefined &&
+          (scriptOfItem(selected) === undefined ? (
             <RequestDetail
-              key={id}
-              id={id}
-              known={requests?.find((request) => request.id === id)}
+              key={selected}
+              id={selected}
+              known={requests?.find((request) => request.id === selected)}
               backTo={requestPath(undefined, tab)}
               onDone={selectNext}
             />
-          )
+          ) : (
+            <ScriptDetail
+              key={selected}
+              script={scriptOfItem(selected) ?? ''}
+              request={isElsewhere ? id : undefined}
+              backTo={requestPath(undefined, tab)}
+              onDone={selectNext}
+            />
+          ))
         }
       />
     </Page>
   )
+}
+
+/** Answered calls of a script are separate items, since each has its own answer. */
+function itemsOf(requests: readonly HumanRequest[], tab: string): RequestItem[] {
+  if (tab === 'past') return requests.map((request) => ({ kind: 'request', id: request.id, request }))
+  return toItems(requests)
 }
 
 const TABS = [
@@ -104,19 +143,23 @@ function RequestTabs({ tab }: { tab: string }) {
 
 /** The list of requests. */
 function RequestList({
-  requests,
+  items,
   selected,
   tab,
 }: {
-  requests: readonly HumanRequest[]
+  items: readonly RequestItem[]
   selected: string | undefined
   tab: string
 }) {
   return (
     <SplitList label={tab === '' ? 'Waiting' : 'Answered'} selected={selected}>
-      {requests.map((request) => (
-        <RequestRow key={request.id} request={request} isSelected={request.id === selected} tab={tab} />
-      ))}
+      {items.map((item) =>
+        item.kind === 'script' ? (
+          <ScriptRow key={item.id} item={item} isSelected={item.id === selected} tab={tab} />
+        ) : (
+          <RequestRow key={item.id} request={item.request} isSelected={item.id === selected} tab={tab} />
+        ),
+      )}
     </SplitList>
   )
 }
@@ -149,6 +192,45 @@ function RequestRow({ request, isSelected, tab }: { request: HumanRequest; isSel
           {isUntrusted && <Badge tone="warn">untrusted</Badge>}
           {request.isRevoked && <Badge tone="warn">token revoked</Badge>}
           {!request.mayAnswer && request.state === 'waiting' && <Badge>you cannot answer</Badge>}
+        </>
+      }
+    />
+  )
+}
+
+interface ScriptRowProps {
+  readonly item: Extract<RequestItem, { kind: 'script' }>
+  readonly isSelected: boolean
+  readonly tab: string
+}
+
+/** The pending calls of a script in the list; the deadline is that of the first one. */
+function ScriptRow({ item: { id, requests }, isSelected, tab }: ScriptRowProps) {
+  const [first] = requests as readonly [ScriptApproval, ...ScriptApproval[]]
+  const risks = new Set(requests.flatMap(({ risks: [worst] = [] }) => worst ?? []))
+  const preview = requests.map((request) => `${request.tool} ${previewOf(request)}`).join(' · ')
+  return (
+    <SplitRow
+      to={requestPath(id, tab)}
+      isSelected={isSelected}
+      icon={FileCode}
+      title={`Script: ${countCalls(requests.length)}`}
+      side={<Deadline at={first.expiresAt} />}
+      preview={<VisibleText text={preview.slice(0, MAX_PREVIEW)} />}
+      meta={
+        <>
+          <span className={styles.caller}>
+            <VisibleText text={first.caller} />
+          </span>
+          <Time at={first.askedAt} />
+          {[...risks].map((risk) => (
+            <Badge key={risk} tone="warn">
+              <VisibleText text={risk} />
+            </Badge>
+          ))}
+          {requests.some(({ labels }) => labels.includes('untrusted')) && <Badge tone="warn">untrusted</Badge>}
+          {requests.some(({ isRevoked }) => isRevoked) && <Badge tone="warn">token revoked</Badge>}
+          {requests.every(({ mayAnswer }) => !mayAnswer) && <Badge>you cannot answer</Badge>}
         </>
       }
     />

@@ -1,20 +1,21 @@
 import { ListX } from 'lucide-react'
-import { useRef, useState } from 'react'
-import { refreshResources } from '../../api/query-client.ts'
-import { api } from '../../api/session.ts'
+import { useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { FilterSelect } from '../../components/filters.tsx'
-import { Note } from '../../components/note.tsx'
-import { VisibleText } from '../../components/text.tsx'
 import { useCalm } from '../../lib/calm.ts'
-import { type Denial, denyEach } from './answers.ts'
 import styles from './approvals.module.css'
-import { type HumanRequest, previewOf } from './human-request.ts'
-import { lastAnswer } from './use-answer.ts'
-
-type WaitingApproval = Extract<HumanRequest, { kind: 'approval' }>
+import type { HumanRequest } from './human-request.ts'
+import {
+  CallWords,
+  ChosenCalls,
+  countCalls,
+  isAnswerable,
+  SentDialog,
+  useSendAll,
+  type WaitingApproval,
+} from './several-calls.tsx'
 
 /** The button to deny several calls with one reason; shown if there are several. */
 export function DenySeveral({ requests }: { requests: readonly HumanRequest[] }) {
@@ -38,13 +39,9 @@ export function DenySeveral({ requests }: { requests: readonly HumanRequest[] })
   )
 }
 
-function isAnswerable(request: HumanRequest): request is WaitingApproval {
-  return request.kind === 'approval' && request.state === 'waiting' && request.mayAnswer
-}
-
 interface DenyDialogProps {
   /** The calls that were pending when the dialog was opened. */
-  readonly offered: readonly Extract<HumanRequest, { kind: 'approval' }>[]
+  readonly offered: readonly WaitingApproval[]
   /** Whether a call is still pending. */
   readonly isWaiting: (id: string) => boolean
   readonly onClose: () => void
@@ -56,42 +53,12 @@ function DenyDialog({ offered, isWaiting, onClose }: DenyDialogProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [reason, setReason] = useState('')
   const [isSure, setSure] = useState(false)
-  const [denials, setDenials] = useState<readonly Denial[]>()
-  const [isBusy, setBusy] = useState(false)
-  const isSent = useRef(false)
+  const { isBusy, sent, send } = useSendAll('deny', onClose)
   const shown = offered.filter((request) => caller === '' || request.caller === caller)
   const denied = offered.filter(({ id }) => chosen.has(id) && isWaiting(id))
   const calm = useCalm(JSON.stringify([isSure, denied.map(({ id }) => id), reason]))
-  const words = denied.length === 1 ? '1 call' : `${denied.length} calls`
-
-  const deny = async () => {
-    if (isSent.current) return
-    isSent.current = true
-    setBusy(true)
-    const text = reason.trim()
-    const outcome = await denyEach(denied, (id) =>
-      api.approvals.answer(id, { decision: 'deny', ...(text && { reason: text }) }),
-    )
-    refreshResources('approvals')
-    setBusy(false)
-    const done = outcome.filter((each) => each.outcome === 'denied').length
-    if (done > 0)
-      lastAnswer.set({
-        words: 'Denied',
-        isYes: false,
-        subject: done === 1 ? '1 call' : `${done} calls`,
-        at: Date.now(),
-      })
-    if (done === outcome.length) onClose()
-    else setDenials(outcome)
-  }
-  if (denials) {
-    return (
-      <Dialog isOpen onClose={onClose} title="Not all were denied" footer={<Button onClick={onClose}>Close</Button>}>
-        <DenyOutcome denials={denials} />
-      </Dialog>
-    )
-  }
+  const words = countCalls(denied.length)
+  if (sent) return <SentDialog decision="deny" sent={sent} onClose={onClose} />
   return (
     <Dialog
       isOpen
@@ -110,7 +77,7 @@ function DenyDialog({ offered, isWaiting, onClose }: DenyDialogProps) {
               isBusy={isBusy}
               disabled={denied.length === 0}
               calm={calm}
-              onClick={() => void deny()}
+              onClick={() => void send(denied, reason)}
             >
               Deny {words}
             </Button>
@@ -127,7 +94,7 @@ function DenyDialog({ offered, isWaiting, onClose }: DenyDialogProps) {
     >
       {isSure ? (
         <>
-          <ChosenCalls requests={denied} />
+          <ChosenCalls label="Calls to deny" requests={denied} />
           {reason.trim() !== '' && <p>Reason: {reason.trim()}</p>}
         </>
       ) : (
@@ -169,8 +136,6 @@ interface DenyChoicesProps {
   readonly onChange: (chosen: ReadonlySet<string>) => void
 }
 
-const MAX_PREVIEW = 300
-
 /** The calls to select from; one that was answered in the meantime cannot be selected. */
 function DenyChoices({ requests, chosen, isWaiting, onChange }: DenyChoicesProps) {
   const toggle = (id: string, isChosen: boolean) =>
@@ -191,65 +156,5 @@ function DenyChoices({ requests, chosen, isWaiting, onChange }: DenyChoicesProps
         </li>
       ))}
     </ul>
-  )
-}
-
-/** The selected calls, for confirmation. */
-function ChosenCalls({ requests }: { requests: readonly WaitingApproval[] }) {
-  return (
-    <ul className={styles.choices} aria-label="Calls to deny">
-      {requests.map((request) => (
-        <li key={request.id} className={styles.choice}>
-          <CallWords request={request} isOver={false} />
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-/** The tool, the agent and a preview of a call. */
-function CallWords({ request, isOver }: { request: WaitingApproval; isOver: boolean }) {
-  return (
-    <span className={styles.what}>
-      <span>
-        <VisibleText text={request.tool} />{' '}
-        <span className={styles.quiet}>
-          by <VisibleText text={request.caller} />
-          {isOver && ', no longer waiting'}
-        </span>
-      </span>
-      <code className={styles.preview}>
-        <VisibleText text={previewOf(request).slice(0, MAX_PREVIEW)} />
-      </code>
-    </span>
-  )
-}
-
-const TITLES = { late: 'Already answered:', failed: 'Not denied:' } as const
-
-/** The calls that were not denied, and why. */
-function DenyOutcome({ denials }: { denials: readonly Denial[] }) {
-  const done = denials.filter(({ outcome }) => outcome === 'denied').length
-  return (
-    <>
-      <p>
-        {done} of {denials.length} were denied.
-      </p>
-      {denials.map(({ id, tool, outcome, words }) =>
-        outcome === 'denied' ? null : (
-          <Note
-            key={id}
-            tone={outcome === 'late' ? 'info' : 'bad'}
-            title={<VisibleText text={`${TITLES[outcome]} ${tool}`} />}
-          >
-            {words !== undefined && (
-              <p>
-                <VisibleText text={words} />
-              </p>
-            )}
-          </Note>
-        ),
-      )}
-    </>
   )
 }

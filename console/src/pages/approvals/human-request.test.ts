@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Approval, Question } from '../../api/types.ts'
-import { previewOf, requestPath, splitUrl, toRequests } from './human-request.ts'
+import { findItem, previewOf, requestPath, scriptOfItem, splitUrl, toItems, toRequests } from './human-request.ts'
 
 const common = {
   callId: 'c',
@@ -53,6 +53,20 @@ describe('the inbox', () => {
       'exec ls',
       'notes.md',
     ])
+  })
+
+  it('has the calls of a script as one, where the first of them is', () => {
+    const script = (id: string, seq: number) => ({ script: { id, sha256: '', seq, line: seq } })
+    const asked = [approval('a', 10, script('x', 1)), approval('b', 20), approval('c', 30, script('x', 2))]
+    const items = toItems(toRequests([...asked, approval('d', 40, script('y', 1))], [question]))
+    expect(idsOf(items)).toEqual(['script-x', 'b', 'q', 'script-y'])
+    const found = findItem(items, 'c')
+    expect(found).toBe(findItem(items, 'script-x'))
+    expect(found?.kind === 'script' && idsOf(found.requests)).toEqual(['a', 'c'])
+    expect(findItem(items, 'b')?.id).toBe('b')
+    expect(findItem(items, undefined)).toBeUndefined()
+    expect(scriptOfItem('script-x')).toBe('x')
+    expect(scriptOfItem('approval-x')).toBeUndefined()
   })
 
   it('has an address for each, with its tab', () => {

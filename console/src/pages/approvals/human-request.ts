@@ -25,6 +25,58 @@ function soonestFirst(a: HumanRequest, b: HumanRequest): number {
   return Date.parse(a.expiresAt) - Date.parse(b.expiresAt) || -newestFirst(a, b)
 }
 
+/** A call of a script that needs an approval. */
+export type ScriptApproval = Extract<HumanRequest, { kind: 'approval' }> & {
+  readonly script: NonNullable<Approval['script']>
+}
+
+/** An item of the list: one request, or all pending calls of one script. */
+export type RequestItem =
+  | { readonly kind: 'request'; readonly id: string; readonly request: HumanRequest }
+  | { readonly kind: 'script'; readonly id: string; readonly requests: readonly ScriptApproval[] }
+
+const SCRIPT_PREFIX = 'script-'
+
+/** The requests as items; the calls of a script are one item, at the place of the first of them. */
+export function toItems(requests: readonly HumanRequest[]): RequestItem[] {
+  const scripts = new Map<string, ScriptApproval[]>()
+  const items: RequestItem[] = []
+  for (const request of requests) {
+    if (!isOfScript(request)) {
+      items.push({ kind: 'request', id: request.id, request })
+      continue
+    }
+    const known = scripts.get(request.script.id)
+    if (known) known.push(request)
+    else {
+      const own = [request]
+      scripts.set(request.script.id, own)
+      items.push({ kind: 'script', id: `${SCRIPT_PREFIX}${request.script.id}`, requests: own })
+    }
+  }
+  return items
+}
+
+/** Whether a request is for a call of a script. */
+export function isOfScript(request: HumanRequest): request is ScriptApproval {
+  return request.kind === 'approval' && request.script !== undefined
+}
+
+/** The script of an item; undefined if the id is that of a request. */
+export function scriptOfItem(id: string): string | undefined {
+  return id.startsWith(SCRIPT_PREFIX) ? id.slice(SCRIPT_PREFIX.length) : undefined
+}
+
+/** The item with an id, or the one that contains the request with this id. */
+export function findItem(items: readonly RequestItem[], id: string | undefined): RequestItem | undefined {
+  return items.find((item) => item.id === id || (item.kind === 'script' && item.requests.some((one) => one.id === id)))
+}
+
+/** Where in its script a call is made. */
+export function placeOf({ script }: Pick<ScriptApproval, 'script'>): string {
+  return script.line === undefined ? `call ${script.seq}` : `line ${script.line}`
+}
+
 /** Everything that the decision is about, as text; without what changes while it waits, such as the history. */
 export function subjectOf(request: Approval | Question): string {
   const { id, tool, caller } = request
@@ -32,8 +84,8 @@ export function subjectOf(request: Approval | Question): string {
     const { question, context, options, form } = request
     return JSON.stringify([id, tool, caller, question, context, options, form])
   }
-  const { input, views, targets, purpose, reason, rule, requests, labels, risks, coverage } = request
-  const facts = [input, views, targets, purpose, reason, rule, requests, labels, risks, coverage]
+  const { input, views, targets, purpose, reason, rule, requests, labels, risks, coverage, script } = request
+  const facts = [input, views, targets, purpose, reason, rule, requests, labels, risks, coverage, script]
   return JSON.stringify([id, tool, caller, ...facts])
 }
 

@@ -1,6 +1,5 @@
 import { useMemo, useState } from 'react'
 import type { Question } from '../../api/types.ts'
-import { JsonView } from '../../components/json-view.tsx'
 import { Loaded } from '../../components/resource.tsx'
 import { SplitBar, SplitBody, SplitDetail } from '../../components/split-view.tsx'
 import { VisibleText } from '../../components/text.tsx'
@@ -9,11 +8,12 @@ import { useCalm } from '../../lib/calm.ts'
 import { AnswerBar } from './answer-bar.tsx'
 import styles from './approvals.module.css'
 import { EditDialog } from './edit-dialog.tsx'
-import { type HumanRequest, subjectOf } from './human-request.ts'
+import { type HumanRequest, isOfScript, subjectOf } from './human-request.ts'
 import { QuestionForm, QuestionReply } from './question-reply.tsx'
 import { RequestNotices } from './request-notices.tsx'
-import { DetailBlock, RequestHeading, RunHistory, TextList } from './request-parts.tsx'
-import { RequestViews } from './request-views.tsx'
+import { DetailBlock, RequestHeading, RunHistory } from './request-parts.tsx'
+import { ApprovalFacts } from './request-views.tsx'
+import { ScriptBlock } from './script-source.tsx'
 import { useApprovalAnswer, useQuestionAnswer } from './use-answer.ts'
 import { useIsOver, useRequest } from './use-requests.ts'
 
@@ -53,36 +53,13 @@ function ApprovalDetail({ approval, onDone }: ApprovalDetailProps) {
   const [isEditing, setEditing] = useState(false)
   const isOver = useIsOver(approval)
   const approve = useApprovalAnswer(approval, onDone)
-  const { purpose, reason, rule, targets, requests, views, input, history, run } = approval
   return (
     <>
       <SplitBody label="The call">
         <RequestHeading request={approval} isOver={isOver} />
-        <RequestNotices request={approval} isOver={isOver} />
-        {purpose !== undefined && (
-          <DetailBlock title="Purpose, according to the caller">
-            <p className={styles.quote}>
-              <VisibleText text={purpose} />
-            </p>
-          </DetailBlock>
-        )}
-        <RequestViews views={views} />
-        <DetailBlock title="Why it needs approval">
-          <p>
-            <VisibleText text={reason} />
-          </p>
-          {!reason.includes(rule) && (
-            <code className={styles.quiet}>
-              <VisibleText text={rule} />
-            </code>
-          )}
-        </DetailBlock>
-        <TextList title="Targets" texts={targets} isCode />
-        <TextList title="Requested by skills (informational)" texts={requests} />
-        <DetailBlock title="Arguments">
-          <JsonView value={input} label="arguments" />
-        </DetailBlock>
-        <RunHistory history={history} run={run} />
+        {isOfScript(approval) && <ScriptBlock calls={[approval]} />}
+        <ApprovalFacts approval={approval} isOver={isOver} />
+        <RunHistory history={approval.history} run={approval.run} />
       </SplitBody>
       {!isOver && approval.mayAnswer && (
         <AnswerBar approval={approval} approve={approve} onEdit={() => setEditing(true)} />

@@ -2,17 +2,58 @@ import { Pointer, TriangleAlert } from 'lucide-react'
 import type { ApprovalView } from '../../api/types.ts'
 import { EffectBadge } from '../../components/badge.tsx'
 import { DiffView } from '../../components/diff-view.tsx'
+import { JsonView } from '../../components/json-view.tsx'
 import { Note } from '../../components/note.tsx'
 import { Code, VisibleText } from '../../components/text.tsx'
 import { classNames } from '../../lib/class-names.ts'
-import { splitUrl } from './human-request.ts'
-import { DetailBlock } from './request-parts.tsx'
+import shared from './approvals.module.css'
+import { type HumanRequest, splitUrl } from './human-request.ts'
+import { RequestNotices } from './request-notices.tsx'
+import { DetailBlock, TextList } from './request-parts.tsx'
 import styles from './request-views.module.css'
+
+interface ApprovalFactsProps {
+  readonly approval: Extract<HumanRequest, { kind: 'approval' }>
+  readonly isOver: boolean
+}
+
+/** What a call would do, and why it needs approval. */
+export function ApprovalFacts({ approval, isOver }: ApprovalFactsProps) {
+  const { purpose, reason, rule, targets, requests, views, input } = approval
+  return (
+    <>
+      <RequestNotices request={approval} isOver={isOver} />
+      {purpose !== undefined && (
+        <DetailBlock title="Purpose, according to the caller">
+          <p className={shared.quote}>
+            <VisibleText text={purpose} />
+          </p>
+        </DetailBlock>
+      )}
+      <RequestViews views={views} />
+      <DetailBlock title="Why it needs approval">
+        <p>
+          <VisibleText text={reason} />
+        </p>
+        {!reason.includes(rule) && (
+          <code className={shared.quiet}>
+            <VisibleText text={rule} />
+          </code>
+        )}
+      </DetailBlock>
+      <TextList title="Targets" texts={targets} isCode />
+      <TextList title="Requested by skills (informational)" texts={requests} />
+      <DetailBlock title="Arguments">
+        <JsonView value={input} label="arguments" />
+      </DetailBlock>
+    </>
+  )
+}
 
 const TITLES = { command: 'The command', diff: 'What would change', url: 'Where it would go' } as const
 
 /** What the arguments mean: the parts of a command, the diff of an edit, the host of a URL. */
-export function RequestViews({ views }: { views: readonly ApprovalView[] }) {
+function RequestViews({ views }: { views: readonly ApprovalView[] }) {
   return views.map((view, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the same file may come twice, and the order never changes.
     <DetailBlock key={index} title={TITLES[view.kind]}>

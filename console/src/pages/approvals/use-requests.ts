@@ -1,10 +1,10 @@
-import { useMemo } from 'react'
+import { useMemo, useRef } from 'react'
 import { useEvents } from '../../api/events.ts'
 import { api } from '../../api/session.ts'
 import { type Resource, useResource } from '../../api/use-resource.ts'
 import { now } from '../../components/time.tsx'
 import { useValue } from '../../lib/watched-value.ts'
-import { type HumanRequest, toRequests } from './human-request.ts'
+import { type HumanRequest, isOfScript, type ScriptApproval, toRequests } from './human-request.ts'
 
 /** The tabs: pending requests, or past ones. */
 type RequestTab = 'waiting' | 'past'
@@ -57,6 +57,34 @@ export function useRequest(id: string, known: HumanRequest | undefined): Resourc
     ['approval', 'question'],
   )
   return { ...query, data: query.data ?? (known?.isCut ? undefined : known) }
+}
+
+/**
+ * The calls of a script that need approval, in the order of the script, each complete. Those that were pending since the
+ * page is open stay visible when they are answered.
+ */
+export function useScriptRequests(script: string): Resource<ScriptApproval[]> {
+  const seen = useRef(new Map<string, ScriptApproval>())
+  return useResource(
+    ['approvals', 'script', script],
+    async () => {
+      const pending = toRequests(await api.approvals.list(), []).filter(isOfScript)
+      const ids = new Set([
+        ...seen.current.keys(),
+        ...pending.filter((one) => one.script.id === script).map(({ id }) => id),
+      ])
+      const read = async (id: string): Promise<ScriptApproval | undefined> => {
+        const known = seen.current.get(id)
+        if (known && known.state !== 'waiting') return known
+        const request: HumanRequest = { kind: 'approval', ...(await api.approvals.get(id)) }
+        return isOfScript(request) ? request : undefined
+      }
+      const found = (await Promise.all([...ids].map(read))).filter((request) => request !== undefined)
+      seen.current = new Map(found.map((request) => [request.id, request]))
+      return found.sort((a, b) => a.script.seq - b.script.seq)
+    },
+    { refreshOn: ['approval'] },
+  )
 }
 
 /** Whether the request can no longer be answered, even if the server has not reported its expiry yet. */
