@@ -1,6 +1,6 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { useConsole } from '../support/console-page.ts'
 import type { ConsoleService } from '../support/console-service.ts'
 
@@ -47,6 +47,8 @@ await Promise.all(words.map((text) => tools.core.fs.writeText({ path: \`\${text}
 
 describe('every page of the console', () => {
   const web = useConsole()
+  const waitingCalls = (count: number) =>
+    vi.waitFor(async () => expect(await web.service.owner.approvals.list()).toHaveLength(count), 60_000)
   beforeAll(async () => {
     const { agent, folder } = web.service
     await agent.call('test/nests', {}, { run: 'shown' })
@@ -61,9 +63,9 @@ describe('every page of the console', () => {
     folder.write('asked.txt', 'one\n')
     // It waits for an answer as long as these tests run.
     void agent.call('core/fs.edit', { path: 'asked.txt', oldText: 'one', newText: '1' })
-    await expect.poll(() => web.service.owner.approvals.list()).toHaveLength(1)
+    await waitingCalls(1)
     void agent.call('core/code.run', { code: SCRIPT })
-    await expect.poll(() => web.service.owner.approvals.list()).toHaveLength(3)
+    await waitingCalls(3)
   })
   afterAll(async () => {
     const { approvals } = web.service.owner

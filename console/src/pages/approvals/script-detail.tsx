@@ -176,8 +176,8 @@ function ScriptCall({ call, isOnly, isCurrent, isChosen, onChoose, onEdit, onDon
           <VisibleText text={call.tool} />, {placeOf(call)}
         </h3>
         {line !== undefined && !isOnly && (
-          <Button size="small" variant="quiet" aria-label={`Show line ${line} in the script`} onClick={onChoose}>
-            Show the line
+          <Button size="small" variant="quiet" onClick={onChoose}>
+            Show line {line}
           </Button>
         )}
         {isOver ? <RequestState request={call} /> : <Deadline at={call.expiresAt} />}
