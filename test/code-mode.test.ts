@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { ToolResult } from '../src/core/call.ts'
-import type { ScriptResult } from '../src/features/index.ts'
+import type { ScriptResult } from '../src/features/code/types.ts'
 import { useHttpHub } from './support/http-hub.ts'
 
 const web = useHttpHub()

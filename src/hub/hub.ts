@@ -41,7 +41,7 @@ import type {
 } from './hub-api.ts'
 import { checkHubOptions } from './hub-options.ts'
 import { checkHub } from './hub-policy.ts'
-import type { CardOptions, ToolListing } from './pipeline/registry.ts'
+import type { CardOptions, ToolListing } from './pipeline/tool-catalog.ts'
 import { callTool, streamTool } from './pipeline.ts'
 import { PrincipalHubs } from './principal-hub.ts'
 import { endRun, type HubRuntime, recordChange } from './runtime.ts'

@@ -77,7 +77,7 @@ export async function createApprovalRequest(
 
 /** The script that makes the call, with its source: that is stored before anybody is asked, so every approver finds it. */
 async function withSource(script: ScriptPlace, keepSource: Call['keepSource']): Promise<ScriptPlace> {
-  // The source only helps the approver, who is told if it is missing.
+  // The source only helps the approver: a request without it says so.
   const source = await keepSource?.().catch(() => undefined)
   return { ...script, ...(source !== undefined && { source }) }
 }

@@ -1,5 +1,6 @@
 import type {
   CallerKind,
+  CallOptions,
   Effect,
   ErrorCode,
   FeatureChange,
@@ -12,7 +13,7 @@ import type {
 } from '../../core/index.ts'
 
 /** What is known of a call before it runs: who asks for what, and which rule decided. */
-export interface CallFacts {
+export interface CallFacts extends Pick<CallOptions, 'session' | 'purpose' | 'requestId' | 'taskId' | 'goalId'> {
   /** Who calls, as the caller says. */
   readonly caller: string
   /** The authenticated caller, if there is one. */
@@ -21,20 +22,10 @@ export interface CallFacts {
   readonly wire?: string
   /** Whether an agent called, or a script that a model wrote. */
   readonly via?: CallerKind
-  /** The session of the call; absent when the caller named none. */
-  readonly session?: string
   /** The call that made this one. */
   readonly parent?: string
   /** Where in a model's script the call was made. */
   readonly script?: ScriptPlace
-  /** Why the call was made, as the caller said. */
-  readonly purpose?: string
-  /** Of the request of the caller, as it says. */
-  readonly requestId?: string
-  /** Of the task of the caller, as it says. */
-  readonly taskId?: string
-  /** Of the goal of the caller, as it says. */
-  readonly goalId?: string
   /** SHA-256 of the validated arguments. */
   readonly argsHash?: string
   /** Redacted; over 2 KB only `argsBytes`, their size or a little less, is kept. */
