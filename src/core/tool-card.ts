@@ -37,6 +37,11 @@ export interface ToolCard extends WireTool {
 export interface ToolArrangement {
   /** Names and groups of tools that are always shown, as `tools.allow` has them, besides those of the profile. */
   readonly pin: readonly string[]
+  /**
+   * The tools that find others, by name. They find only what the caller sees, so a profile that does not name them hides
+   * them only while no tool waits for a search.
+   */
+  readonly finders: readonly string[]
   /** Returns the cards in the same order, with `shown` and `finds`. */
   arrange(cards: readonly ToolCard[], isPinned: (tool: string) => boolean): readonly ToolCard[]
 }

@@ -77,9 +77,6 @@ interface UnknownEntry {
   readonly message: string
 }
 
-/** The tools that find other tools show what a profile shows, and nothing else, so that no profile is without them. */
-const IN_EVERY_PROFILE = 'group:tool'
-
 /**
  * Compiles which tools are shown to a model without a search: those that the profile names, and those in `pin`. The
  * profile `full` names none.
@@ -107,7 +104,7 @@ export function compileVisibility({
   }
   const allowed = new Set(allow.map(normaliseName))
   const denied = new Set(deny.map(normaliseName))
-  const inProfile = new Set([...shown, IN_EVERY_PROFILE])
+  const inProfile = new Set(shown)
 
   return (tool) => {
     const answersTo = keysOf(tool)

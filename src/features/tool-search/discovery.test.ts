@@ -66,6 +66,21 @@ describe('what a model is shown', () => {
     expect(shown(open(40).as({ name: 'ada', visibility: { profile: 'minimal' } }))).toEqual(['session_status', ...META])
   })
 
+  it('has the search in every profile, but only while a tool waits for it', async () => {
+    const profile = { visibility: { profile: 'minimal' } } as const
+    const call = (hub: TestHub, tool: string, input: object) => hub.callDynamic(tool, input)
+    const many = open(40, profile)
+    expect(await call(many, 'core/tool.search', { query: 'number 3' })).toMatchObject({ ok: true })
+    expect(await call(many, 'core/tool.call', { name: 's3.tool3' })).toMatchObject({ ok: true, data: { number: 3 } })
+    expect(await call(many, 'core/tool.call', { name: 'core/fs.stat' })).toMatchObject({
+      error: { code: 'TOOL_DISABLED' },
+    })
+    const few = open(2, profile)
+    expect(await call(few, 'core/tool.search', { query: 'x' })).toMatchObject({ error: { code: 'TOOL_DISABLED' } })
+    for (const extra of manyTools(40).slice(2)) few.registry.register(extra)
+    expect(await call(few, 'core/tool.search', { query: 'x' })).toMatchObject({ ok: true })
+  })
+
   it('is everything if the caller does not see the search', () => {
     expect(shown(open(40, { visibility: { deny: ['core/tool.search'] } }))).toContain('s3_tool3')
   })

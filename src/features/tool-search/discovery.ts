@@ -23,6 +23,7 @@ const MAX_SERVERS = 100
 export function arrangeTools({ discovery = 'auto', pin = [] }: ToolSearchOptions): ToolArrangement {
   return {
     pin,
+    finders: [...FINDS.keys()],
     arrange(cards, isPinned) {
       const searched = cards.filter(({ tool }) => !FINDS.has(tool) && !isPinned(tool))
       const isOn = cards.some(({ tool }) => FINDS.get(tool) === 'search') && isNeeded(discovery, searched)

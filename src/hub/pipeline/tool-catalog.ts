@@ -1,5 +1,5 @@
 import type { ToolArrangement, ToolCard, ToolKind, Visibility, WireTool } from '../../core/index.ts'
-import { compilePins, type ToolNames, type ToolVisibility } from '../../policy/index.ts'
+import { compilePins, compileVisibility, type ToolNames, type ToolVisibility } from '../../policy/index.ts'
 import type { RegisteredTool } from './registered-tool.ts'
 import type { ToolTable } from './registry.ts'
 
@@ -48,70 +48,91 @@ interface KnownCards {
   readonly all: readonly ToolCard[]
 }
 
+/** What a catalog shows, and to whom. */
 interface CatalogOptions {
+  /** The default dialect of listings. */
   readonly dialect?: string
+  /** A tool that is hidden there is hidden here, too. */
   readonly within?: ToolCatalog
+  /** Which tools a model is shown. Default: all that are visible. */
   readonly arrange?: ToolArrangement['arrange']
   readonly isPinned?: (tool: ToolNames) => boolean
+  /** The tools that find others, and whether one is visible if the profile is left out. */
+  readonly finders?: ReadonlySet<string>
+  readonly isVisibleInFull?: (tool: ToolNames) => boolean
 }
 
 /** How the tools that callers see are arranged for models, by the visibility of a caller. */
 export function arrangeFor(arrangements: readonly ToolArrangement[]): (visibility: Visibility) => CatalogOptions {
   const pin = arrangements.flatMap((each) => each.pin)
-  return (visibility) => ({
-    arrange: (all, isPinned) => arrangements.reduce((cards, each) => each.arrange(cards, isPinned), all),
-    isPinned: compilePins(visibility, pin),
-  })
+  const finders = new Set(arrangements.flatMap((each) => each.finders))
+  return (visibility) => {
+    const looksInFull = compileVisibility({ ...visibility, profile: 'full' })
+    return {
+      arrange: (all, isPinned) => arrangements.reduce((cards, each) => each.arrange(cards, isPinned), all),
+      isPinned: compilePins(visibility, pin),
+      finders,
+      isVisibleInFull: (tool) => looksInFull(tool).visible,
+    }
+  }
 }
 
 /** The tools of a registry as one caller sees them. */
 export class ToolCatalog {
   readonly #registry: ToolTable
   readonly #look: (tool: ToolNames) => ToolVisibility
+  readonly #options: CatalogOptions
   /** The names of a tool never change, and neither does what a caller sees. */
   readonly #seen = new WeakMap<RegisteredTool, ToolVisibility>()
-  readonly #dialect: string | undefined
-  readonly #within: ToolCatalog | undefined
-  readonly #arrangement: ToolArrangement['arrange']
-  readonly #isPinned: (tool: ToolNames) => boolean
   /** The cards by dialect, valid until a tool changes. */
   readonly #cards = new Map<string | undefined, KnownCards>()
 
-  /**
-   * `dialect` is the default dialect of listings. A tool that is hidden in the catalog `within` is hidden here too.
-   * `arrange` says which tools a model is shown; by default, all that are visible.
-   */
   constructor(registry: ToolTable, look: (tool: ToolNames) => ToolVisibility, options: CatalogOptions = {}) {
-    const { dialect, within, arrange = (cards) => cards, isPinned = () => false } = options
     this.#registry = registry
     this.#look = look
-    this.#dialect = dialect
-    this.#within = within
-    this.#arrangement = arrange
-    this.#isPinned = isPinned
+    this.#options = options
   }
 
   /** Returns whether the caller sees a tool, and why not. */
   sees(entry: RegisteredTool): ToolVisibility {
+    const sight = this.#sight(entry)
+    if (sight.visible || !this.#isFinder(entry)) return sight
+    return this.cards().some(({ tool }) => tool === entry.tool.name) ? { visible: true } : sight
+  }
+
+  /** What lists and profiles say about a tool. */
+  #sight(entry: RegisteredTool): ToolVisibility {
     const known = this.#seen.get(entry)
     if (known) return known
-    const { tool, names, group } = entry
-    const outer = this.#within?.sees(entry)
-    const sight = outer?.visible === false ? outer : this.#look({ name: tool.name, names, group })
-    this.#seen.set(entry, sight)
+    const outer = this.#options.within?.sees(entry)
+    const sight = outer?.visible === false ? outer : this.#look(namesOf(entry))
+    // An outer catalog may show a tool that finds others as soon as there are more tools.
+    if (!this.#isFinder(entry)) this.#seen.set(entry, sight)
     return sight
+  }
+
+  /** Whether a tool finds others, and is hidden by nothing but a profile. */
+  #isFinder(entry: RegisteredTool): boolean {
+    if (!this.#options.finders?.has(entry.tool.name) || this.#options.within?.sees(entry).visible === false)
+      return false
+    return this.#options.isVisibleInFull?.(namesOf(entry)) === true
   }
 
   list({ hidden = false }: { readonly hidden?: boolean } = {}): ToolListing[] {
     return listTools(this.#registry, (tool) => this.sees(tool)).filter(({ visible }) => visible || hidden)
   }
 
-  cards({ dialect = this.#dialect, all = false }: CardOptions = {}): readonly ToolCard[] {
+  cards({ dialect = this.#options.dialect, all = false }: CardOptions = {}): readonly ToolCard[] {
     const { version } = this.#registry
     const known = this.#cards.get(dialect)
     if (known?.version === version) return all ? known.all : known.cards
-    const visible = this.#registry.cards({ dialect, only: (tool) => this.sees(tool).visible })
-    const arranged = Object.freeze(this.#arrangement(visible, (tool) => this.#pins(tool)))
+    const isSeen = (entry: RegisteredTool) => this.#sight(entry).visible
+    const candidates = this.#registry.cards({ dialect, only: (entry) => isSeen(entry) || this.#isFinder(entry) })
+    const arranged = Object.freeze(
+      this.#arrange(candidates).filter(
+        ({ tool, shown }) => shown !== 'never' || isSeen(this.#registry.find(tool)!.entry),
+      ),
+    )
     const cards = Object.freeze(arranged.filter(({ shown }) => shown !== 'never'))
     // Bounded, because dialect names come from outside.
     if (this.#cards.size >= MAX_DIALECTS) this.#cards.clear()
@@ -125,10 +146,15 @@ export class ToolCatalog {
     )
   }
 
-  #pins(name: string): boolean {
-    const found = this.#registry.find(name)
-    if (!found) return false
-    const { tool, names, group } = found.entry
-    return this.#isPinned({ name: tool.name, names, group })
+  #arrange(cards: readonly ToolCard[]): readonly ToolCard[] {
+    const { arrange = (all) => all, isPinned = () => false } = this.#options
+    return arrange(cards, (name) => {
+      const found = this.#registry.find(name)
+      return found !== undefined && isPinned(namesOf(found.entry))
+    })
   }
+}
+
+function namesOf({ tool, names, group }: RegisteredTool): ToolNames {
+  return { name: tool.name, names, group }
 }

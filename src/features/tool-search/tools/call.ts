@@ -16,7 +16,10 @@ export const call = defineTool({
   category: 'tool',
   tags: ['tool', 'call'],
   version: '1.0.0',
-  examples: [{ input: { name: 'core/util.time.now', input: {} } }],
+  examples: [
+    { input: { name: 'core/util.time.now', input: {} } },
+    { input: { name: 'core_util_hash_sha256Text', input: { text: 'abc' } }, note: 'By the name that models use.' },
+  ],
   standsFor: ({ name, input }) => ({ tool: name, input }),
   execute: () => {
     throw new ToolError('INTERNAL', 'The hub makes the call that core/tool.call stands for.')

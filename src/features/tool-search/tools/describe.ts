@@ -30,7 +30,10 @@ export const describe = defineTool({
   category: 'tool',
   tags: ['tool', 'schema'],
   version: '1.0.0',
-  examples: [{ input: { names: ['core/fs.readText'] } }],
+  examples: [
+    { input: { names: ['core/fs.readText'] } },
+    { input: { names: ['core_util_time_now', 'core/fs.stat'] }, note: 'By any of their names.' },
+  ],
   execute: async ({ names }, ctx) => {
     const { tools, missing } = await ctx.toolSearch.describe(names)
     const [first] = missing

@@ -30,7 +30,10 @@ export const search = defineTool({
   category: 'tool',
   tags: ['tool', 'search'],
   version: '1.0.0',
-  examples: [{ input: { query: 'read a file' } }],
+  examples: [
+    { input: { query: 'read a file' } },
+    { input: { query: 'current time', server: 'core/util', limit: 1 }, note: 'Only tools of one server.' },
+  ],
   execute: async ({ query, server, limit }, ctx) => {
     const { matches, otherServers } = await ctx.toolSearch.search(query, { server, limit })
     return {
