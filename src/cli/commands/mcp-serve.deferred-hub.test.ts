@@ -9,11 +9,13 @@ describe('a hub that is made later', () => {
     ['all tools', {}],
     ['a profile with its own names', { visibility: { profile: 'coding' } }],
     ['a choice', { visibility: { allow: ['group:fs', 'exec'], deny: ['core/fs.move'] } }],
+    ['a search', { toolSearch: { discovery: 'on', pin: ['group:util'] } }],
+    ['a search and a profile', { visibility: { profile: 'coding' }, toolSearch: { discovery: 'on', pin: ['exec'] } }],
   ])('shows the very cards of the one that comes: %s', async (_, options) => {
     const hub = testHub(options) as unknown as Hub
     const deferred = deferHub(options, () => Promise.reject(new Error('not needed')))
     for (const dialect of [undefined, 'coding', 'files', 'unknown'])
-      expect(deferred.cards({ dialect })).toEqual(hub.cards({ dialect }))
+      for (const all of [false, true]) expect(deferred.cards({ dialect, all })).toEqual(hub.cards({ dialect, all }))
     await hub.close()
     await deferred.close()
   })
