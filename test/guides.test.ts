@@ -128,14 +128,15 @@ function start(newcomer: Newcomer, command: string): ChildProcess {
   return spawn('bash', ['-c', script], { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** The command with this machine's values: <id> is the approval printed last, <run> the last run, <call> the last call. */
+/** The command with this machine's values: <id> is the approval printed last, <run> the last run, <script> the script that waits. */
 function filledIn({ printed, port }: Newcomer, command: string): string {
   const last = (pattern: RegExp) => printed.match(pattern)?.at(-1) ?? 'nothing-printed'
   return command
     .replaceAll('npx tool-hub', 'tool-hub')
     .replaceAll('tool-hub serve', `tool-hub serve --port ${port}`)
     .replaceAll(':4040', `:${port}`)
-    .replaceAll('<id>', last(/approval-[\w-]+/g))
+    .replaceAll('<id>', last(/approval-[\w-]+(?:\.\d+)*/g))
+    .replaceAll('<script>', last(/(?<=code wait )[\w-]+/g))
     .replaceAll('<run>', last(/run-\d{8}-\d{6}-[0-9a-f]+/g))
     .replaceAll('<candidate>', last(/candidate-[\w-]+/g))
 }
