@@ -164,7 +164,7 @@ describe('HubClient', () => {
   it('asks for every kind of thing where it is', async () => {
     const { calls, runs, approvals, questions, grants, policy, audit, principals, tokens, ...rest } = { ...client() }
     // The features, in the order of src/features/index.ts.
-    expect(Object.keys(rest)).toEqual(['memory', 'agents', 'inbox', 'schedules', 'canvases'])
+    expect(Object.keys(rest)).toEqual(['memory', 'agents', 'inbox', 'schedules', 'canvases', 'scripts'])
     answers = Array.from({ length: 21 }, () =>
       json({ tools: 1, lines: 2, changes: 3, approvals: 4, questions: 5, principals: 6 }),
     )
