@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { type ApprovalReply, type ApprovalRequest, ToolError, withoutDoubtDetails } from '../core/index.ts'
+import {
+  type ApprovalReply,
+  type ApprovalRequest,
+  type ScriptPlace,
+  ToolError,
+  withoutDoubtDetails,
+} from '../core/index.ts'
 import { escapeLine, withStop } from '../lib/index.ts'
 import { approvalAnswer } from '../protocol/index.ts'
 import { ApprovalQueue } from './approval-queue.ts'
@@ -103,6 +109,11 @@ export function approvalReason({ reason, rule }: Pick<ApprovalRequest, 'reason' 
   // A rule without a reason of its own names only itself.
   const why = withoutDoubtDetails(reason).replaceAll(`Needs an approval by ${rule}.`, () => `${rule}.`)
   return why.includes(rule) ? why : `${why} (${rule})`
+}
+
+/** Where in a script a call is made, for people: `line 3 of script c1-2 (its call 1)`. */
+export function describePlace({ id, seq, line }: ScriptPlace): string {
+  return line === undefined ? `call ${seq} of script ${id}` : `line ${line} of script ${id} (its call ${seq})`
 }
 
 function refusal(reply: ApprovalReply, { id, tool }: ApprovalRequest): ToolError | undefined {

@@ -22,6 +22,7 @@ export {
   isWithin,
   LineSplitter,
   LONE_SURROGATE,
+  numberLines,
   parseAmount,
   readBody,
   shortPath,

@@ -138,3 +138,23 @@ export function errnoOf(error: unknown): string {
 
 /** The version of the package; a test keeps it equal to package.json. */
 export const VERSION = '0.1.0'
+
+/** A line of a source, with its number from 1. */
+interface NumberedLine {
+  readonly number: number
+  readonly isMarked: boolean
+  /** The line with its number and mark: `▶ 12  const a = 1`. */
+  readonly text: string
+}
+
+/** Numbers the lines of a source as JavaScript counts them, and marks some of them. */
+export function numberLines(source: string, marked: ReadonlySet<number>): NumberedLine[] {
+  const lines = source.split(/\r\n|[\n\r\u2028\u2029]/)
+  const width = String(lines.length).length
+  return lines.map((line, index) => {
+    const number = index + 1
+    const isMarked = marked.has(number)
+    const place = `${isMarked ? '▶' : ' '} ${String(number).padStart(width)}`
+    return { number, isMarked, text: line === '' ? place : `${place}  ${line}` }
+  })
+}

@@ -48,6 +48,17 @@ describe('a link', () => {
     expect((await store.approvals.find(id))!.answer).toMatchObject({ by: 'webhook:chat.example.org', via: 'webhook' })
   })
 
+  it('shows the script that makes the call', async () => {
+    const { hub, store, pages } = newPages()
+    const code = "const to = 'x@example.org'\nawait tools.test.sendMail({ to })"
+    const result = hub.as({ name: 'token:ada' }).callDynamic('core/code.run', { code })
+    const [ask] = await asksIn(store)
+    const { html } = await pages.show(linkTo(ask!))
+    expect(html).toContain('▶ 2  await tools.test.sendMail({ to })')
+    await pages.answer(linkTo(ask!), form({ decision: 'allow' }))
+    expect((await result).data).toMatchObject({ status: 'completed' })
+  })
+
   it('that was used says who answered, and changes nothing', async () => {
     const { hub, pages, sendMail } = newPages()
     const { id, link, result } = await sendMail()

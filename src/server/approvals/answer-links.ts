@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { WebhookOptions } from '../../config/index.ts'
 import { type Clock, type Store, type StoredApproval, ToolError } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
+import type { Approval } from '../../protocol/index.ts'
 import { approvalPage, plainPage, questionPage, readFields } from './answer-page.ts'
 import { toApproval, toQuestion } from './approval-views.ts'
 
@@ -18,7 +19,7 @@ export interface AnswerPages {
 }
 
 interface AnswerPagesOptions {
-  readonly hub: Pick<Hub, 'approvals' | 'questions'>
+  readonly hub: Pick<Hub, 'approvals' | 'questions' | 'artifact'>
   readonly store: Pick<Store, 'approvals'>
   readonly clock: Clock
   readonly hooks: readonly WebhookOptions[]
@@ -28,9 +29,11 @@ interface AnswerPagesOptions {
 export function createAnswerPages({ hub, store, clock, hooks }: AnswerPagesOptions): AnswerPages {
   const byId = new Map(hooks.map((hook) => [hookId(hook.url), hook]))
   const secrets = new Map(hooks.map(({ url, secret }) => [hookId(url), secret]))
-  const pageOf = (stored: StoredApproval) => {
+  const pageOf = async (stored: StoredApproval) => {
     const now = clock.now()
-    return stored.kind === 'approval' ? approvalPage(toApproval(stored, now)) : questionPage(toQuestion(stored, now))
+    if (stored.kind !== 'approval') return questionPage(toQuestion(stored, now))
+    const approval = toApproval(stored, now)
+    return approvalPage(approval, await sourceOf(hub, approval))
   }
   const find = async (link: string) => {
     const known = readAnswerLink(link, secrets, clock.now())
@@ -43,7 +46,7 @@ export function createAnswerPages({ hub, store, clock, hooks }: AnswerPagesOptio
   return {
     async show(link) {
       const found = await find(link)
-      return found ? { status: 200, html: pageOf(found.stored) } : GONE
+      return found ? { status: 200, html: await pageOf(found.stored) } : GONE
     },
     async answer(link, form) {
       const found = await find(link)
@@ -52,7 +55,7 @@ export function createAnswerPages({ hub, store, clock, hooks }: AnswerPagesOptio
       try {
         const thanks = await (stored.kind === 'approval' ? decide(hub, stored, form, by) : reply(hub, stored, form, by))
         if (thanks) return { status: 200, html: plainPage('Thank you', thanks) }
-        return { status: 409, html: pageOf((await store.approvals.find(stored.id)) ?? stored) }
+        return { status: 409, html: await pageOf((await store.approvals.find(stored.id)) ?? stored) }
       } catch (error) {
         if (!ToolError.is(error) || error.code === 'INTERNAL') throw error
         if (error.code === 'RECORDS_UNAVAILABLE')
@@ -61,6 +64,14 @@ export function createAnswerPages({ hub, store, clock, hooks }: AnswerPagesOptio
       }
     },
   }
+}
+
+/** The source of the script that makes the call; `undefined` if there is none, or it cannot be read. */
+async function sourceOf(hub: Queues, { run, script }: Approval): Promise<string | undefined> {
+  if (script?.source === undefined) return undefined
+  // The page says that it is missing.
+  const bytes = await hub.artifact(script.source, { run }).catch(() => undefined)
+  return bytes && Buffer.from(bytes).toString('utf8')
 }
 
 const GONE: AnswerPage = {
@@ -119,7 +130,8 @@ interface AnswerLink {
   readonly expiresAt: number
 }
 
-const LINK = /^([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{1,100})\.(\d{1,16})\.([A-Za-z0-9_-]{43})$/
+// Calls of scripts have a dot in their id; what follows the id has none.
+const LINK = /^([A-Za-z0-9_-]{16})\.([A-Za-z0-9_.-]{1,100})\.(\d{1,16})\.([A-Za-z0-9_-]{43})$/
 
 /** Names a webhook by its URL: stays the same when the owner rewrites the list. */
 export function hookId(url: string): string {

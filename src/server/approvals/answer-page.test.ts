@@ -63,6 +63,7 @@ const answered = { by: HOSTILE, via: HOSTILE, at: COMMON.askedAt, decision: HOST
 const PAGES = {
   approval: approvalPage(APPROVAL),
   answered: approvalPage({ ...APPROVAL, state: 'answered', answered }),
+  script: approvalPage({ ...APPROVAL, script: { id: HOSTILE, sha256: '0', seq: 1, line: 2 } }, `a\n${HOSTILE}\nb`),
   question: questionPage(QUESTION),
   form: questionPage({ ...QUESTION, form: FORM }),
   over: questionPage({ ...QUESTION, state: 'answered', answered }),
@@ -106,6 +107,14 @@ it('offers to answer only while it waits', () => {
   expect(PAGES.approval).toMatch(/value="allow".*value="deny"/)
   for (const html of [PAGES.answered, PAGES.over]) expect(html).not.toContain('<form')
   for (const html of Object.values(PAGES)) expect(html).not.toMatch(/method="get"/i)
+})
+
+it('shows the script that makes the call, with its line marked, or that it is not there', () => {
+  const script = { id: 'c1-1', sha256: '0', seq: 3, line: 2 }
+  const page = approvalPage({ ...APPROVAL, script }, 'const a = 1\nawait tools.a.b()\n')
+  expect(page).toContain('line 2 of script c1-1 (its call 3)')
+  expect(page).toContain('<pre>\n  1  const a = 1\n▶ 2  await tools.a.b()\n  3</pre>')
+  expect(approvalPage({ ...APPROVAL, script })).toContain('The source of the script is not available.')
 })
 
 it('shows a call without arguments, and all of a long one', () => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { revealText } from '../../lib/index.ts'
+import { describePlace } from '../../approvals/index.ts'
+import { numberLines, revealText } from '../../lib/index.ts'
 import type { Approval, QuestionEntry } from '../../protocol/index.ts'
 
 const STYLE = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
@@ -20,9 +21,9 @@ export const ANSWER_PAGE_CSP = `default-src 'none'; style-src 'sha256-${createHa
 
 /**
  * The page behind a webhook link; works without scripts, on any phone. It shows everything that was stored of the call;
- * if only the ends of its arguments were stored, the reason says so.
+ * if only the ends of its arguments were stored, the reason says so. `source` is that of the script that makes the call.
  */
-export function approvalPage(approval: Approval): string {
+export function approvalPage(approval: Approval, source?: string): string {
   const {
     tool,
     caller,
@@ -37,12 +38,14 @@ export function approvalPage(approval: Approval): string {
     unproven,
     history,
     requests,
+    script,
     expiresAt,
   } = approval
   const { risks = [] } = approval
   return page(`May ${caller} call ${tool}?`, [
     facts([
       ['Asked by', caller],
+      ['Script', script && describePlace(script)],
       ['Why, as the caller says', purpose],
       ['Risks', risks.join('\n') || undefined],
       ['Targets', targets.join('\n') || undefined],
@@ -55,6 +58,7 @@ export function approvalPage(approval: Approval): string {
       ['Before', history.map(pastCall).join('\n') || undefined],
       ['Waits until', expiresAt],
     ]),
+    ...(script ? [scriptOf(script, source)] : []),
     ...views.map(viewOf),
     `<p>Arguments</p>${block(JSON.stringify(input, undefined, 2) ?? 'none')}`,
     approval.state === 'waiting'
@@ -100,6 +104,12 @@ function facts(entries: readonly (readonly [string, string | undefined])[]): str
     value === undefined ? [] : [`<dt>${htmlText(name)}</dt><dd>${lines(value)}</dd>`],
   )
   return `<dl>${shown.join('')}</dl>`
+}
+
+function scriptOf({ line }: NonNullable<Approval['script']>, source: string | undefined): string {
+  if (source === undefined) return '<p>The source of the script is not available.</p>'
+  const lines = numberLines(source, new Set(line === undefined ? [] : [line]))
+  return `<p>Script</p>${block(lines.map(({ text }) => text).join('\n'))}`
 }
 
 function viewOf(view: Approval['views'][number]): string {

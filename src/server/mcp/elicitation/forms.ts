@@ -1,5 +1,6 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 import { z } from 'zod'
+import { describePlace } from '../../../approvals/index.ts'
 import {
   type ApprovalReply,
   type ApprovalRequest,
@@ -51,9 +52,10 @@ function outsideWarning({ taintedBy = [] }: ApprovalRequest): string {
  * approval holds. To accept the form is to approve. Every text from outside is shown as it is, on one line.
  */
 export function approvalForm(request: ApprovalRequest): ElicitationForm {
-  const { reason, purpose, requests, labels, risks = [], unproven = [], views } = request
+  const { reason, purpose, requests, labels, risks = [], unproven = [], views, script } = request
   const lines = [
     ...whatHappens(request),
+    ...(script === undefined ? [] : [`Script: ${shownLine(describePlace(script))}`]),
     ...listed('Risk', risks),
     ...listed(
       'Note',
