@@ -6,6 +6,7 @@ import { type StoredApprovals, withApprovals } from '../hub/data-store.ts'
 import { addConfigOption, parseTime } from '../input/options.ts'
 import { callerName, ownCommand } from '../invocation.ts'
 import { print, printJson } from '../output/print.ts'
+import { sayError } from '../report-error.ts'
 
 interface Flags {
   readonly config?: string
@@ -18,11 +19,11 @@ interface Flags {
 
 const LASTING = { once: '', session: 'until its run ends', always: 'from now on' } as const
 
-/** `approvals allow` and `approvals deny`: the answer to one waiting call. */
+/** `approvals allow` and `approvals deny`: the answer to waiting calls. */
 export function describeAnswer(command: Command, decision: 'allow' | 'deny'): void {
   addConfigOption(command)
-    .description(decision === 'allow' ? 'Allow a pending call.' : 'Deny a pending call.')
-    .argument('<id>', 'Id of the approval, as tool-hub approvals shows it')
+    .description(decision === 'allow' ? 'Allow pending calls.' : 'Deny pending calls.')
+    .argument('<id...>', 'Ids of the approvals, as tool-hub approvals shows them')
     .option(
       '--remember <how long>',
       'How long the answer applies: once, session, always, until=2h, until=2027-01-31T12:00:00Z',
@@ -34,7 +35,7 @@ export function describeAnswer(command: Command, decision: 'allow' | 'deny'): vo
         .default('exact'),
     )
     .option('--reason <text>', 'Reason; the agent reads it if the call is denied')
-    .action((id: string, flags: Flags) => answer(id, decision, flags))
+    .action((ids: string[], flags: Flags) => answer(ids, decision, flags))
   if (decision === 'allow')
     command.option('--input <json>', 'Changed arguments for the call; they are validated and decided again')
 }
@@ -48,16 +49,33 @@ export function describeTextAnswer(command: Command): void {
     .action(answerText)
 }
 
-async function answer(id: string, decision: 'allow' | 'deny', flags: Flags): Promise<void> {
+async function answer(ids: readonly string[], decision: 'allow' | 'deny', flags: Flags): Promise<void> {
   const { covers, reason } = flags
+  if (flags.input !== undefined && ids.length > 1)
+    throw new UsageError('--input is for one call.', 'Answer the calls one by one.')
   const remember = parseRemember(flags.remember)
   const input = flags.input === undefined ? {} : { input: parseInput(flags.input) }
   const reply: ApprovalReply = { decision, remember, covers, reason, by: callerName(), via: 'cli', ...input }
+  const problems: Error[] = []
+  const done: string[] = []
   await withApprovals(flags, async (approvals) => {
-    const isFirst = await approvals.answer(id, reply)
-    if (!isFirst) throw await notWaiting(approvals, id, isFirst)
+    for (const id of new Set(ids)) {
+      try {
+        const isFirst = await approvals.answer(id, reply)
+        if (!isFirst) throw await notWaiting(approvals, id, isFirst)
+        done.push(id)
+      } catch (error) {
+        // The others are answered all the same.
+        problems.push(error as Error)
+      }
+    }
   })
-  await (flags.json ? printJson({ id, ...reply }) : print(describeReply(id, reply)))
+  const answers = done.map((id) => ({ id, ...reply }))
+  if (!flags.json) for (const id of done) await print(describeReply(id, reply))
+  else if (answers.length > 0) await printJson(ids.length === 1 ? answers[0] : answers)
+  const last = problems.pop()
+  for (const { message } of problems) sayError(message)
+  if (last) throw last
 }
 
 async function answerText(id: string, text: string, flags: Flags): Promise<void> {

@@ -132,6 +132,35 @@ describe('tool-hub approvals', () => {
   })
 })
 
+describe('the calls of a script', () => {
+  it('are listed together with the lines that wait, and answered together', async () => {
+    const file = folder.write('scripts.yaml', `${INBOX}code: { suspendAfter: 1h }\n`)
+    const code = `const write = (path) => tools.test.note({ path, text: 'x' })
+await Promise.all([
+  write('of-script-1.md'),
+  write('of-script-2.md'),
+])`
+    const running = folder.start(['call', 'core/code.run', '--code', code, '--config', file, '--json'])
+    await expect.poll(async () => (await listed(file)).length).toBe(2)
+    const ids = (await listed(file)).map(({ request }) => request.id)
+    const { stdout } = await folder.run(['approvals', '--config', file])
+    expect(stdout).toMatch(/^script (\S+) {2}2 calls wait, run \S+\n {2}▶ 1 {2}const write = [\s\S]*\n {4}5 {2}\]\)\n/)
+    expect(stdout.match(/script +line 1 of script/g)).toHaveLength(2)
+    expect(stdout).toContain(`answer all `)
+    expect(stdout).toContain(`approvals allow ${ids.join(' ')} --config ${file}`)
+    const watching = folder.start(['approvals', '--watch', '--config', file])
+    await watching.says('▶ 1  const write')
+    watching.child.kill('SIGINT')
+    await watching.ended
+    const words = ['approvals', 'allow', 'approval-nowhere', ...ids, '--config', file]
+    const answered = await folder.run(words)
+    expect(answered).toMatchObject({ code: 2, stdout: ids.map((id) => `Allowed ${id}.\n`).join('') })
+    expect(answered.stderr).toContain('Nothing waits under "approval-nowhere"')
+    expect(JSON.parse((await running.ended).stdout).data.status).toBe('completed')
+    for (const name of ['of-script-1.md', 'of-script-2.md']) expect(existsSync(join(folder.path, name))).toBe(true)
+  })
+})
+
 describe.concurrent('bad input to approvals and grants', () => {
   it.each([
     [['approvals', 'allow', 'approval-nowhere']],
@@ -140,6 +169,7 @@ describe.concurrent('bad input to approvals and grants', () => {
     [['approvals', 'allow', 'x', '--remember', 'until=yesterday']],
     [['approvals', 'allow', 'x', '--covers', 'everything']],
     [['approvals', 'allow', 'x', '--input', '{broken']],
+    [['approvals', 'allow', 'x', 'y', '--input', '{}']],
     [['approvals', 'answer', 'question-nowhere', 'x']],
     [['approvals', 'alow', 'x']],
     [['grants', 'revoke', 'nothing']],
@@ -149,6 +179,10 @@ describe.concurrent('bad input to approvals and grants', () => {
     expect(stderr).toMatch(/^error: /)
   })
 })
+
+async function listed(config: string): Promise<{ request: { id: string } }[]> {
+  return JSON.parse((await folder.run(['approvals', '--json', '--config', config])).stdout)
+}
 
 function note({ start }: CliFolder, path: string): Running {
   return start(['call', 'test/note', '--path', path, '--text', 'x', '--wait', '20s'])

@@ -14,6 +14,7 @@ import {
   describeQuestionAnswer,
   describeRequest,
 } from '../output/describe-request.ts'
+import { describeScript } from '../output/describe-script.ts'
 import { canAsk, print, printJson, printJsonLine, readerGone, say } from '../output/print.ts'
 import { sayError } from '../report-error.ts'
 import { describeAnswer, describeReply, describeTextAnswer } from './approvals-answer.ts'
@@ -35,6 +36,7 @@ Examples:
   tool-hub approvals allow approval-ct7pfTGCHBP-1 --remember always
   tool-hub approvals allow approval-ct7pfTGCHBP-1 --input '{"path":"drafts/a.md","text":"hi"}'
   tool-hub approvals deny approval-ct7pfTGCHBP-1 --reason "use the staging host"
+  tool-hub approvals allow approval-ct7pfTGCHBP-3.1 approval-ct7pfTGCHBP-3.2
   tool-hub approvals answer question-ct7pfTGCHBP-2-1 staging`
 
 /** `approvals`: calls and questions that wait for a person. */
@@ -56,8 +58,37 @@ async function list(flags: Flags): Promise<void> {
     const waiting = await approvals.list()
     if (flags.json) return printJson(waiting.map(toJson))
     if (waiting.length === 0) return say('Nothing waits for an approval or an answer.')
-    await print(waiting.map((each) => describe(each, flags)).join('\n\n'))
+    const texts: string[] = []
+    for (const group of groupByScript(waiting)) {
+      const script = await scriptOf(approvals, group, flags)
+      texts.push(...(script === undefined ? [] : [script]), ...group.map((each) => describe(each, flags)))
+    }
+    await print(texts.join('\n\n'))
   })
+}
+
+/** The calls of one script together, at the place of the first of them. */
+function groupByScript(waiting: readonly StoredRequest[]): StoredRequest[][] {
+  const groups = new Map<string, StoredRequest[]>()
+  for (const each of waiting) {
+    const script = each.kind === 'approval' ? each.request.script?.id : undefined
+    const key = script === undefined ? each.request.id : `script ${script}`
+    const group = groups.get(key)
+    if (group) group.push(each)
+    else groups.set(key, [each])
+  }
+  return [...groups.values()]
+}
+
+/** The script that makes the calls, in words; `undefined` if none does. */
+async function scriptOf(
+  approvals: StoredApprovals,
+  group: readonly StoredRequest[],
+  flags: WatchFlags,
+): Promise<string | undefined> {
+  const requests = group.flatMap((each) => (each.kind === 'approval' && each.request.script ? [each.request] : []))
+  const [first] = requests
+  return first && describeScript(requests, await approvals.source(first), flags)
 }
 
 function toJson(waiting: StoredRequest) {
@@ -91,8 +122,11 @@ async function watchApprovals(approvals: StoredApprovals, flags: WatchFlags): Pr
   let shown = new Set<string>()
   while (!signal.aborted) {
     const waiting = await approvals.list()
-    for (const each of waiting) {
-      if (!shown.has(each.request.id) && !signal.aborted) await showRequest(approvals, each, flags)
+    for (const group of groupByScript(waiting)) {
+      const added = group.filter(({ request }) => !shown.has(request.id))
+      const script = flags.json ? undefined : await scriptOf(approvals, added, flags)
+      if (script !== undefined && !signal.aborted) await (canAsk() ? say(`\n${script}`) : print(script))
+      for (const each of added) if (!signal.aborted) await showRequest(approvals, each, flags)
     }
     // Only those that still wait: other ids need not be kept.
     shown = new Set(waiting.map(({ request }) => request.id))

@@ -1,7 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { APPROVAL, answerStored, listPending, QUESTION, type StoredRequest } from '../../approvals/index.ts'
-import { type ApprovalReply, type HubOptions, type QuestionReply, type Store, systemClock } from '../../core/index.ts'
+import {
+  type ApprovalReply,
+  type ApprovalRequest,
+  type HubOptions,
+  type QuestionReply,
+  type Store,
+  systemClock,
+} from '../../core/index.ts'
+import { readArtifactOf } from '../../records/artifacts/index.ts'
 import { openStore } from '../../store/index.ts'
 import { readCliConfig } from './config.ts'
 
@@ -10,6 +18,8 @@ export interface StoredApprovals {
   /** Pending requests, oldest first. */
   list(): Promise<StoredRequest[]>
   find: Store['approvals']['find']
+  /** Reads the source of the script that makes a call; `undefined` if it is not there. */
+  source(request: ApprovalRequest): Promise<string | undefined>
   /** Answers a call: false if it is no longer waiting, `undefined` if there is none with this id. */
   answer(id: string, reply: ApprovalReply): Promise<boolean | undefined>
   /** Answers a question; returns the same. */
@@ -32,12 +42,23 @@ export async function withApprovals<T>(
     return await use({
       list: () => listPending(store, clock),
       find: (id) => store.approvals.find(id),
+      source: (request) => readSource(options, request),
       answer: (id, reply) => answerStored({ store, clock, kind: APPROVAL }, id, reply),
       answerQuestion: (id, reply, answerer) => answerStored({ store, clock, kind: QUESTION }, id, reply, answerer),
     })
   } finally {
     await store.close()
   }
+}
+
+async function readSource(
+  { runs = 'runs' }: Pick<HubOptions, 'runs'>,
+  { run, script }: ApprovalRequest,
+): Promise<string | undefined> {
+  if (runs === false || script?.source === undefined) return undefined
+  // It is removed with its run; those who answer are told.
+  const bytes = await readArtifactOf(resolve(runs), run, script.source).catch(() => undefined)
+  return bytes && Buffer.from(bytes).toString('utf8')
 }
 
 /** The store of the data folder. Reading creates no file: without one, there are no grants and no approvals. */

@@ -22,6 +22,14 @@ it('leaves out a reason only when it is nothing but the rule', () => {
   expect(describeRequest(doubted).join('\n')).toContain('Its description was')
 })
 
+it('says which line of which script makes the call', () => {
+  const script = { id: 'c1-1', sha256: '0', seq: 2 }
+  expect(describeRequest({ ...request, script: { ...script, line: 7 } })).toContain(
+    'script     line 7 of script c1-1 (its call 2)',
+  )
+  expect(describeRequest({ ...request, script })).toContain('script     call 2 of script c1-1')
+})
+
 it('shows the pattern that a yes could cover, where there is one', () => {
   expect(describeRequest(request).join('\n')).not.toContain('pattern')
   const lines = describeRequest({ ...request, coverage: { exact: 'this very call', pattern: 'npm test *' } })

@@ -1,3 +1,4 @@
+import { describePlace } from '../../approvals/index.ts'
 import type { ApprovalRequest, ApprovalView, ContentBlock, HubOptions, QuestionRequest } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { escapeText, revealLine } from '../../lib/index.ts'
@@ -24,6 +25,7 @@ export function describeRequest(request: ApprovalRequest, options: DescribeOptio
   const json = JSON.stringify(request.input) ?? 'none'
   const lines = [
     ['tool', request.tool],
+    ...(request.script === undefined ? [] : [['script', describePlace(request.script)] as const]),
     ['arguments', options.isFull ? json : shorten(json, options)],
     ...request.targets.map((target) => ['target', target] as const),
     ...(request.risks ?? []).map((risk) => ['risk', risk] as const),
@@ -154,7 +156,8 @@ function sayWaiting(
   flags: { readonly config?: string },
 ): void {
   const long = timeoutMs === undefined ? '' : ` at most ${timeoutMs / 1_000} s`
-  say(revealLine(`${request.tool} waits${long} for an approval, by ${request.rule}`))
+  const where = request.script === undefined ? '' : `, in ${describePlace(request.script)},`
+  say(revealLine(`${request.tool}${where} waits${long} for an approval, by ${request.rule}`))
   for (const line of describeAnswers(request, flags)) say(`  ${line}`)
 }
 
