@@ -30,6 +30,7 @@ export type {
 } from '../../../src/client/index.ts'
 export type { CanvasList } from '../../../src/features/canvas/schema.ts'
 export type { Canvas as CanvasEntry, CanvasDetail as CanvasDetailEntry } from '../../../src/features/canvas/types.ts'
+export type { ScriptResult } from '../../../src/features/code/types.ts'
 export type {
   MemoryCandidate as MemoryCandidateEntry,
   MemoryNote as MemoryNoteEntry,

@@ -7,6 +7,7 @@ import { Badge, StatusBadge } from '../components/badge.tsx'
 import { CopyButton } from '../components/button.tsx'
 import { DetailPart, Facts, TextLines } from '../components/details.tsx'
 import { JsonView } from '../components/json-view.tsx'
+import { SourceView } from '../components/source-view.tsx'
 import { VisibleText } from '../components/text.tsx'
 import { Duration, Time } from '../components/time.tsx'
 import { formatBytes } from '../lib/format.ts'
@@ -32,7 +33,7 @@ export function CallDetails({ detail, pathTo, isInRun = false }: CallPlace & { d
       <CallFacts call={call} record={record} pathTo={pathTo} isInRun={isInRun} />
       {record.error && <CallError call={call} error={record.error} args={record.args} />}
       <DetailPart title="Input">
-        <CallInput record={record} hasLines={lines.length > 0} />
+        <CallInput tool={call.tool} record={record} hasLines={lines.length > 0} />
       </DetailPart>
       <DetailPart title="Decision">
         <CallDecision call={call} record={record} />
@@ -99,6 +100,7 @@ function CallFacts({ call, record, pathTo, isInRun }: CallFactsProps) {
           ['Session', record.session && <VisibleText key="session" text={record.session} />],
           ['Transport', record.via && <VisibleText key="via" text={record.via} />],
           ['Run', !isInRun && <RunLink key="run" run={run} />],
+          ['Script', record.script && <ScriptPlace key="script" script={record.script} pathTo={pathTo} />],
           ['Parent call', parent && <CallLink key="parent" callId={parent} to={pathTo(parent)} />],
           [
             'Call',
@@ -128,8 +130,43 @@ function CallLink({ callId, to }: { callId: string; to: string }) {
   )
 }
 
+interface ScriptPlaceProps {
+  readonly script: NonNullable<CallRecord['script']>
+  readonly pathTo: CallPlace['pathTo']
+}
+
+/** The script that made the call, with a link to the call that started it. */
+function ScriptPlace({ script: { id, line }, pathTo }: ScriptPlaceProps) {
+  return (
+    <>
+      {line !== undefined && `line ${line} of `}
+      <CallLink callId={id} to={pathTo(id)} />
+    </>
+  )
+}
+
+/** The source of a script and its input. */
+function ScriptInput({ code, rest }: { code: string; rest: Record<string, unknown> }) {
+  return (
+    <>
+      <SourceView text={code} label="Script" marks={NO_MARKS} />
+      {Object.keys(rest).length > 0 && <JsonView value={rest} label="input" />}
+    </>
+  )
+}
+
+const NO_MARKS: ReadonlyMap<number, string> = new Map()
+
+interface CallInputProps {
+  readonly tool: string
+  readonly record: CallRecord
+  readonly hasLines: boolean
+}
+
 /** The recorded arguments, or why there are none. */
-function CallInput({ record: { args, argsBytes }, hasLines }: { record: CallRecord; hasLines: boolean }) {
+function CallInput({ tool, record: { args, argsBytes }, hasLines }: CallInputProps) {
+  const { code, ...rest } = (args ?? {}) as Record<string, unknown>
+  if (tool === 'core/code.run' && typeof code === 'string') return <ScriptInput code={code} rest={rest} />
   if (args !== undefined) return <JsonView value={args} label="input" />
   if (argsBytes !== undefined)
     return <p>{argsBytes.toLocaleString('en')} bytes: over 2 KB, so only the size and the hash are recorded.</p>

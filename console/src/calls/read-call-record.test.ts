@@ -14,7 +14,7 @@ describe('readCallRecord', () => {
       line('approval-requested', { approval: 'p1', reason: 'Needs an approval.' }),
       line('approval-answered', { approval: 'p1', decision: 'allow', by: 'token:boss', via: 'console', changed: true }),
       line('answer-refused', { by: 'cli:ada', reason: 'It was answered.' }),
-      line('call-started', { args: { path: 'a' }, purpose: 'tidy' }),
+      line('call-started', { args: { path: 'a' }, purpose: 'tidy', script: { id: 'c1-1', seq: 2, line: 7 } }),
       line('command-connected', { url: 'https://example.org', outcome: 'connected' }),
       line('file-changing', { path: '/srv/a' }),
       line('call-ended', {
@@ -27,6 +27,7 @@ describe('readCallRecord', () => {
     expect(record).toMatchObject({
       args: { path: 'a' },
       purpose: 'tidy',
+      script: { id: 'c1-1', line: 7 },
       approvals: [
         { id: 'p1', reason: 'Needs an approval.', answer: { by: 'token:boss', via: 'console', isChanged: true } },
       ],

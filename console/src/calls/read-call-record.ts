@@ -27,6 +27,8 @@ export interface CallRecord {
   readonly session?: string
   /** The transport of the call. */
   readonly via?: string
+  /** The place in a model's script that made the call. */
+  readonly script?: { readonly id: string; readonly line?: number }
   readonly sandbox?: string
   readonly isDryRun: boolean
   readonly approvals: readonly RecordedApproval[]
@@ -69,6 +71,7 @@ export function readCallRecord(lines: readonly RecordLine[]): CallRecord {
     wire: textOf(facts?.wire),
     session: textOf(facts?.session),
     via: textOf(facts?.via),
+    script: scriptIn(facts?.script),
     sandbox: textOf(facts?.sandbox),
     isDryRun: facts?.dryRun === true,
     approvals: approvalsIn(lines),
@@ -110,6 +113,11 @@ function answerIn(line: RecordLine): RecordedApproval['answer'] {
     reason: textOf(line.reason),
     isChanged: line.changed === true,
   }
+}
+
+function scriptIn(value: unknown): CallRecord['script'] {
+  const { id, line } = (value ?? {}) as Record<string, unknown>
+  return typeof id === 'string' ? { id, line: numberOf(line) } : undefined
 }
 
 function textOf(value: unknown): string | undefined {

@@ -67,11 +67,14 @@ interface ScriptCardProps {
 function ScriptCard({ calls, chosen, onChoose, onDone }: ScriptCardProps) {
   const waiting = calls.filter(({ state }) => state === 'waiting')
   const current = waiting.find(({ id }) => id === chosen) ?? waiting[0]
-  const line = calls.find(({ id }) => id === chosen)?.script.line
+  const source = useRef<HTMLDivElement>(null)
+  const [shownLine, setShownLine] = useState<number>()
+  const line = shownLine ?? calls.find(({ id }) => id === chosen)?.script.line
   const [editing, setEditing] = useState<string>()
   const edited = waiting.find(({ id }) => id === editing)
   const isOnly = calls.length === 1
   const step = (by: number) => {
+    setShownLine(undefined)
     const index = waiting.findIndex(({ id }) => id === current?.id)
     onChoose(waiting[Math.max(0, Math.min(waiting.length - 1, index + by))]?.id)
   }
@@ -86,7 +89,9 @@ function ScriptCard({ calls, chosen, onChoose, onDone }: ScriptCardProps) {
     <>
       <SplitBody label="The script and its calls">
         <CardHeading calls={calls} waiting={waiting.length} />
-        <ScriptBlock calls={calls} line={line} />
+        <div ref={source}>
+          <ScriptBlock calls={calls} line={line} />
+        </div>
         {calls.map((call) => (
           <ScriptCall
             key={call.id}
@@ -94,7 +99,10 @@ function ScriptCard({ calls, chosen, onChoose, onDone }: ScriptCardProps) {
             isOnly={isOnly}
             isCurrent={call.id === current?.id}
             isChosen={call.id === chosen}
-            onChoose={() => onChoose(call.id)}
+            onShowLine={() => {
+              setShownLine(call.script.line)
+              source.current?.scrollIntoView({ block: 'start' })
+            }}
             onEdit={() => setEditing(call.id)}
             onDone={() => answered(call.id)}
           />
@@ -149,13 +157,13 @@ interface ScriptCallProps {
   readonly isCurrent: boolean
   /** It was chosen by a key or by the address, and is scrolled to. */
   readonly isChosen: boolean
-  readonly onChoose: () => void
+  readonly onShowLine: () => void
   readonly onEdit: () => void
   readonly onDone: () => void
 }
 
 /** One call of the script with everything that helps to decide, and its answers. */
-function ScriptCall({ call, isOnly, isCurrent, isChosen, onChoose, onEdit, onDone }: ScriptCallProps) {
+function ScriptCall({ call, isOnly, isCurrent, isChosen, onShowLine, onEdit, onDone }: ScriptCallProps) {
   const id = useId()
   const section = useRef<HTMLElement>(null)
   const isOver = useIsOver(call)
@@ -176,7 +184,7 @@ function ScriptCall({ call, isOnly, isCurrent, isChosen, onChoose, onEdit, onDon
           <VisibleText text={call.tool} />, {placeOf(call)}
         </h3>
         {line !== undefined && !isOnly && (
-          <Button size="small" variant="quiet" onClick={onChoose}>
+          <Button size="small" variant="quiet" onClick={onShowLine}>
             Show line {line}
           </Button>
         )}

@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react'
 import { refreshResources } from '../../api/query-client.ts'
 import { api } from '../../api/session.ts'
+import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Note } from '../../components/note.tsx'
@@ -95,6 +96,27 @@ export function CallWords({ request, isOver }: { request: WaitingApproval; isOve
       <code className={styles.preview}>
         <VisibleText text={previewOf(request).slice(0, MAX_PREVIEW)} />
       </code>
+      <CallDangers request={request} />
+    </span>
+  )
+}
+
+/** What to know before several calls get one answer. */
+function CallDangers({ request: { risks = [], labels, unproven } }: { request: WaitingApproval }) {
+  if (risks.length === 0 && !labels.includes('untrusted') && unproven === undefined) return null
+  return (
+    <span className={styles.row}>
+      {risks.map((risk) => (
+        <Badge key={risk} tone="warn">
+          <VisibleText text={risk} />
+        </Badge>
+      ))}
+      {labels.includes('untrusted') && <Badge tone="warn">untrusted</Badge>}
+      {unproven && (
+        <Badge tone="warn">
+          <VisibleText text={`not shown to come from the user: ${unproven.join(', ')}`} />
+        </Badge>
+      )}
     </span>
   )
 }

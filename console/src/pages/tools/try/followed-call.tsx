@@ -16,6 +16,7 @@ import { ResultView } from './result-view.tsx'
 import styles from './try.module.css'
 
 interface FollowedCallProps {
+  readonly tool: string
   readonly run: string
   readonly state: CallState
   readonly onCancel: () => void
@@ -23,7 +24,7 @@ interface FollowedCallProps {
 }
 
 /** A call while it is running, and its result. */
-export function FollowedCall({ run, state, onCancel, onForget }: FollowedCallProps) {
+export function FollowedCall({ tool, run, state, onCancel, onForget }: FollowedCallProps) {
   const { phase, callId, waiting, notes, progress, result, error } = state
   useShortcut('x', 'Cancel the call', onCancel, { when: phase === 'running' })
   // It replaces the button Cancel at the same place.
@@ -65,7 +66,7 @@ export function FollowedCall({ run, state, onCancel, onForget }: FollowedCallPro
           </Note>
         )}
         {error && <ErrorState error={error} />}
-        {result && <ResultView run={run} result={result} progress={progress} />}
+        {result && <ResultView tool={tool} run={run} result={result} progress={progress} />}
       </Section>
     </div>
   )

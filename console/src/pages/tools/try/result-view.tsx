@@ -1,24 +1,31 @@
 import { Download } from 'lucide-react'
-import type { ToolResult } from '../../../api/types.ts'
+import { Link } from 'wouter'
+import type { ScriptResult, ToolResult } from '../../../api/types.ts'
+import { runPath } from '../../../calls/call.ts'
 import { ArtifactList, saveFile } from '../../../components/artifact-list.tsx'
+import { Badge, StatusBadge, type Tone } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Facts } from '../../../components/details.tsx'
 import { JsonView } from '../../../components/json-view.tsx'
 import { Note } from '../../../components/note.tsx'
+import { type PlainColumn, PlainTable } from '../../../components/plain-table.tsx'
 import { Code, VisibleText } from '../../../components/text.tsx'
 import { Duration } from '../../../components/time.tsx'
 import { formatBytes } from '../../../lib/format.ts'
 import styles from './try.module.css'
 
 interface ResultViewProps {
+  readonly tool: string
   readonly run: string
   readonly result: ToolResult
   readonly progress: string
 }
 
 /** The result of a call: its content, data, artifacts and evidence. */
-export function ResultView({ run, result, progress }: ResultViewProps) {
+export function ResultView({ tool, run, result, progress }: ResultViewProps) {
   const { content, data, artifacts, evidence, meta, error } = result
+  // The service has checked what its own tools return.
+  const script = !error && tool.startsWith('core/code.') ? (data as ScriptResult | undefined) : undefined
   return (
     <div className={styles.result}>
       {error && (
@@ -34,12 +41,13 @@ export function ResultView({ run, result, progress }: ResultViewProps) {
           </p>
         </Note>
       )}
-      {content.length > 0 && !error && (
+      {script && <ScriptResultView run={run} script={script} />}
+      {content.length > 0 && !error && !script && (
         <Part title="Content, as a model sees it">
           <ContentBlocks blocks={content} />
         </Part>
       )}
-      {data !== undefined && (
+      {data !== undefined && !script && (
         <Part title="Data">
           <JsonView value={data} label="data" />
         </Part>
@@ -69,6 +77,92 @@ function Part({ title, children }: { title: string; children: React.ReactNode })
       {children}
     </section>
   )
+}
+
+const SCRIPT_TONES = {
+  completed: 'ok',
+  suspended: 'warn',
+  running: 'info',
+  failed: 'bad',
+  cancelled: 'quiet',
+} as const satisfies Record<ScriptResult['status'], Tone>
+
+/** What became of a script: its value or its failure, its logs and its calls. */
+function ScriptResultView({ run, script }: { run: string; script: ScriptResult }) {
+  const { status, value, logs, calls, kind, message, hint, line, column, approvals = [] } = script
+  return (
+    <>
+      <Part title="Script">
+        <p>
+          <Badge tone={SCRIPT_TONES[status]}>{status}</Badge>
+        </p>
+        {status === 'failed' && (
+          <Note tone="bad" title={<VisibleText text={message ?? 'The script failed.'} />}>
+            {hint !== undefined && (
+              <p>
+                <VisibleText text={hint} />
+              </p>
+            )}
+            <p>
+              <code>{kind}</code>
+              {line !== undefined && ` in line ${line}`}
+              {column !== undefined && `, column ${column}`}
+            </p>
+          </Note>
+        )}
+        {status === 'suspended' && (
+          <p>
+            <Link to={`/approvals/script-${encodeURIComponent(script.script)}`}>
+              {approvals.length === 1 ? '1 call waits' : `${approvals.length} calls wait`} for approval
+            </Link>
+            ; core/code.wait continues the script.
+          </p>
+        )}
+      </Part>
+      {status === 'completed' && (
+        <Part title="Value">
+          <JsonView value={value ?? null} label="value" />
+        </Part>
+      )}
+      {logs.length > 0 && (
+        <Part title="Logs">
+          <Code text={logs.join('\n')} label="Logs" />
+        </Part>
+      )}
+      <Part title={`Calls (${calls.length})`}>
+        {calls.length === 0 ? (
+          <p className={styles.other}>No call was made.</p>
+        ) : (
+          <ScriptCalls run={run} calls={calls} />
+        )}
+      </Part>
+    </>
+  )
+}
+
+type ScriptCall = ScriptResult['calls'][number]
+
+/** The calls of a script, in its order. */
+function ScriptCalls({ run, calls }: { run: string; calls: readonly ScriptCall[] }) {
+  const columns: readonly PlainColumn<ScriptCall>[] = [
+    {
+      id: 'tool',
+      title: 'Tool',
+      isName: true,
+      cell: ({ tool, callId }) =>
+        callId === undefined ? (
+          <VisibleText text={tool} />
+        ) : (
+          <Link to={runPath(run, callId)}>
+            <VisibleText text={tool} />
+          </Link>
+        ),
+    },
+    { id: 'line', title: 'Line', align: 'end', cell: ({ line = '–' }) => line },
+    { id: 'status', title: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+    { id: 'error', title: 'Error', isWide: true, cell: ({ error = '' }) => <VisibleText text={error} /> },
+  ]
+  return <PlainTable label="Calls of the script" rows={calls} columns={columns} rowKey={({ seq }) => String(seq)} />
 }
 
 type Block = ToolResult['content'][number]

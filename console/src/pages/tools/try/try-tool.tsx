@@ -95,6 +95,7 @@ export function TryTool({ tool }: { tool: ToolEntry }) {
       {error && <ErrorState error={error} onRetry={look} />}
       {forecast && <ForecastView forecast={forecast} isOld={!isForeseen} />}
       <FollowedCall
+        tool={tool.tool}
         run={run}
         state={call}
         onCancel={() => cancelCall(tool.tool)}
