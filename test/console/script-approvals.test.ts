@@ -136,6 +136,31 @@ describe('the approvals of a script', () => {
     await page.getByRole('figure', { name: 'Script' }).waitFor()
   })
 
+  it('lead to the script, whose calls say which line made them', async () => {
+    const result = run(['m.txt'], "\nreturn tools.core.fs.edit({ path: input[0], oldText: 'two', newText: '2' })")
+    await expect.poll(waiting).toHaveLength(1)
+    const [request] = await waiting()
+    await web.service.owner.approvals.answer(request!.id, { decision: 'allow' })
+    await result
+    const page = await web.open(`/runs/scripts/${request!.callId}`)
+    await page.getByText('line 2 of').waitFor()
+    await page.getByRole('link', { name: request!.script!.id, exact: true }).first().click()
+    await page.getByRole('figure', { name: 'Script' }).getByText('return tools.core.fs.edit').waitFor()
+  })
+
+  it('are not needed for a script that is tried in the console, whose result is readable', async () => {
+    const page = await web.open('/tools/core%2Fcode.run?tab=try')
+    const code = "console.log('hello')\nawait tools.test.echo({ text: 'a' }).catch(() => {})\nreturn [1, 2]"
+    await page.getByRole('textbox', { name: 'code' }).fill(code)
+    await page.getByRole('button', { name: 'What would happen' }).click()
+    const call = page.getByRole('button', { name: 'Call', exact: true })
+    await call.and(page.locator(':not([aria-disabled]):not(:disabled)')).click()
+    await page.getByText('completed', { exact: true }).waitFor()
+    await page.getByRole('figure', { name: 'Logs' }).getByText('hello').waitFor()
+    const calls = page.getByRole('table', { name: 'Calls of the script' })
+    await calls.getByRole('row').filter({ hasText: 'test/echo' }).filter({ hasText: '2' }).waitFor()
+  })
+
   it('say so if the source is not there', async () => {
     const result = run(['j.txt', 'k.txt', 'l.txt'])
     await expect.poll(waiting).toHaveLength(2)
