@@ -79,6 +79,8 @@ class Scripts {
   readonly #host: FeatureHost
   readonly #engine: ScriptEngine
   readonly #live = new Map<string, LiveScript>()
+  /** Scripts that are being continued here. */
+  readonly #taken = new Set<string>()
   readonly #owner = newOwner()
 
   constructor({ workers: _, enabled: __, ...options }: CodeOptions, host: FeatureHost, engine: ScriptEngine) {
@@ -119,11 +121,16 @@ class Scripts {
       }
       const script = await this.#findOwn(call, id)
       if (script.outcome !== undefined) return JSON.parse(script.outcome) as ScriptResult
-      const isOwned = script.owner !== undefined && isOwnerAlive(script.owner)
-      if (!isOwned && (script.owner !== undefined || (await this.#isAnswered(script)))) {
-        const taken = { id, from: script.owner ?? null, status: 'running' as const, owner: this.#owner }
-        const isMine = await store.scripts.change({ ...taken, approvals: script.approvals, at: clock.now() })
-        if (isMine) return this.#continue(call, script, follower)
+      const isOwned = this.#isRunning(script)
+      if (!isOwned && (script.owner !== undefined || (await this.#isAnswered(script))) && !this.#taken.has(id)) {
+        this.#taken.add(id)
+        try {
+          const taken = { id, from: script.owner ?? null, status: 'running' as const, owner: this.#owner }
+          const isMine = await store.scripts.change({ ...taken, approvals: script.approvals, at: clock.now() })
+          if (isMine) return await this.#continue(call, script, follower)
+        } finally {
+          this.#taken.delete(id)
+        }
       }
       const left = deadline - clock.now()
       if (left <= 0) return isOwned ? runningResult(id) : suspendedResult(script, await store.scripts.lines(id))
@@ -139,13 +146,14 @@ class Scripts {
     }
     const script = await this.#findOwn(call, id)
     if (script.outcome !== undefined) return JSON.parse(script.outcome) as ScriptResult
-    if (script.owner !== undefined && isOwnerAlive(script.owner))
+    if (this.#isRunning(script))
       throw new ToolError('CONFLICT', `Script ${id} runs in another process.`, {
         hint: 'Wait for it with core/code.wait, or abort the call that runs it.',
       })
     const { approvals: _, ...shown } = suspendedResult(script, await this.#host.store.scripts.lines(id))
     const result: ScriptResult = { ...shown, status: 'cancelled' }
-    await this.#host.store.scripts.change({
+    const { scripts, approvals } = this.#host.store
+    const isMine = await scripts.change({
       id,
       from: script.owner ?? null,
       status: 'cancelled',
@@ -154,6 +162,9 @@ class Scripts {
       outcome: JSON.stringify(result),
       at: this.#host.clock.now(),
     })
+    // Somebody has continued it in the meantime.
+    if (!isMine) return this.cancel(call, id)
+    for (const approval of script.approvals) await approvals.withdraw(approval, 'withdrawn')
     return result
   }
 
@@ -213,10 +224,17 @@ class Scripts {
     return result
   }
 
-  /** Whether somebody has answered one of the requests of a script, or one of them has ended in another way. */
+  /** Whether a process runs it. This one does not if the script ended here and that could not be stored. */
+  #isRunning({ id, owner }: StoredScript): boolean {
+    if (owner === this.#owner) return this.#live.has(id) || this.#taken.has(id)
+    return owner !== undefined && isOwnerAlive(owner)
+  }
+
+  /** Whether somebody has answered one of the requests of a script, or one of them has ended in another way or expired. */
   async #isAnswered({ approvals }: StoredScript): Promise<boolean> {
-    const found = await Promise.all(approvals.map((id) => this.#host.store.approvals.find(id)))
-    return found.some((approval) => approval?.state !== 'waiting')
+    const { store, clock } = this.#host
+    const found = await Promise.all(approvals.map((id) => store.approvals.find(id)))
+    return found.some((approval) => approval?.state !== 'waiting' || approval.expiresAt <= clock.now())
   }
 
   async #findOwn(call: FeatureCall, id: string): Promise<StoredScript> {
@@ -301,7 +319,8 @@ class StoreKeeper implements ScriptKeeper {
   }
 
   async isFiled(approval: string): Promise<boolean> {
-    return (await this.#host.store.approvals.find(approval)) !== undefined
+    const state = (await this.#host.store.approvals.find(approval))?.state
+    return state === 'waiting' || state === 'answered'
   }
 
   #script(): StoredScript {

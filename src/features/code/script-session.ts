@@ -1,4 +1,11 @@
-import { callerGone, type FeatureCall, isCallerGone, type ToolCard, type ToolResult } from '../../core/index.ts'
+import {
+  callerGone,
+  type FeatureCall,
+  isCallerGone,
+  messageOf,
+  type ToolCard,
+  type ToolResult,
+} from '../../core/index.ts'
 import { hashJson } from '../../lib/index.ts'
 import {
   DEFAULT_SCRIPT_LIMITS,
@@ -88,7 +95,11 @@ export class ScriptSession {
   #divergence: string | undefined
   #source: ReturnType<FeatureCall['artifact']> | undefined
   #timer: NodeJS.Timeout | undefined
+  /** Rejects when an answer cannot be stored. */
   #keeping: Promise<unknown> = Promise.resolve()
+  /** Calls whose answers hold content from outside. */
+  readonly #untrusted = new Set<number>()
+  #isOver = false
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -119,6 +130,7 @@ export class ScriptSession {
         },
         signal: this.#stop.signal,
       })
+      this.#isOver = true
       await this.#keeping
       if (this.#state === 'suspended') await this.#parts.keeper.keep(this.#ledger)
       return this.#resultOf(outcome)
@@ -160,29 +172,60 @@ export class ScriptSession {
       line = this.#ledger.lineOf(made)
     } catch (error) {
       if (!(error instanceof Divergence)) throw error
-      this.#divergence ??= error.message
-      this.#stop.abort()
-      return { ok: false, error: { code: 'INTERNAL', message: error.message } }
+      return this.#fail(error.message)
     }
-    if (line) return this.#ledger.replay(line, (ref) => this.#parts.keeper.read(ref))
+    if (line) return this.#replay(line)
+    // The script is stopped, and its thread has not heard of it yet.
+    if (this.#state !== 'running') return { ok: false, error: { code: 'ABORTED', message: 'The script was stopped.' } }
     const { seq, tool, line: at } = made
     const entry: MutableEntry = { seq, tool, ...(at !== undefined && { line: at }), status: 'running' }
     this.#calls.set(seq, entry)
     const answer = await this.#make(made, control, entry)
     await this.#ledger.whenReplayed()
-    // A call that did not end, or whose end nobody will look at, is made again by the next session.
-    if (this.#state === 'running') await this.#keep(made, entry, answer)
+    // A call that waits for people has not ended, and is made again by the next session.
+    if (!this.#open.has(seq)) await this.#keep(made, entry, answer)
     return answer
   }
 
-  /** Adds an answer to the ledger before the script gets it. Answers are stored in the order in which they are given. */
-  async #keep({ seq, tool, input, line }: ScriptCall, { callId, status }: MutableEntry, answer: ScriptAnswer) {
+  /** Answers a call from the ledger. What it has read from outside is as untrusted as before. */
+  async #replay(line: LedgerLine): Promise<ScriptAnswer> {
+    const { call, keeper } = this.#parts
+    let answer: ScriptAnswer
+    try {
+      answer = await this.#ledger.replay(line, (ref) => keeper.read(ref))
+    } catch (error) {
+      return this.#fail(`The answer of call ${line.seq} (${line.tool}) cannot be read: ${messageOf(error)}`)
+    }
+    if (line.isUntrusted) call.markUntrusted(line.tool)
+    if (!answer.ok) this.#codes.add(answer.error.code)
+    return answer
+  }
+
+  /** Ends the script, because it cannot be where it was. */
+  #fail(why: string): ScriptAnswer {
+    this.#divergence ??= why
+    this.#stop.abort()
+    return { ok: false, error: { code: 'INTERNAL', message: why } }
+  }
+
+  /**
+   * Adds an answer to the ledger before the script gets it. Answers are stored in the order in which they are given. If one
+   * cannot be stored, the script gets no further, because it could not be continued from there.
+   */
+  async #keep({ seq, tool, input, line }: ScriptCall, entry: MutableEntry, answer: ScriptAnswer): Promise<void> {
     const { keeper } = this.#parts
-    this.#ledger.add({ seq, tool, argsHash: hashJson(input), line, callId, status }, answer)
+    const { callId, status } = entry
+    if (this.#isOver) return
+    const isUntrusted = this.#untrusted.has(seq) || undefined
+    this.#ledger.add({ seq, tool, argsHash: hashJson(input), line, callId, status, isUntrusted }, answer)
     if (!keeper.isStored) return
-    const keeping = this.#keeping.then(() => keeper.keep(this.#ledger))
-    this.#keeping = keeping.catch(() => {})
-    await keeping
+    this.#keeping = this.#keeping.then(() => keeper.keep(this.#ledger))
+    try {
+      await this.#keeping
+    } catch (error) {
+      this.#stop.abort()
+      throw error
+    }
   }
 
   async #make(made: ScriptCall, control: ScriptCallControl, entry: MutableEntry): Promise<ScriptAnswer> {
@@ -210,7 +253,10 @@ export class ScriptSession {
       },
     })
     if (this.#state === 'suspended') return toAnswer(result)
-    if (result.status === 'approval_required' && open.approval && (await keeper.isFiled(open.approval))) {
+    // A hub that closes ends the call before it can say what it waits for.
+    const approval = open.approval ?? `approval-${result.callId}`
+    if (result.status === 'approval_required' && (await keeper.isFiled(approval))) {
+      open.approval = approval
       open.isFiled = true
       this.#considerSuspending()
       if (keeper.problem === undefined) {
@@ -223,6 +269,7 @@ export class ScriptSession {
     this.#considerSuspending()
     entry.callId = result.callId
     entry.status = result.status
+    if (result.meta.labels?.includes('untrusted')) this.#untrusted.add(seq)
     for (const { ref } of result.artifacts) this.#artifacts.add(ref)
     if (!result.ok) {
       entry.error = `${result.error.code}: ${result.error.message}`

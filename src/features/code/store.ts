@@ -3,6 +3,7 @@ import {
   all,
   defineStore,
   entity,
+  flag,
   get,
   json,
   page,
@@ -38,6 +39,7 @@ CREATE TABLE script_calls (
   line BIGINT,
   call_id TEXT,
   status TEXT NOT NULL,
+  untrusted BIGINT,
   answer TEXT,
   ref TEXT,
   PRIMARY KEY (script, position)
@@ -79,6 +81,7 @@ const LINES = entity<LedgerLine>('script_calls', {
   line: 'line',
   callId: 'call_id',
   status: 'status',
+  isUntrusted: flag('untrusted'),
   answer: 'answer',
   ref: 'ref',
 })

@@ -163,6 +163,8 @@ export interface LedgerLine {
   readonly callId?: string
   /** How it ended. */
   readonly status: string
+  /** Whether the answer holds content from outside. */
+  readonly isUntrusted?: boolean
   /** The answer as JSON, if it is short. */
   readonly answer?: string
   /** The artifact with the answer, if it is not. */
