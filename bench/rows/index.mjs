@@ -5,6 +5,7 @@ export const ROWS = [
   { name: 'rich-arguments', title: 'Governed call, rich arguments' },
   { name: 'calls-in-flight', title: '10,000 calls in flight' },
   { name: 'heap-kept', title: 'Heap kept', rounds: 5 },
+  { name: 'script-call', title: 'Call of a script', rounds: 7 },
   { name: 'policy-cost', title: 'Policy' },
   { name: 'durable-effect', title: 'Durable effect' },
   { name: 'read-file', title: 'Read 10 KB' },
