@@ -114,6 +114,8 @@ export class ScriptSession {
   /** Runs the script until it ends or is suspended. */
   async run(): Promise<ScriptResult> {
     const { call, setup, engine } = this.#parts
+    // The answers that the script has got are as untrusted as before, also if the run was cleared since.
+    for (const { tool, isUntrusted } of this.#parts.lines) if (isUntrusted) call.markUntrusted(tool)
     const removeListener = call.onStop(() => this.#onStop(call.signal().reason))
     try {
       const { timeoutMs, cpuMs, memoryBytes, maxCalls } = setup.limits
@@ -187,16 +189,14 @@ export class ScriptSession {
     return answer
   }
 
-  /** Answers a call from the ledger. What it has read from outside is as untrusted as before. */
+  /** Answers a call from the ledger. */
   async #replay(line: LedgerLine): Promise<ScriptAnswer> {
-    const { call, keeper } = this.#parts
     let answer: ScriptAnswer
     try {
-      answer = await this.#ledger.replay(line, (ref) => keeper.read(ref))
+      answer = await this.#ledger.replay(line, (ref) => this.#parts.keeper.read(ref))
     } catch (error) {
       return this.#fail(`The answer of call ${line.seq} (${line.tool}) cannot be read: ${messageOf(error)}`)
     }
-    if (line.isUntrusted) call.markUntrusted(line.tool)
     if (!answer.ok) this.#codes.add(answer.error.code)
     return answer
   }
