@@ -5,12 +5,12 @@ import { type House, measureHouse } from './support/house.ts'
 type Bound = { readonly max: number } | { readonly min: number }
 
 const BOUNDS: Readonly<Record<keyof House, Bound>> = {
-  files: { max: 800 },
-  lines: { max: 127_500 },
+  files: { max: 855 },
+  lines: { max: 135_500 },
   shareUnder30: { max: 7 },
-  shareFrom60To250: { min: 69 },
+  shareFrom60To250: { min: 68 },
   // A file that only the index of its folder imports counts, although others use it through the index.
-  shareWithSingleImporter: { max: 38 },
+  shareWithSingleImporter: { max: 40 },
   namesWithTwoHomes: { max: 0 },
   importsPastIndex: { max: 0 },
   foldersInCycles: { max: 0 },

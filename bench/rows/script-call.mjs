@@ -3,7 +3,7 @@ import { createRunner } from 'run'
 import { createToolHub, defineTool, openStore } from '../../dist/index.js'
 import { figure, ratioFigure } from '../lib/figure.mjs'
 import { measureInRounds, millisecondsOf } from '../lib/measure.mjs'
-import { add, dataOf, governedHub } from '../lib/ours.mjs'
+import { dataOf, governedHub } from '../lib/ours.mjs'
 import { quantile } from '../lib/statistics.mjs'
 import { withTempFolder } from '../lib/temp-folder.mjs'
 

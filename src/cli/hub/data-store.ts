@@ -56,7 +56,7 @@ async function readSource(
   { run, script }: ApprovalRequest,
 ): Promise<string | undefined> {
   if (runs === false || script?.source === undefined) return undefined
-  // It is removed with its run; those who answer are told.
+  // It is removed with its run; those who answer get an error that says so.
   const bytes = await readArtifactOf(resolve(runs), run, script.source).catch(() => undefined)
   return bytes && Buffer.from(bytes).toString('utf8')
 }
