@@ -42,7 +42,11 @@ export function createCode(options: CodeOptions, host: FeatureHost): Feature<Cod
       cancel: (script) => scripts.cancel(call, script),
       async runSaved(pin, input, follower = {}) {
         const { source } = await saved.find(pin)
-        return scripts.start(call, { code: source, input }, follower)
+        const result = await scripts.start(call, { code: source, input }, follower)
+        // Its data is otherwise the value of the script, which may look like anything.
+        if (result.status === 'suspended')
+          call.notice(`The script is suspended until people answer. Continue it with core/code.wait: ${result.script}`)
+        return result
       },
     }),
     service: {

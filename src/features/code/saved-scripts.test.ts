@@ -179,9 +179,10 @@ describe('a saved script', () => {
   it('is suspended like any script, and continues after it was removed', async () => {
     const { hub, save, call, done } = open()
     await save(ACT)
-    const { ok, data } = await call('script/act', { what: 'ask a' })
+    const { ok, data, meta } = await call('script/act', { what: 'ask a' })
     const suspended = data as ScriptResult
     expect([ok, suspended.status]).toEqual([true, 'suspended'])
+    expect(meta.notices).toEqual([expect.stringContaining(`core/code.wait: ${suspended.script}`)])
     await hub.code.removeSaved('act', { by: 'ada' })
     for (const id of suspended.approvals ?? []) await hub.approvals.answer(id, { decision: 'allow', by: 'ada' })
     const waited = await call('core/code.wait', { script: suspended.script, timeoutMs: 60_000 })
