@@ -56,7 +56,7 @@ async function readSource(
   { run, script }: ApprovalRequest,
 ): Promise<string | undefined> {
   if (runs === false || script?.source === undefined) return undefined
-  // It is removed with its run; those who answer get an error that says so.
+  // It may have been removed with its run: the request is then shown without it.
   const bytes = await readArtifactOf(resolve(runs), run, script.source).catch(() => undefined)
   return bytes && Buffer.from(bytes).toString('utf8')
 }
