@@ -23,8 +23,18 @@ function newFolder(): string {
 }
 
 /** A hub on a folder with its store; several hubs on one folder are like several processes. */
-function open(options: HubOptions = {}, folder = newFolder()) {
+function open(options: HubOptions = {}, folder = newFolder(), { hangs = false } = {}) {
   const done: string[] = []
+  const pause = defineTool({
+    name: 'test.pause',
+    description: 'Waits, in some hubs for ever.',
+    input: z.strictObject({}),
+    execute: async () => {
+      done.push('pause')
+      if (hangs) await new Promise(() => {})
+      return {}
+    },
+  })
   const act = (name: string, results: 'own' | 'outside') =>
     defineTool({
       name,
@@ -43,7 +53,7 @@ function open(options: HubOptions = {}, folder = newFolder()) {
     runs: join(folder, 'runs'),
     data: join(folder, 'data'),
     store,
-    tools: [act('test.act', 'own'), act('test.read', 'outside')],
+    tools: [act('test.act', 'own'), act('test.read', 'outside'), pause],
     policy: [
       { allow: 'remote' },
       { ask: 'remote', on: 'act:ask*' },
@@ -248,6 +258,24 @@ it('is suspended when the hub closes, and continues in another one', async () =>
   await answer(suspended.approvals)
   expect(await wait(suspended.script)).toMatchObject({ status: 'completed', value: 'ask a' })
   expect(done).toEqual(['ask a'])
+})
+
+it('stays when its hub is closed while it runs on, and when the call that continues it is aborted', async () => {
+  const first = open({}, undefined, { hangs: true })
+  const suspended = await first.run("await tools.test.act({ what: 'ask a' })\nawait tools.test.pause({})\nreturn 'end'")
+  await first.answer(suspended.approvals)
+  const stop = new AbortController()
+  const aborted = first.call('core/code.wait', { script: suspended.script }, { signal: stop.signal })
+  await expect.poll(() => first.done).toEqual(['ask a', 'pause'])
+  stop.abort()
+  expect((await aborted).error).toMatchObject({ code: 'ABORTED' })
+  const closed = first.call('core/code.wait', { script: suspended.script })
+  await expect.poll(() => first.done).toEqual(['ask a', 'pause', 'pause'])
+  await first.hub.close({ abort: true })
+  expect((await closed).error).toMatchObject({ code: 'ABORTED' })
+  const { wait, done } = open({}, first.folder)
+  expect(await wait(suspended.script)).toMatchObject({ status: 'completed', value: 'end' })
+  expect(done).toEqual(['pause'])
 })
 
 it('keeps one end of each call in the records', async () => {

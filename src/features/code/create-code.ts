@@ -234,9 +234,10 @@ class Scripts {
     return owner !== undefined && isOwnerAlive(owner)
   }
 
-  /** Whether somebody has answered one of the requests of a script, or one of them has ended in another way or expired. */
+  /** Whether somebody has answered one of the requests of a script, or one of them has ended in another way or expired. One that was stopped waits for nobody. */
   async #isAnswered({ approvals }: StoredScript): Promise<boolean> {
     const { store, clock } = this.#host
+    if (approvals.length === 0) return true
     const found = await Promise.all(approvals.map((id) => store.approvals.find(id)))
     return found.some((approval) => approval?.state !== 'waiting' || approval.expiresAt <= clock.now())
   }
@@ -305,13 +306,15 @@ class StoreKeeper implements ScriptKeeper {
   /** Stores what became of the script, if it is stored at all. */
   async settle(result: ScriptResult, approvals: readonly string[]): Promise<void> {
     if (!this.isStored) return
-    const isOver = result.status !== 'suspended'
+    // Who stops the call that continues a script has not cancelled the script.
+    const isStopped = result.kind === 'ABORTED'
+    const isOver = result.status !== 'suspended' && !isStopped
     await this.#host.store.scripts.change({
       id: this.#setup.id,
       from: this.#owner,
-      status: result.status,
+      status: isStopped ? 'suspended' : result.status,
       owner: null,
-      approvals: isOver ? [] : approvals,
+      approvals: isOver || isStopped ? [] : approvals,
       ...(isOver && { outcome: JSON.stringify(result) }),
       at: this.#host.clock.now(),
     })

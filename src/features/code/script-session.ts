@@ -184,8 +184,9 @@ export class ScriptSession {
     this.#calls.set(seq, entry)
     const answer = await this.#make(made, control, entry)
     await this.#ledger.whenReplayed()
-    // A call that waits for people has not ended, and is made again by the next session.
-    if (!this.#open.has(seq)) await this.#keep(made, entry, answer)
+    // A call that waits for people or was stopped has not ended by itself, and is made again by the next session.
+    const isStopped = this.#stop.signal.aborted && this.#state !== 'suspended'
+    if (!isStopped && !this.#open.has(seq)) await this.#keep(made, entry, answer)
     return answer
   }
 
