@@ -161,7 +161,7 @@ describe('the approvals of a script', () => {
     await calls.getByRole('row').filter({ hasText: 'test/echo' }).filter({ hasText: '2' }).waitFor()
   })
 
-  it('say so if the source is not there', async () => {
+  it('say so if the source is not there, and if the script is suspended', async () => {
     const result = run(['j.txt', 'k.txt', 'l.txt'])
     await expect.poll(waiting).toHaveLength(2)
     const page = await web.open('/approvals', { profile: {} })
@@ -169,10 +169,11 @@ describe('the approvals of a script', () => {
       const response = await route.fetch()
       const approval = await response.json()
       delete approval.script.source
-      await route.fulfill({ response, json: approval })
+      await route.fulfill({ response, json: { ...approval, isLeft: true } })
     })
     await page.reload()
     await page.getByRole('note').filter({ hasText: 'The source of the script is not available.' }).waitFor()
+    expect(await page.getByRole('note').filter({ hasText: 'The script is suspended.' }).count()).toBe(1)
     await page.getByRole('figure', { name: 'Changes of j.txt' }).waitFor()
     for (const { id } of await waiting()) await web.service.owner.approvals.answer(id, { decision: 'deny' })
     await expect.poll(waiting).toHaveLength(1)

@@ -56,7 +56,7 @@ async function readSource(
   { run, script }: ApprovalRequest,
 ): Promise<string | undefined> {
   if (runs === false || script?.source === undefined) return undefined
-  // It may have been removed with its run: the request is then shown without it.
+  // It is removed with its run; the output says that it is missing.
   const bytes = await readArtifactOf(resolve(runs), run, script.source).catch(() => undefined)
   return bytes && Buffer.from(bytes).toString('utf8')
 }

@@ -14,7 +14,7 @@ import type { Approval } from '../../api/types.ts'
 import { Note } from '../../components/note.tsx'
 import { VisibleText } from '../../components/text.tsx'
 import { Time } from '../../components/time.tsx'
-import type { HumanRequest } from './human-request.ts'
+import { type HumanRequest, isOfScript } from './human-request.ts'
 
 const WORDS = new Map([
   ['allow', 'Allowed'],
@@ -35,7 +35,7 @@ export function RequestNotices({ request, isOver }: { request: HumanRequest; isO
           </p>
         </Note>
       )}
-      {!isOver && request.isOrphan && (
+      {!isOver && request.isOrphan && !isOfScript(request) && (
         <Note icon={Unplug} tone="info" title="The caller has ended.">
           <p>
             The process that made this call has ended. Your answer is kept, and applies when the same call is made
@@ -43,7 +43,7 @@ export function RequestNotices({ request, isOver }: { request: HumanRequest; isO
           </p>
         </Note>
       )}
-      {!isOver && request.isLeft && (
+      {!isOver && request.isLeft && !isOfScript(request) && (
         <Note icon={Undo2} tone="info" title="The caller is not waiting.">
           <p>Your answer is kept for a day, and applies when the same call is made again.</p>
         </Note>

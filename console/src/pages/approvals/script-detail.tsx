@@ -1,8 +1,9 @@
-import { Check, FileCode, X } from 'lucide-react'
+import { Check, FileCode, Pause, X } from 'lucide-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
+import { Note } from '../../components/note.tsx'
 import { Loaded } from '../../components/resource.tsx'
 import { SplitBar, SplitBody, SplitDetail } from '../../components/split-view.tsx'
 import { EmptyState } from '../../components/states.tsx'
@@ -89,6 +90,11 @@ function ScriptCard({ calls, chosen, onChoose, onDone }: ScriptCardProps) {
     <>
       <SplitBody label="The script and its calls">
         <CardHeading calls={calls} waiting={waiting.length} />
+        {waiting.some(({ isOrphan, isLeft }) => isOrphan || isLeft) && (
+          <Note icon={Pause} tone="info" title="The script is suspended.">
+            <p>Your answers are kept. The script continues where it was when its agent waits for it again.</p>
+          </Note>
+        )}
         <div ref={source}>
           <ScriptBlock calls={calls} line={line} />
         </div>

@@ -37,6 +37,12 @@ describe('the form of an approval', () => {
     expect(approvalForm(REQUEST).message).not.toContain('Not all of it')
   })
 
+  it('names the script and the line that make the call', () => {
+    const script = { id: 'c1-1', sha256: '0', seq: 2, line: 7 }
+    expect(approvalForm({ ...REQUEST, script }).message).toContain('\nScript: line 7 of script c1-1 (its call 2)\n')
+    expect(approvalForm(REQUEST).message).not.toContain('Script')
+  })
+
   it('names the arguments without evidence, and offers to remember their values only if they are shown whole', () => {
     const to = (name: string): ApprovalRequest => ({
       ...REQUEST,
