@@ -167,6 +167,10 @@ export class ScriptSession {
     return [...this.#open.values()].flatMap(({ approval }) => approval ?? [])
   }
 
+  get #isSuspended(): boolean {
+    return this.#state === 'suspended'
+  }
+
   /** Answers a call from the ledger, or makes it. */
   async #answer(made: ScriptCall, control: ScriptCallControl): Promise<ScriptAnswer> {
     let line: LedgerLine | undefined
@@ -185,7 +189,7 @@ export class ScriptSession {
     const answer = await this.#make(made, control, entry)
     await this.#ledger.whenReplayed()
     // A call that waits for people or was stopped has not ended by itself, and is made again by the next session.
-    const isStopped = this.#stop.signal.aborted && this.#state !== 'suspended'
+    const isStopped = this.#stop.signal.aborted && !this.#isSuspended
     if (!isStopped && !this.#open.has(seq)) await this.#keep(made, entry, answer)
     return answer
   }
