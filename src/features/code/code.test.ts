@@ -91,6 +91,22 @@ describe('a script', () => {
     expect(done).toEqual(['a', 'b'])
   })
 
+  it('is summarised for people by what became of it', async () => {
+    const { call } = open()
+    const summaryOf = async (tool: string, input: object) => (await call(tool, input)).summary
+    expect(await summaryOf('core/code.run', { code: "await tools.test.act({ what: 'a' })" })).toBe(
+      'Run a script: completed after 1 call',
+    )
+    expect(await summaryOf('core/code.run', { code: '\nthrow 1' })).toMatch(
+      /: failed with SCRIPT_ERROR.* after 0 calls$/,
+    )
+    const { script } = await call('core/code.run', { code: "await tools.test.act({ what: 'ask a' })" })
+    expect(await summaryOf('core/code.wait', { script: script.script, timeoutMs: 0 })).toBe(
+      `Wait for a script: ${script.script}, suspended, 1 call to approve`,
+    )
+    expect(await summaryOf('core/code.cancel', { script: script.script })).toMatch(/, cancelled after 0 calls$/)
+  })
+
   it('may be TypeScript, and return', async () => {
     const { run } = open()
     const code = 'const add = (a: number, b: number): number => a + b\nreturn add(1, 2)'

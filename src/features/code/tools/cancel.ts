@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
 import { scriptResultSchema } from '../schema.ts'
-import { showScript } from './show-script.ts'
+import { noteOutcome, showScript } from './show-script.ts'
 
 /** Ends a script. */
 export const codeCancel = defineTool({
@@ -18,6 +18,6 @@ export const codeCancel = defineTool({
   tags: ['code', 'script', 'cancel'],
   version: '1.0.0',
   examples: [{ input: { script: 'cK3v9Qx1Tz-7' } }],
-  execute: ({ script }, ctx) => ctx.code.cancel(script),
+  execute: async ({ script }, ctx) => noteOutcome(await ctx.code.cancel(script), ctx),
   toModel: showScript,
 })

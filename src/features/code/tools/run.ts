@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
 import { scriptResultSchema } from '../schema.ts'
-import { showScript } from './show-script.ts'
+import { noteOutcome, showScript } from './show-script.ts'
 
 /** Longer than any script may take, so that a script ends by its own limit and says so. */
 const CALL_TIMEOUT_MS = 3_600_000
@@ -39,7 +39,9 @@ export const codeRun = defineTool({
       note: 'counts the files of a folder',
     },
   ],
-  execute: ({ code, input, timeoutMs, maxCalls }, ctx) =>
-    ctx.code.run({ code, input, timeoutMs, maxCalls }, { onLog: (line) => ctx.progress(line) }),
+  execute: async ({ code, input, timeoutMs, maxCalls }, ctx) => {
+    const onLog = (line: string) => ctx.progress(line)
+    return noteOutcome(await ctx.code.run({ code, input, timeoutMs, maxCalls }, { onLog }), ctx)
+  },
   toModel: showScript,
 })

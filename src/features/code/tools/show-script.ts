@@ -1,3 +1,4 @@
+import type { Context } from '../../../core/index.ts'
 import type { ScriptCallEntry, ScriptResult } from '../types.ts'
 
 const MAX_SHOWN_CALLS = 20
@@ -33,4 +34,18 @@ export function describeCalls(calls: readonly ScriptCallEntry[]): string {
 
 function describeCall({ seq, tool, line, status, error }: ScriptCallEntry): string {
   return `${seq}. ${tool}${line === undefined ? '' : ` (line ${line})`}: ${error ?? status}`
+}
+
+/** Says in one line what became of a script, for records and people; returns the result. */
+export function noteOutcome(result: ScriptResult, ctx: Pick<Context<'code'>, 'evidence'>): ScriptResult {
+  ctx.evidence({ type: 'tool', ref: result.script, summary: summarize(result) })
+  return result
+}
+
+function summarize({ status, calls, approvals = [], kind, line }: ScriptResult): string {
+  const count = (amount: number) => (amount === 1 ? '1 call' : `${amount} calls`)
+  if (status === 'running') return 'still running'
+  if (status === 'suspended') return `suspended, ${count(approvals.length)} to approve`
+  const place = line === undefined ? '' : ` in line ${line}`
+  return `${status}${kind === undefined ? '' : ` with ${kind}${place}`} after ${count(calls.length)}`
 }

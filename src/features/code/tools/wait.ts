@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineTool } from '../../../core/index.ts'
 import { scriptResultSchema } from '../schema.ts'
-import { showScript } from './show-script.ts'
+import { noteOutcome, showScript } from './show-script.ts'
 
 const CALL_TIMEOUT_MS = 3_600_000
 
@@ -25,6 +25,9 @@ export const codeWait = defineTool({
   tags: ['code', 'script', 'wait'],
   version: '1.0.0',
   examples: [{ input: { script: 'cK3v9Qx1Tz-7' }, note: 'waits up to 30 seconds for people' }],
-  execute: ({ script, timeoutMs }, ctx) => ctx.code.wait(script, { timeoutMs, onLog: (line) => ctx.progress(line) }),
+  execute: async ({ script, timeoutMs }, ctx) => {
+    const onLog = (line: string) => ctx.progress(line)
+    return noteOutcome(await ctx.code.wait(script, { timeoutMs, onLog }), ctx)
+  },
   toModel: showScript,
 })
