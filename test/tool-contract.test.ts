@@ -12,6 +12,8 @@ const NEEDS: Readonly<Record<string, string | RegExp>> = {
   'core/ask.user': 'APPROVAL_UNAVAILABLE',
   'core/canvas': 'APPROVAL_UNAVAILABLE',
   'core/browser': /HTTP_DISALLOWED_HOST|No tab is open/,
+  'core/code.cancel': 'NOT_FOUND',
+  'core/code.wait': 'NOT_FOUND',
   'core/exec.process': 'NOT_FOUND',
   'core/session.history': 'NOT_FOUND',
   'core/session.send': 'NOT_FOUND',

@@ -221,7 +221,7 @@ export class ScriptSession {
     const { keeper } = this.#parts
     const { callId, status } = entry
     if (this.#isOver) return
-    const isUntrusted = this.#untrusted.has(seq) || undefined
+    const isUntrusted = this.#untrusted.has(seq)
     this.#ledger.add({ seq, tool, argsHash: hashJson(input), line, callId, status, isUntrusted }, answer)
     if (!keeper.isStored) return
     this.#keeping = this.#keeping.then(() => keeper.keep(this.#ledger))

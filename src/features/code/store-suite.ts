@@ -23,6 +23,7 @@ export function codeSuite({ name, store, describe, it, expect }: StoreTests): vo
       tool: 'core/fs.readText',
       argsHash: `hash ${seq}`,
       status: 'ok',
+      isUntrusted: false,
       ...more,
     })
     const change = (id: string, more: Partial<ScriptChange>): ScriptChange => ({
@@ -40,7 +41,7 @@ export function codeSuite({ name, store, describe, it, expect }: StoreTests): vo
       const kept = script('a', { principal: 'token:ci', owner: 'p1', approvals: ['approval-a.1'] })
       const [first, second] = [
         line(1, 2, { answer: '{"ok":true}', line: 3, callId: 'a.2' }),
-        line(2, 1, { ref: 'artifact:x' }),
+        line(2, 1, { ref: 'artifact:x', isUntrusted: true }),
       ]
       await store().scripts.add(kept, [first])
       await store().scripts.append('a', second)

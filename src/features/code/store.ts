@@ -39,7 +39,7 @@ CREATE TABLE script_calls (
   line BIGINT,
   call_id TEXT,
   status TEXT NOT NULL,
-  untrusted BIGINT,
+  untrusted INTEGER NOT NULL,
   answer TEXT,
   ref TEXT,
   PRIMARY KEY (script, position)

@@ -164,7 +164,7 @@ export interface LedgerLine {
   /** How it ended. */
   readonly status: string
   /** Whether the answer holds content from outside. */
-  readonly isUntrusted?: boolean
+  readonly isUntrusted: boolean
   /** The answer as JSON, if it is short. */
   readonly answer?: string
   /** The artifact with the answer, if it is not. */

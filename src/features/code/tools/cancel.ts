@@ -17,7 +17,10 @@ export const codeCancel = defineTool({
   category: 'code',
   tags: ['code', 'script', 'cancel'],
   version: '1.0.0',
-  examples: [{ input: { script: 'cK3v9Qx1Tz-7' } }],
+  examples: [
+    { input: { script: 'cK3v9Qx1Tz-7' }, note: 'one that is suspended' },
+    { input: { script: 'cQ0aZb7Lm2-41' }, note: 'one that another call still runs' },
+  ],
   execute: async ({ script }, ctx) => noteOutcome(await ctx.code.cancel(script), ctx),
   toModel: showScript,
 })

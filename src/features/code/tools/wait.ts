@@ -24,7 +24,10 @@ export const codeWait = defineTool({
   category: 'code',
   tags: ['code', 'script', 'wait'],
   version: '1.0.0',
-  examples: [{ input: { script: 'cK3v9Qx1Tz-7' }, note: 'waits up to 30 seconds for people' }],
+  examples: [
+    { input: { script: 'cK3v9Qx1Tz-7' }, note: 'waits up to 30 seconds for people' },
+    { input: { script: 'cK3v9Qx1Tz-7', timeoutMs: 0 }, note: 'continues only if somebody has answered' },
+  ],
   execute: async ({ script, timeoutMs }, ctx) => {
     const onLog = (line: string) => ctx.progress(line)
     return noteOutcome(await ctx.code.wait(script, { timeoutMs, onLog }), ctx)
