@@ -150,6 +150,28 @@ it('asks again when the request has expired while it was suspended', async () =>
   expect(done).toEqual(['ask a'])
 })
 
+it.each([
+  ['soon', 19, 'completed'],
+  ['after a day', 21, 'failed'],
+] as const)(
+  'is continued %s after its process was killed only if keys still keep calls from being made twice',
+  async (_, hours, status) => {
+    const start = Date.UTC(2026, 0, 1)
+    const approvals = { inbox: true, timeoutMs: 7 * 86_400_000 }
+    const first = open({ clock: fakeClock(start), approvals })
+    const { script, approvals: asked } = await first.run("await tools.test.act({ what: 'ask a' })")
+    await first.answer(asked)
+    const killed = { id: script, from: null, status: 'running', owner: 'a process that was killed' } as const
+    await first.store.scripts.change({ ...killed, approvals: asked!, at: start })
+    await first.hub.close()
+    const { wait, done } = open({ clock: fakeClock(start + hours * 3_600_000), approvals }, first.folder)
+    const ended = await wait(script)
+    expect(ended).toMatchObject({ status, ...(status === 'failed' && { kind: 'ENGINE_CRASH' }) })
+    expect(done).toEqual(status === 'failed' ? [] : ['ask a'])
+    expect(await wait(script)).toEqual(ended)
+  },
+)
+
 it('takes back its requests when it is cancelled', async () => {
   const { run, store, call } = open()
   const { script, approvals } = await run("await tools.test.act({ what: 'ask a' })")

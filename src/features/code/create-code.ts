@@ -3,9 +3,9 @@ import { sha256 } from '../../lib/index.ts'
 import { isOwnerAlive, newOwner, retireOwner } from '../../system/index.ts'
 import { toolDeclarations } from './declarations.ts'
 import { ScriptEngine } from './engine/index.ts'
-import type { KeepLongAnswer, ScriptLedger } from './ledger.ts'
 import { SavedScripts } from './saved-scripts.ts'
-import { type ScriptKeeper, ScriptSession, type ScriptSetup, type SessionParts, scriptTools } from './script-session.ts'
+import { ScriptSession, type ScriptSetup, type SessionParts, scriptTools } from './script-session.ts'
+import { StoreKeeper } from './store-keeper.ts'
 import type {
   CodeHandle,
   CodeOptions,
@@ -26,9 +26,10 @@ const DEFAULTS = {
   maxCalls: 256,
   suspendAfterMs: 20_000,
 }
+/** A script whose process ended longer ago is not continued: the keys that keep a call from being made twice live a day. */
+const MAX_ORPHAN_MS = 20 * 3_600_000
 /** How often a call that waits for a script looks at the store. */
 const POLL_MS = 200
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 /** Scripts of one hub. */
 export function createCode(options: CodeOptions, host: FeatureHost): Feature<CodeHandle, CodeService> {
@@ -126,6 +127,8 @@ class Scripts {
       const script = await this.#findOwn(call, id)
       if (script.outcome !== undefined) return JSON.parse(script.outcome) as ScriptResult
       const isOwned = this.#isRunning(script)
+      if (!isOwned && script.owner !== undefined && clock.now() - script.updatedAt > MAX_ORPHAN_MS)
+        return this.#giveUp(script)
       if (!isOwned && (script.owner !== undefined || (await this.#isAnswered(script))) && !this.#taken.has(id)) {
         this.#taken.add(id)
         try {
@@ -140,6 +143,22 @@ class Scripts {
       if (left <= 0) return isOwned ? runningResult(id) : suspendedResult(script, await store.scripts.lines(id))
       await this.#pause(call, Math.min(POLL_MS, left))
     }
+  }
+
+  /** Ends a script whose process ended long ago: nobody knows any more whether its last call was made. */
+  async #giveUp(script: StoredScript): Promise<ScriptResult> {
+    const { store, clock } = this.#host
+    const { approvals: _, ...shown } = suspendedResult(script, await store.scripts.lines(script.id))
+    const result: ScriptResult = {
+      ...shown,
+      status: 'failed',
+      kind: 'ENGINE_CRASH',
+      message: 'The process that ran the script ended long ago. Whether its last call was made is no longer known.',
+      hint: 'Look at the calls in the record, and write another script for what is left to do.',
+    }
+    const over = { status: 'failed', owner: null, approvals: [], outcome: JSON.stringify(result) } as const
+    await store.scripts.change({ id: script.id, from: script.owner ?? null, ...over, at: clock.now() })
+    return result
   }
 
   async cancel(call: FeatureCall, id: string): Promise<ScriptResult> {
@@ -261,101 +280,6 @@ class Scripts {
       const removeListener = call.onStop(end)
     })
   }
-}
-
-interface KeeperOptions {
-  readonly setup: ScriptSetup
-  readonly owner: string
-  readonly isStored: boolean
-  readonly kept: number
-}
-
-/** Keeps a script in the store, and its long answers as artifacts of the run. */
-class StoreKeeper implements ScriptKeeper {
-  readonly #host: FeatureHost
-  readonly #call: FeatureCall
-  readonly #setup: ScriptSetup
-  readonly #owner: string
-  readonly problem: string | undefined
-  isStored: boolean
-  #kept: number
-
-  constructor(host: FeatureHost, call: FeatureCall, { setup, owner, isStored, kept }: KeeperOptions) {
-    this.#host = host
-    this.#call = call
-    this.#setup = setup
-    this.#owner = owner
-    this.isStored = isStored
-    this.#kept = kept
-    this.problem = problemOf(host, setup)
-  }
-
-  async keep(ledger: ScriptLedger): Promise<void> {
-    const keep: KeepLongAnswer = async (json) => {
-      const options = { name: 'answer.json', mediaType: 'application/json' }
-      return (await this.#call.artifact(json, options)).ref
-    }
-    const lines = await ledger.linesFrom(this.#kept + 1, keep)
-    const { scripts } = this.#host.store
-    if (this.isStored) for (const line of lines) await scripts.append(this.#setup.id, line)
-    else await scripts.add(this.#script(), lines)
-    this.isStored = true
-    this.#kept += lines.length
-  }
-
-  /** Stores what became of the script, if it is stored at all. */
-  async settle(result: ScriptResult, approvals: readonly string[]): Promise<void> {
-    if (!this.isStored) return
-    // Who stops the call that continues a script has not cancelled the script.
-    const isStopped = result.kind === 'ABORTED'
-    const isOver = result.status !== 'suspended' && !isStopped
-    await this.#host.store.scripts.change({
-      id: this.#setup.id,
-      from: this.#owner,
-      status: isStopped ? 'suspended' : result.status,
-      owner: null,
-      approvals: isOver || isStopped ? [] : approvals,
-      ...(isOver && { outcome: JSON.stringify(result) }),
-      at: this.#host.clock.now(),
-    })
-  }
-
-  async read(ref: string): Promise<string> {
-    const bytes = await this.#host.artifact(this.#call.run, ref, { maxBytes: MAX_ANSWER_BYTES })
-    return Buffer.from(bytes).toString('utf8')
-  }
-
-  async isFiled(approval: string): Promise<boolean> {
-    const state = (await this.#host.store.approvals.find(approval))?.state
-    return state === 'waiting' || state === 'answered'
-  }
-
-  #script(): StoredScript {
-    const { id, source, sha256: hash, ...setup } = this.#setup
-    const { run, caller, principal } = this.#call
-    const now = this.#host.clock.now()
-    return {
-      id,
-      run,
-      caller,
-      ...(principal !== undefined && { principal }),
-      sha256: hash,
-      source,
-      setup: JSON.stringify(setup),
-      status: 'running',
-      approvals: [],
-      owner: this.#owner,
-      createdAt: setup.now,
-      updatedAt: now,
-    }
-  }
-}
-
-/** Why a script cannot be suspended; `undefined` if it can. */
-function problemOf({ archives, redact }: FeatureHost, { source, input }: ScriptSetup): string | undefined {
-  if (archives === undefined) return 'This hub keeps no records.'
-  const text = `${source}\n${JSON.stringify(input)}`
-  return redact(text) === text ? undefined : 'It contains a secret, which is not stored.'
 }
 
 /** Whether a script is one of the caller and of its run. */
