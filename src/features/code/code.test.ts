@@ -305,7 +305,7 @@ describe('a script whose calls need approval', () => {
     expect(done).toEqual([])
   })
 
-  it('is suspended at once where calls do not wait for answers', async () => {
+  it('is suspended immediately where calls do not wait for answers', async () => {
     const { call, wait, answer } = open({ code: { suspendAfterMs: 60_000 } })
     const code = "return (await tools.test.act({ what: 'ask a' })).did"
     const { script } = await call('core/code.run', { code }, { onAsk: 'return' })

@@ -28,8 +28,18 @@ const DEFAULTS = {
 }
 /** A script whose process ended longer ago is not continued: the keys that keep a call from being made twice live a day. */
 const MAX_ORPHAN_MS = 20 * 3_600_000
+/** How such a script ends. */
+const LOST: Ending = {
+  status: 'failed',
+  kind: 'ENGINE_CRASH',
+  message: 'The process that ran the script ended long ago. Whether its last call was made is no longer known.',
+  hint: 'Look at the calls in the record, and write another script for what is left to do.',
+}
 /** How often a call that waits for a script looks at the store. */
 const POLL_MS = 200
+
+/** How a script ends that no process runs. */
+type Ending = Pick<ScriptResult, 'status' | 'kind' | 'message' | 'hint'>
 
 /** Scripts of one hub. */
 export function createCode(options: CodeOptions, host: FeatureHost): Feature<CodeHandle, CodeService> {
@@ -128,7 +138,9 @@ class Scripts {
       if (script.outcome !== undefined) return JSON.parse(script.outcome) as ScriptResult
       const isOwned = this.#isRunning(script)
       if (!isOwned && script.owner !== undefined && clock.now() - script.updatedAt > MAX_ORPHAN_MS)
-        return this.#giveUp(script)
+        return (
+          (await this.#end(script, LOST)) ?? this.wait(call, id, { timeoutMs: deadline - clock.now(), ...follower })
+        )
       if (!isOwned && (script.owner !== undefined || (await this.#isAnswered(script))) && !this.#taken.has(id)) {
         this.#taken.add(id)
         try {
@@ -145,22 +157,6 @@ class Scripts {
     }
   }
 
-  /** Ends a script whose process ended long ago: nobody knows any more whether its last call was made. */
-  async #giveUp(script: StoredScript): Promise<ScriptResult> {
-    const { store, clock } = this.#host
-    const { approvals: _, ...shown } = suspendedResult(script, await store.scripts.lines(script.id))
-    const result: ScriptResult = {
-      ...shown,
-      status: 'failed',
-      kind: 'ENGINE_CRASH',
-      message: 'The process that ran the script ended long ago. Whether its last call was made is no longer known.',
-      hint: 'Look at the calls in the record, and write another script for what is left to do.',
-    }
-    const over = { status: 'failed', owner: null, approvals: [], outcome: JSON.stringify(result) } as const
-    await store.scripts.change({ id: script.id, from: script.owner ?? null, ...over, at: clock.now() })
-    return result
-  }
-
   async cancel(call: FeatureCall, id: string): Promise<ScriptResult> {
     const live = this.#live.get(id)
     if (live && isOf(live, call)) {
@@ -173,22 +169,7 @@ class Scripts {
       throw new ToolError('CONFLICT', `Script ${id} runs in another process.`, {
         hint: 'Wait for it with core/code.wait, or abort the call that runs it.',
       })
-    const { approvals: _, ...shown } = suspendedResult(script, await this.#host.store.scripts.lines(id))
-    const result: ScriptResult = { ...shown, status: 'cancelled' }
-    const { scripts, approvals } = this.#host.store
-    const isMine = await scripts.change({
-      id,
-      from: script.owner ?? null,
-      status: 'cancelled',
-      owner: null,
-      approvals: [],
-      outcome: JSON.stringify(result),
-      at: this.#host.clock.now(),
-    })
-    // Somebody has continued it in the meantime.
-    if (!isMine) return this.cancel(call, id)
-    for (const approval of script.approvals) await approvals.withdraw(approval, 'withdrawn')
-    return result
+    return (await this.#end(script, { status: 'cancelled' })) ?? this.cancel(call, id)
   }
 
   async find(id: string): Promise<ScriptDetail | undefined> {
@@ -247,13 +228,31 @@ class Scripts {
     return result
   }
 
+  /**
+   * Ends a script that no process runs, and withdraws its requests. Returns `undefined` if somebody has continued or ended
+   * it in the meantime.
+   */
+  async #end(script: StoredScript, how: Ending): Promise<ScriptResult | undefined> {
+    const { clock, store } = this.#host
+    const { approvals: _, ...shown } = suspendedResult(script, await store.scripts.lines(script.id))
+    const result: ScriptResult = { ...shown, ...how }
+    const over = { status: how.status, owner: null, approvals: [], outcome: JSON.stringify(result) }
+    const isMine = await store.scripts.change({ id: script.id, from: script.owner ?? null, ...over, at: clock.now() })
+    if (!isMine) return undefined
+    for (const approval of script.approvals) await store.approvals.withdraw(approval, 'withdrawn')
+    return result
+  }
+
   /** Whether a process runs it. This one does not if the script ended here and that could not be stored. */
   #isRunning({ id, owner }: StoredScript): boolean {
     if (owner === this.#owner) return this.#live.has(id) || this.#taken.has(id)
     return owner !== undefined && isOwnerAlive(owner)
   }
 
-  /** Whether somebody has answered one of the requests of a script, or one of them has ended in another way or expired. One that was stopped waits for nobody. */
+  /**
+   * Whether somebody has answered one of the requests of a script, or one of them has ended in another way or expired. A
+   * script that was stopped waits for nobody.
+   */
   async #isAnswered({ approvals }: StoredScript): Promise<boolean> {
     const { store, clock } = this.#host
     if (approvals.length === 0) return true
