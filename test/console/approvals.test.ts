@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { useConsole } from '../support/console-page.ts'
+import { pressUntil, said, useConsole } from '../support/console-page.ts'
 
 describe('the approvals of the console', () => {
   const web = useConsole()
@@ -224,21 +223,3 @@ describe('the approvals of the console', () => {
     expect((await result).ok).toBe(true)
   })
 })
-
-/** What the page says that one has answered. */
-function said(page: Page, words: string): Locator {
-  return page.getByRole('status').filter({ hasText: words })
-}
-
-/** Keys that answer are not heard in the first moment, when nobody can have read what they would answer. */
-async function pressUntil(page: Page, key: string, shown: Locator): Promise<void> {
-  await expect
-    .poll(
-      async () => {
-        await page.keyboard.press(key)
-        return shown.isVisible()
-      },
-      { interval: 100 },
-    )
-    .toBe(true)
-}

@@ -1,8 +1,7 @@
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Locator, Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { cutCells, useConsole } from '../support/console-page.ts'
+import { cutCells, pressUntil, said, useConsole } from '../support/console-page.ts'
 
 /** Goes on where the rules of the config end. */
 const CONFIG = `  - { allow: core/session.spawn }
@@ -183,21 +182,3 @@ describe('the memory, inbox, agents and schedules of the console', () => {
     expect(await page.getByRole('button', { name: 'New schedule' }).count()).toBe(0)
   })
 })
-
-/** What the page says that one has decided. */
-function said(page: Page, words: string): Locator {
-  return page.getByRole('status').filter({ hasText: words })
-}
-
-/** Keys that decide are not heard in the first moment, when nobody can have read what they would decide on. */
-async function pressUntil(page: Page, key: string, shown: Locator): Promise<void> {
-  await expect
-    .poll(
-      async () => {
-        await page.keyboard.press(key)
-        return shown.isVisible()
-      },
-      { interval: 100 },
-    )
-    .toBe(true)
-}

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { type ConsoleService, startConsoleService } from './console-service.ts'
 import { launchBrowser } from './launch-browser.ts'
@@ -82,4 +82,22 @@ async function watch(context: BrowserContext, origin: string, tell: (problem: st
     if (url.origin !== origin && !['data:', 'blob:'].includes(url.protocol)) tell(`asked elsewhere: ${url.href}`)
   })
   context.on('weberror', (error) => tell(`uncaught: ${error.error().message}`))
+}
+
+/** What the page says that one has answered. */
+export function said(page: Page, words: string): Locator {
+  return page.getByRole('status').filter({ hasText: words })
+}
+
+/** Keys that answer are not heard in the first moment, when nobody can have read what they would answer. */
+export async function pressUntil(page: Page, key: string, shown: Locator): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await page.keyboard.press(key)
+        return shown.isVisible()
+      },
+      { interval: 100 },
+    )
+    .toBe(true)
 }
