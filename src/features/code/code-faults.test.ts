@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { ApprovalReply } from '../../core/events.ts'
 import type { HubOptions } from '../../core/options.ts'
 import { defineTool } from '../../core/tool.ts'
@@ -16,14 +16,8 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tool-hub-test-'))
-  closing.push(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** A hub on a folder with its store; several hubs on one folder are like several processes. */
-function open(options: HubOptions = {}, folder = newFolder(), { hangs = false } = {}) {
+function open(options: HubOptions = {}, folder = temporaryFolder('code'), { hangs = false } = {}) {
   const done: string[] = []
   const pause = defineTool({
     name: 'test.pause',

@@ -1,26 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { HubOptions } from '../../core/options.ts'
 import { defineTool } from '../../core/tool.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
 import { openStore } from '../../store/sqlite.ts'
 import type { ScriptResult } from './types.ts'
 
-const folders: string[] = []
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
-
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tool-hub-test-'))
-  folders.push(folder)
-  return folder
-}
 
 /** The result of a script; a failure of the call is no result. */
 function shown({ ok, error, script }: { ok: boolean; error?: unknown; script: ScriptResult }): ScriptResult {
@@ -29,7 +21,7 @@ function shown({ ok, error, script }: { ok: boolean; error?: unknown; script: Sc
 }
 
 /** A hub on a folder; several hubs on one folder are like several processes. */
-function open(options: HubOptions = {}, folder = newFolder()) {
+function open(options: HubOptions = {}, folder = temporaryFolder('code')) {
   const done: string[] = []
   const act = defineTool({
     name: 'test.act',

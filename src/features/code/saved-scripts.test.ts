@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { HubOptions } from '../../core/options.ts'
 import { defineTool } from '../../core/tool.ts'
 import { createToolHub } from '../../create-tool-hub.ts'
@@ -10,21 +9,13 @@ import { loadSqlite } from '../../store/sqlite/database.ts'
 import { openStore } from '../../store/sqlite.ts'
 import type { NewSavedScript, ScriptResult } from './types.ts'
 
-const folders: string[] = []
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tool-hub-test-'))
-  folders.push(folder)
-  return folder
-}
-
 /** A hub on a folder; several hubs on one folder are like several processes. */
-function open(options: HubOptions = {}, folder = newFolder()) {
+function open(options: HubOptions = {}, folder = temporaryFolder('code')) {
   const done: string[] = []
   let finish: () => void = () => {}
   let begin: () => void = () => {}
