@@ -159,8 +159,6 @@ export interface CallPort {
   ): Promise<ToolResult>
   /** The visible tools in the form that model providers want. */
   listForLLM(options?: { readonly dialect?: string }): readonly unknown[]
-  /** The tools that they can see. */
-  tools(): readonly ToolCard[]
   /** Ends a run of these calls. */
   endRun(run: string): Promise<void>
 }

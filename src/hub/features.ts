@@ -174,7 +174,6 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
   const owner = {
     callDynamic: (tool: string, input: unknown, options?: CallOptions) => callTool(runtime, tool, input, options),
     registry: runtime.catalog,
-    cards: () => runtime.catalog.cards(),
     endRun: (id: string) => endRun(runtime, id),
   }
   // Separate from the principals of transports: a caller continues in its own run, whatever a feature started for it.
@@ -215,7 +214,7 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
 }
 
 /** The hub of the owner or of a principal. */
-interface CallingHub extends Pick<PrincipalHub, 'callDynamic' | 'cards' | 'endRun'> {
+interface CallingHub extends Pick<PrincipalHub, 'callDynamic' | 'endRun'> {
   readonly registry: Pick<ToolRegistry, 'listForLLM'>
 }
 
@@ -224,7 +223,6 @@ function portOf(hub: CallingHub, { caller, callerKind, grants }: Rights): CallPo
   return {
     call: (tool, input, options) => hub.callDynamic(tool, input, { ...options, ...bound }),
     listForLLM: (options) => hub.registry.listForLLM(options),
-    tools: () => hub.cards(),
     endRun: (run) => hub.endRun(run),
   }
 }

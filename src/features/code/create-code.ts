@@ -69,7 +69,7 @@ export function createCode(options: CodeOptions, host: FeatureHost): Feature<Cod
         host.as({ caller }).call('core/code.run', request, run === undefined ? {} : { run }),
       list: async (filter = {}) => (await host.store.scripts.list({ limit: 100, ...filter })).map(toEntry),
       find: (script) => scripts.find(script),
-      declarations: async () => toolDeclarations(scriptTools(host.as({ caller: 'owner' }))),
+      declarations: async () => toolDeclarations(scriptTools(host)),
     },
     calm: () => scripts.suspendAll(),
     async close() {

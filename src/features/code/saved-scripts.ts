@@ -28,10 +28,8 @@ export class SavedScripts {
       throw invalid('The source contains a secret, which is not stored.', 'Read it from input, or use it in a tool.')
     await this.#checkSource(source)
     await checkSchema(inputSchema)
-    const { store, clock, as } = this.#host
-    const isTaken = as({ caller: by })
-      .tools()
-      .some(({ tool }) => tool === `script/${name}`)
+    const { store, clock } = this.#host
+    const isTaken = this.#host.tools().some(({ tool }) => tool === `script/${name}`)
     if ((await store.savedScripts.list()).length >= MAX_SAVED)
       throw new ToolError('BUDGET_EXCEEDED', `There are ${MAX_SAVED} saved scripts, and at most ${MAX_SAVED}.`, {
         hint: 'Remove those that are not needed any more.',
