@@ -236,6 +236,15 @@ export {
   isFailure,
   type RunFilter,
 } from './store/call-index.ts'
+export type {
+  NewProcess,
+  ProcessStore,
+  RunLease,
+  RunStore,
+  SettingStore,
+  StoredProcess,
+  StoredRun,
+} from './store/cluster.ts'
 export type { StoreTests, SuiteExpect, SuiteMatchers, SuiteRunner } from './store/suite-runner.ts'
 export type {
   Awaitable,

@@ -2,6 +2,7 @@ import type { FeatureStores } from './feature.ts'
 import type { BudgetLimits } from './options.ts'
 import type { ApprovalStore } from './store/approvals.ts'
 import type { CallIndex } from './store/call-index.ts'
+import type { ProcessStore, RunStore, SettingStore } from './store/cluster.ts'
 
 export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
 export type {
@@ -14,6 +15,15 @@ export type {
   RateSlice,
   RunFilter,
 } from './store/call-index.ts'
+export type {
+  NewProcess,
+  ProcessStore,
+  RunLease,
+  RunStore,
+  SettingStore,
+  StoredProcess,
+  StoredRun,
+} from './store/cluster.ts'
 
 /** A value, or the promise of one: an embedded store answers synchronously, a database server does not. */
 export type Awaitable<T> = T | Promise<T>
@@ -24,6 +34,8 @@ export type Awaitable<T> = T | Promise<T>
  * `createMemoryStore` in this process. `storeSuite` from `tool-hub/testing` tests an implementation.
  */
 export interface Store extends FeatureStores {
+  /** Whether processes on other machines use it: a hub with such a store is one of many, with heartbeats and leases. */
+  readonly isShared: boolean
   /** Idempotency keys and their recorded results. */
   readonly keys: KeyStore
   /** The usage of runs, sessions, tools and principals. */
@@ -50,6 +62,12 @@ export interface Store extends FeatureStores {
   readonly userTexts: UserTextStore
   /** Events between the processes that share the store. */
   readonly events: EventStore
+  /** The processes that share the store, by their heartbeats. */
+  readonly processes: ProcessStore
+  /** Which process has a run, and its principal and taint. */
+  readonly runStates: RunStore
+  /** What all processes that share the store agree on. */
+  readonly settings: SettingStore
   /** Writes something and removes it again; rejects if that fails, or if damage was found now or before. */
   check(): Promise<void>
   /** Copies the whole store to a file that must not exist, while others use it. */

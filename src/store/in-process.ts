@@ -30,6 +30,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const driver = new SqliteDriver({ open: openMemoryDatabase, close: (database) => database.close() })
   const repositories = createRepositories({ events, search: sqliteCallSearch, now })
   return {
+    isShared: false,
     ...emptyAtFirst(bindAll(driver, withBounds(repositories, maxEntries)), () => driver.isOpen),
     keys,
     budgets,
@@ -73,6 +74,9 @@ const OWN_BOUNDS: { readonly [Part in keyof Repositories]?: readonly TableBound[
   signIns: [{ table: 'sessions', methods: ['add'], what: 'sign-ins' }],
   jobs: [{ table: 'jobs', methods: ['add'], what: 'jobs' }],
   slots: [{ table: 'slots', methods: ['lease'], what: 'slots' }],
+  processes: [{ table: 'processes', methods: ['beat'], what: 'processes' }],
+  runStates: [{ table: 'run_states', methods: ['lease', 'own', 'taint'], what: 'states of runs' }],
+  settings: [{ table: 'cluster_settings', methods: ['secret'], what: 'settings' }],
   calls: [
     { table: 'calls', methods: ['put'], what: 'calls', evict: { column: 'call_id', select: OLDEST_CALLS } },
     { table: 'runs', methods: ['put'], what: 'runs', evict: { column: 'run', select: OLDEST_RUNS } },

@@ -242,7 +242,7 @@ describe('a store that is locked', () => {
 describe('a store on a full disk', () => {
   it('says so, keeps all that it acknowledged, and goes on once there is room', async () => {
     const folder = newFolder()
-    const store = open(folder, { maxPages: 128 })
+    const store = open(folder, { maxPages: 192 })
     const put = (n: number) => store.memory.add(note(`n${n}`, 'x'.repeat(3000)))
     let kept = 0
     const fill = () => {

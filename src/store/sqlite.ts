@@ -47,6 +47,7 @@ export function openStore(folder: string, options: OpenStoreOptions = {}): Store
   const events = createEvents(driver)
   const parts = bindAll(driver, createRepositories({ events, search: sqliteCallSearch, now }))
   return {
+    isShared: false,
     ...emptyAtFirst(withDurability(file, parts), () => driver.isOpen || statsIfThere(path) !== undefined),
     events: { append: events.append, watch: events.watch },
     async check() {
@@ -84,6 +85,8 @@ const DURABLE: Readonly<Record<string, readonly string[] | undefined>> = Object.
     signIns: ['add', 'remove', 'removeOf'],
     jobs: ['add'],
     heads: ['put', 'remove'],
+    runStates: ['lease', 'own', 'taint'],
+    settings: ['secret'],
   } satisfies { readonly [Part in keyof StoreParts]?: readonly (keyof StoreParts[Part])[] },
   ...featureStores.map(({ durable }) => durable),
 )

@@ -3,6 +3,7 @@ import { featureSuites } from '../features/generated/suites/index.ts'
 import { newOwner } from '../system/index.ts'
 import { approvalsSuite, SUITE_NOW } from './store/approvals.ts'
 import { callsSuite, headsSuite, userTextsSuite } from './store/calls.ts'
+import { clusterSuite } from './store/cluster.ts'
 import { budgetsSuite, ratesSuite } from './store/limits.ts'
 import { tokensSuite } from './store/tokens.ts'
 
@@ -199,6 +200,7 @@ const PARTS = [
   headsSuite,
   userTextsSuite,
   eventsSuite,
+  clusterSuite,
   ...featureSuites,
 ]
 

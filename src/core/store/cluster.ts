@@ -52,13 +52,15 @@ export interface RunStore {
   find(run: string): Awaitable<StoredRun | undefined>
   /**
    * Leases the run to a process: if it is free, if its process has ended or missed its heartbeats (the epoch is then one
-   * higher), or if this process has it already. Sets the principal if the run has none. Returns the state afterwards:
-   * compare `owner`.
+   * higher), or if this process has it already (the lease is then renewed). The principal is that of the first lease of
+   * a run without a state; it is never changed. Returns the state afterwards: compare `owner`.
    */
   lease(run: string, lease: { readonly owner: string; readonly principal?: string }): Awaitable<StoredRun>
+  /** Renews a lease, so that nobody who believed its process dead can take the run. Returns false if the run has moved. */
+  renew(run: string, held: RunLease): Awaitable<boolean>
   /** Ends the lease; nothing happens if the run was leased to another process or in a later epoch. */
   release(run: string, held: RunLease): Awaitable<void>
-  /** Sets the principal of a run that has none; returns the state afterwards. */
+  /** Sets the principal of a run without a state; returns the state afterwards: compare `principal`. */
   own(run: string, principal: string): Awaitable<StoredRun>
   /** Replaces what has tainted the run; an empty list clears it. Returns false if `held` is no longer the lease. */
   taint(run: string, sources: readonly string[], held?: RunLease): Awaitable<boolean>
@@ -92,6 +94,12 @@ export interface StoredRun {
   readonly taintedBy: readonly string[]
   /** Whether a taint was cleared: what the run kept before may be from outside. */
   readonly wasCleared: boolean
+}
+
+/** What all processes that share a store agree on. */
+export interface SettingStore {
+  /** A secret of 32 random bytes, which the first process that asks for it creates. */
+  secret(name: string): Awaitable<Uint8Array>
 }
 
 /** The records of runs as other machines read them: contiguous segments of lines, each with the hash of its last line. */

@@ -28,11 +28,12 @@ import {
 import { featureStores } from '../../features/generated/stores/index.ts'
 import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
 import { type CallSearch, createCallIndex } from './calls.ts'
+import { createProcesses, createRunStates, PROCESS_AGE_MS, settings } from './cluster.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
 import { budgets, keys, rates } from './limits.ts'
 
 /** The parts of a store that are repositories. */
-export type StoreParts = Omit<Store, 'events' | 'check' | 'backup' | 'sweep' | 'close'>
+export type StoreParts = Omit<Store, 'isShared' | 'events' | 'check' | 'backup' | 'sweep' | 'close'>
 
 /** The repositories of all parts. */
 export type Repositories = { readonly [Name in keyof StoreParts]: Repository<StoreParts[Name]> }
@@ -45,7 +46,10 @@ export function createRepositories(options: {
   readonly events: EventLog
   readonly search: CallSearch
   readonly now: () => number
+  /** The clock by which processes are alive; that of the database if several machines use it. Default: `now`. */
+  readonly time?: () => Work<number>
 }): Repositories {
+  const { time = () => timeOf(options.now) } = options
   const own: OwnRepositories = {
     keys,
     budgets,
@@ -59,8 +63,17 @@ export function createRepositories(options: {
     calls: createCallIndex(options.search),
     heads,
     userTexts,
+    processes: createProcesses(time),
+    runStates: createRunStates(time),
+    settings,
   }
   return Object.assign(own, ...featureStores.map(({ repositories }) => repositories))
+}
+
+function* timeOf(now: () => number): Work<number> {
+  // No query.
+  yield* []
+  return now()
 }
 
 /** The parts of a store that the repositories are on this database. */
@@ -103,6 +116,7 @@ export function sweep(now: number): Work<void> {
     yield* run(`DELETE FROM asks WHERE expires_at < ? OR (asked_at < ? AND state <> 'waiting')`, longAgo, longAgo)
     yield* run('DELETE FROM events WHERE created_at < ?', now - EVENT_AGE_MS)
     yield* run('DELETE FROM user_texts WHERE added_at < ?', now - USER_TEXT_AGE_MS)
+    yield* run('DELETE FROM processes WHERE seen_at < ?', now - PROCESS_AGE_MS)
     for (const { sweep: sweepFeature } of featureStores) if (sweepFeature) yield* sweepFeature(now)
   })
 }

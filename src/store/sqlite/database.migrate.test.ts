@@ -33,6 +33,7 @@ const ROWS: readonly string[] = [
   `INSERT INTO calls (call_id, run, seq, tool, caller, status, started_at, failed, searched) VALUES ('e', 'r', 3, 't', 'c', 'ok', 3, 0, 'new text')`,
   `INSERT INTO user_texts (run, seq, body, added_at) VALUES ('r', 1, 'hello', 1)`,
   `INSERT INTO scripts (id, run, caller, sha256, source, setup, status, approvals, created_at, updated_at) VALUES ('s', 'r', 'c', 'h', '1', '{}', 'suspended', '[]', 1, 1)`,
+  `INSERT INTO saved_scripts (name, description, sha256, source, input_schema, saved_by, saved_at) VALUES ('n', 'd', 'h', '1', '{}', 'o', 1)`,
 ]
 
 function openFile(name: string): SqliteDatabase {

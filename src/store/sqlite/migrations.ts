@@ -209,6 +209,39 @@ CREATE TABLE user_texts (
 CREATE INDEX user_texts_age ON user_texts (added_at);
 `
 
+/** Processes on many machines, the states of runs, and what all processes agree on. */
+const CLUSTER = `
+CREATE TABLE processes (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  address TEXT,
+  host TEXT NOT NULL,
+  pid BIGINT NOT NULL,
+  version TEXT NOT NULL,
+  labels TEXT NOT NULL,
+  running BIGINT NOT NULL,
+  concurrency BIGINT,
+  draining INTEGER NOT NULL,
+  policy TEXT,
+  started_at BIGINT NOT NULL,
+  seen_at BIGINT NOT NULL
+);
+CREATE TABLE run_states (
+  run TEXT PRIMARY KEY,
+  principal TEXT,
+  owner TEXT,
+  epoch BIGINT NOT NULL,
+  leased_at BIGINT,
+  tainted_by TEXT NOT NULL,
+  was_cleared INTEGER NOT NULL
+);
+CREATE INDEX run_states_owner ON run_states (owner, leased_at);
+CREATE TABLE cluster_settings (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+);
+`
+
 /** Our own steps by version; features have theirs. */
 const OWN: Readonly<Record<number, string>> = {
   1: KEYS_BUDGETS_RATES,
@@ -223,6 +256,7 @@ const OWN: Readonly<Record<number, string>> = {
   15: CALL_REQUESTS,
   16: CALL_SEARCH,
   17: USER_TEXTS,
+  20: CLUSTER,
 }
 
 /** The steps from an empty file to the current version, in order; a released step is never changed. */
