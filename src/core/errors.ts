@@ -158,6 +158,24 @@ export const ERRORS = {
     'owner',
     { status: 'denied', retryable: true },
   ),
+  RUN_ELSEWHERE: kind(
+    'Another process has the run open.',
+    'Send the call to that process, or again when it has closed the run.',
+    'owner',
+    { retryable: true },
+  ),
+  RUN_MOVED: kind(
+    'The run was taken over by another process while the call was under way.',
+    'Call again; look first whether the call had an effect.',
+    'owner',
+    { retryable: true },
+  ),
+  PROCESS_CUT_OFF: kind(
+    'This process has had no contact with the shared store for so long that others may have taken over its runs.',
+    'Try again: it continues by itself as soon as it reaches the store.',
+    'owner',
+    { retryable: true },
+  ),
   OUT_OF_RESOURCES: kind(
     'File descriptors, memory, processes or disk space ran out for the moment.',
     'Try again in a moment; the owner raises the limit that the message names, such as ulimit -n.',

@@ -18,6 +18,7 @@ import { Metrics } from '../records/telemetry/index.ts'
 import { parseRanges } from '../sandbox/network/index.ts'
 import { BackgroundProcesses, createMemoryStore, UntrustedFiles } from '../store/index.ts'
 import { assertOwnDataFolder } from '../system/index.ts'
+import { ClusterMember } from './cluster.ts'
 import { createFeatureHost, Features, toolArrangements } from './features.ts'
 import { fromCoreToolsConfig, secretsOf } from './hub-options.ts'
 import { PolicyHistory, policyLayers } from './hub-policy.ts'
@@ -55,6 +56,8 @@ export function createRuntime(options: HubOptions): HubRuntime {
   parseRanges(sandboxOptions.blockedRanges ?? [])
   const durability = options.durability ?? 'effects'
   const store = options.store ?? createMemoryStore()
+  const underWay: HubRuntime['underWay'] = new Set()
+  const cluster = store.isShared ? new ClusterMember({ store, clock, running: () => underWay.size }) : undefined
   const runsFolder = options.runs === false ? false : resolve(options.runs ?? 'runs')
   const processes = new BackgroundProcesses(join(data, 'processes'))
   const secrets = new Map(Object.entries(options.secrets ?? {}))
@@ -141,6 +144,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     },
 
     runs,
+    cluster,
     runsFolder,
     runOwner: undefined,
     sandbox,
@@ -162,7 +166,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     clock,
     redactor,
     metrics,
-    underWay: new Set(),
+    underWay,
     lastEnded: {},
     listeners: new Set(),
     nextCallId: callIds(),

@@ -28,6 +28,7 @@ import type { ArtifactReader } from '../records/artifacts/index.ts'
 import type { HubChanged, RecordedLine } from '../records/log/index.ts'
 import type { SandboxDescription } from '../sandbox/exec/index.ts'
 import { clearTaint } from './clear-taint.ts'
+import type { ClusterMember } from './cluster.ts'
 import { createRuntime } from './create-runtime.ts'
 import { type Explanation, explainCall } from './explain.ts'
 import type {
@@ -77,6 +78,8 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   readonly questions: Questions
   /** The remembered approvals: `list()` returns those in force, `revoke(id)` returns whether the grant existed. */
   readonly grants: { list(): Promise<readonly Grant[]>; revoke(id: string): Promise<boolean> }
+  /** This process among those that share the store; `undefined` if its store is not shared with other machines. */
+  readonly cluster: ClusterMember | undefined
   readonly #runtime: HubRuntime
   readonly #principals: PrincipalHubs
   readonly #plugins: Plugin[] = []
@@ -102,6 +105,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     this.#runtime = runtime
     this.#principals = new PrincipalHubs(runtime)
     this.run = runtime.run
+    this.cluster = runtime.cluster
     this.maxInputEntries = runtime.settings.inputEntries
     this.approvals = runtime.approvals
     this.questions = runtime.questions
@@ -342,14 +346,15 @@ export class ToolHub<T extends AnyTool = AnyTool> {
 
   /** Closes everything, even if a step fails, and then throws the first failure. */
   async #close(): Promise<void> {
-    const { underWay, features, sources, runs } = this.#runtime
+    const { underWay, features, sources, runs, cluster } = this.#runtime
     await this.#closingQueues
     while (underWay.size > 0) await Promise.all(Array.from(underWay, (call) => call.whenEnded()))
     const closing = [
       features
         .close()
         .finally(() => sources.close())
-        .finally(() => runs.closeAll()),
+        .finally(() => runs.closeAll())
+        .finally(() => cluster?.close()),
       ...this.#plugins.map(async (plugin) => plugin.close?.()),
     ]
     for (const outcome of await Promise.allSettled(closing)) {

@@ -1,4 +1,5 @@
 export { readTaint } from './clear-taint.ts'
+export type { ClusterMember, RunPlace } from './cluster.ts'
 export type { Explanation } from './explain.ts'
 export { createHub, type Hub } from './hub.ts'
 export type {

@@ -27,6 +27,7 @@ import type { FilesGuard } from '../sandbox/files/index.ts'
 import type { NetworkGuard, ResponseCache } from '../sandbox/network/index.ts'
 import type { AskSecondParser } from '../shell/index.ts'
 import type { BackgroundProcesses, UntrustedFiles } from '../store/index.ts'
+import type { ClusterMember } from './cluster.ts'
 import type { Features } from './features.ts'
 import type { PolicyHistory } from './hub-policy.ts'
 import type { Call } from './pipeline/call.ts'
@@ -158,6 +159,8 @@ export interface Runtime {
   readonly settings: Settings
 
   readonly runs: Runs
+  /** This process among those that share the store; `undefined` if its store is not shared with other machines. */
+  readonly cluster: ClusterMember | undefined
   /** Owns the runs that this caller may use; `undefined` for the owner of the hub, who may use every run. */
   readonly runOwner: RunOwner | undefined
   readonly commands: CommandRuntime

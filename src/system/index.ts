@@ -6,6 +6,7 @@ export { type FoundIn, findInFolders, listOurFiles, lookAtFolder, watchFolder } 
 export { builtFile, type OwnModule, ownFile, ownModule, readBuiltFile } from './own-file.ts'
 export { expandHome, realIfThere, realPath, resolvePath, statsIfThere, UNREACHABLE } from './paths.ts'
 export {
+  addProcessDirectory,
   currentProcess,
   descriptorLimit,
   isAlive,
@@ -13,6 +14,7 @@ export {
   isRunningHere,
   newOwner,
   openDescriptors,
+  type ProcessDirectory,
   type ProcessIdentity,
   retireOwner,
 } from './processes.ts'

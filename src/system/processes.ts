@@ -67,11 +67,29 @@ const ownerSchema = z.object({
   pid: z.int().positive(),
   started: z.string().max(32).optional(),
   space: z.string().max(300),
+  process: z.string().max(200).optional(),
 })
 
-/** Creates the name of an owner of something in a store. Each call creates another owner, also within one process. */
-export function newOwner(): string {
-  return JSON.stringify({ ...currentProcess(), part: randomBytes(8).toString('hex') })
+/**
+ * Creates the name of an owner of something in a store. Each call creates another owner, also within one process. If
+ * processes on other machines share the store, `process` is the id by which they know this one.
+ */
+export function newOwner(process?: string): string {
+  return JSON.stringify({ ...currentProcess(), process, part: randomBytes(8).toString('hex') })
+}
+
+/** Knows by their heartbeats which processes are alive, on all machines that share a store. */
+export interface ProcessDirectory {
+  /** Whether the process is alive; also true if that is not certain. */
+  isProcessAlive(process: string): boolean
+}
+
+const directories = new Set<ProcessDirectory>()
+
+/** Answers for owners that name their process, until the returned function is called. */
+export function addProcessDirectory(directory: ProcessDirectory): () => void {
+  directories.add(directory)
+  return () => directories.delete(directory)
 }
 
 /** Owners of this process that ended before it. */
@@ -86,7 +104,11 @@ export function retireOwner(owner: string): void {
 export function isOwnerAlive(owner: string | null): boolean {
   if (owner === null || retired.has(owner)) return false
   const parsed = ownerSchema.safeParse(parseJson(owner))
-  return parsed.success && isAlive(parsed.data)
+  if (!parsed.success) return false
+  const { process: named } = parsed.data
+  // A process id says nothing about another machine, and there it may be that of another container.
+  if (named !== undefined && directories.size > 0) return [...directories].some((each) => each.isProcessAlive(named))
+  return isAlive(parsed.data)
 }
 
 /**
