@@ -237,13 +237,22 @@ export {
   type RunFilter,
 } from './store/call-index.ts'
 export type {
+  BlobStore,
+  MovedSegments,
+  NewBlob,
   NewProcess,
+  NewSegment,
   ProcessStore,
   RunLease,
   RunStore,
+  SegmentOutcome,
+  SegmentStore,
   SettingStore,
+  SharedHead,
+  StoredBlob,
   StoredProcess,
   StoredRun,
+  StoredSegment,
 } from './store/cluster.ts'
 export type { StoreTests, SuiteExpect, SuiteMatchers, SuiteRunner } from './store/suite-runner.ts'
 export type {

@@ -2,7 +2,7 @@ import type { FeatureStores } from './feature.ts'
 import type { BudgetLimits } from './options.ts'
 import type { ApprovalStore } from './store/approvals.ts'
 import type { CallIndex } from './store/call-index.ts'
-import type { ProcessStore, RunStore, SettingStore } from './store/cluster.ts'
+import type { BlobStore, ProcessStore, RunStore, SegmentStore, SettingStore } from './store/cluster.ts'
 
 export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
 export type {
@@ -16,13 +16,22 @@ export type {
   RunFilter,
 } from './store/call-index.ts'
 export type {
+  BlobStore,
+  MovedSegments,
+  NewBlob,
   NewProcess,
+  NewSegment,
   ProcessStore,
   RunLease,
   RunStore,
+  SegmentOutcome,
+  SegmentStore,
   SettingStore,
+  SharedHead,
+  StoredBlob,
   StoredProcess,
   StoredRun,
+  StoredSegment,
 } from './store/cluster.ts'
 
 /** A value, or the promise of one: an embedded store answers synchronously, a database server does not. */
@@ -68,6 +77,10 @@ export interface Store extends FeatureStores {
   readonly runStates: RunStore
   /** What all processes that share the store agree on. */
   readonly settings: SettingStore
+  /** The records of runs, as processes on other machines read them. */
+  readonly segments: SegmentStore
+  /** Artifacts and what undo needs, as processes on other machines read them. */
+  readonly blobs: BlobStore
   /** Writes something and removes it again; rejects if that fails, or if damage was found now or before. */
   check(): Promise<void>
   /** Copies the whole store to a file that must not exist, while others use it. */

@@ -87,6 +87,8 @@ const DURABLE: Readonly<Record<string, readonly string[] | undefined>> = Object.
     heads: ['put', 'remove'],
     runStates: ['lease', 'own', 'taint'],
     settings: ['secret'],
+    segments: ['append', 'move'],
+    blobs: ['addPart', 'add', 'use'],
   } satisfies { readonly [Part in keyof StoreParts]?: readonly (keyof StoreParts[Part])[] },
   ...featureStores.map(({ durable }) => durable),
 )

@@ -5,6 +5,7 @@ import { approvalsSuite, SUITE_NOW } from './store/approvals.ts'
 import { callsSuite, headsSuite, userTextsSuite } from './store/calls.ts'
 import { clusterSuite } from './store/cluster.ts'
 import { budgetsSuite, ratesSuite } from './store/limits.ts'
+import { sharedRecordsSuite } from './store/segments.ts'
 import { tokensSuite } from './store/tokens.ts'
 
 const HASH = 'hash-of-the-arguments'
@@ -201,6 +202,7 @@ const PARTS = [
   userTextsSuite,
   eventsSuite,
   clusterSuite,
+  sharedRecordsSuite,
   ...featureSuites,
 ]
 

@@ -106,17 +106,21 @@ export interface SettingStore {
 export interface SegmentStore {
   /**
    * Adds segments, each only if its lease is the current one of the run and it continues the last segment. All are added in
-   * one statement or transaction. Returns for each segment whether it was added.
+   * one transaction, with the same number of statements however many runs there are. Returns for each segment whether it
+   * was added.
    */
   append(segments: readonly NewSegment[]): Awaitable<readonly SegmentOutcome[]>
   /** The last line that is shared, for each run or for one. */
   heads(filter?: { readonly run?: string }): Awaitable<readonly SharedHead[]>
   /** Segments from a line on, in order. */
   read(run: string, page: { readonly from: number; readonly limit: number }): Awaitable<readonly StoredSegment[]>
-  /** Replaces the lines of segments by one object elsewhere, such as a bucket, which holds all of them. */
-  move(run: string, moved: { readonly first: number; readonly last: number; readonly object: string }): Awaitable<void>
-  /** Removes the shared record of a run. */
-  remove(run: string): Awaitable<void>
+  /**
+   * Replaces the lines of segments by one object elsewhere, such as a bucket, which holds all of them. Returns false, and
+   * changes nothing, if the segments do not cover exactly these lines.
+   */
+  move(run: string, moved: MovedSegments): Awaitable<boolean>
+  /** Removes the shared record of a run. Returns the objects elsewhere that held a part of it. */
+  remove(run: string): Awaitable<readonly string[]>
 }
 
 /** Why a segment was not added: the run has moved to another process, or lines before it are missing or differ. */
@@ -138,6 +142,18 @@ export interface NewSegment {
   readonly hash: string
   /** The lines, as they are in the file. */
   readonly lines: string
+  /** When they are shared. */
+  readonly at: number
+}
+
+/** Which lines are in an object now. */
+export interface MovedSegments {
+  /** Number of the first line. */
+  readonly first: number
+  /** Number of the last line. */
+  readonly last: number
+  /** Name of the object. */
+  readonly object: string
 }
 
 /** A segment that is shared. */
@@ -146,9 +162,11 @@ export interface StoredSegment {
   readonly first: number
   /** Number of the last line. */
   readonly last: number
+  /** Hash of the line before the first one. */
+  readonly after: string
   /** Hash of the last line. */
   readonly hash: string
-  /** The epoch in which it was written. */
+  /** The epoch in which it was written; of its last line, if it is in an object. */
   readonly epoch: number
   /** The lines; absent if they are in `object`. */
   readonly lines?: string
@@ -166,14 +184,52 @@ export interface SharedHead {
   readonly hash: string
   /** The epoch in which it was written. */
   readonly epoch: number
+  /** When it was shared. */
+  readonly at: number
 }
 
-/** Content by its SHA-256: artifacts and what undo needs. */
+/**
+ * Content by its SHA-256: artifacts and what undo needs. It is stored in parts, so that neither a process nor a statement
+ * holds all of it, or as an object elsewhere. Content that no run uses any more is removed a day after its last use.
+ */
 export interface BlobStore {
-  /** Stores content unless it is there already. */
-  put(hash: string, content: Uint8Array): Awaitable<void>
-  /** Whether the content is there. */
-  has(hash: string): Awaitable<boolean>
-  /** The content; `undefined` if it is not there. */
-  get(hash: string): Awaitable<Uint8Array | undefined>
+  /** Adds a part of content that is being stored; the name of the upload is new for each attempt. */
+  addPart(
+    upload: string,
+    part: { readonly number: number; readonly content: Uint8Array; readonly at: number },
+  ): Awaitable<void>
+  /** Completes content whose parts or object are stored, and notes that the run uses it. Content that is there stays. */
+  add(blob: NewBlob): Awaitable<void>
+  /** Notes that a run uses content. Returns false if the content is not there. */
+  use(hash: string, use: { readonly run: string; readonly at: number }): Awaitable<boolean>
+  /** Where content is that a run uses; `undefined` if it is not there, or the run does not use it. */
+  find(hash: string, run: string): Awaitable<StoredBlob | undefined>
+  /** A part, counted from 0; `undefined` if there is none. */
+  part(upload: string, number: number): Awaitable<Uint8Array | undefined>
+  /** Notes that a run that is removed uses no content any more. */
+  release(run: string): Awaitable<void>
+  /** Removes content that no run uses. Returns the objects that held it, which the caller removes. */
+  removeUnused(filter: { readonly before: number; readonly limit: number }): Awaitable<readonly string[]>
+}
+
+/** Where content is. */
+export interface StoredBlob {
+  /** Its SHA-256. */
+  readonly hash: string
+  /** Its size. */
+  readonly bytes: number
+  /** The upload that it came by; names its parts. */
+  readonly upload: string
+  /** How many parts it has; 0 if it is in an object. */
+  readonly parts: number
+  /** Name of the object that holds it. */
+  readonly object?: string
+}
+
+/** Content that is complete. */
+export interface NewBlob extends StoredBlob {
+  /** The run that uses it first. */
+  readonly run: string
+  /** When it is stored. */
+  readonly at: number
 }

@@ -31,6 +31,7 @@ import { type CallSearch, createCallIndex } from './calls.ts'
 import { createProcesses, createRunStates, PROCESS_AGE_MS, settings } from './cluster.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
 import { budgets, keys, rates } from './limits.ts'
+import { blobs, segments, sweepBlobs } from './segments.ts'
 
 /** The parts of a store that are repositories. */
 export type StoreParts = Omit<Store, 'isShared' | 'events' | 'check' | 'backup' | 'sweep' | 'close'>
@@ -66,6 +67,8 @@ export function createRepositories(options: {
     processes: createProcesses(time),
     runStates: createRunStates(time),
     settings,
+    segments,
+    blobs,
   }
   return Object.assign(own, ...featureStores.map(({ repositories }) => repositories))
 }
@@ -117,6 +120,7 @@ export function sweep(now: number): Work<void> {
     yield* run('DELETE FROM events WHERE created_at < ?', now - EVENT_AGE_MS)
     yield* run('DELETE FROM user_texts WHERE added_at < ?', now - USER_TEXT_AGE_MS)
     yield* run('DELETE FROM processes WHERE seen_at < ?', now - PROCESS_AGE_MS)
+    yield* sweepBlobs(now)
     for (const { sweep: sweepFeature } of featureStores) if (sweepFeature) yield* sweepFeature(now)
   })
 }

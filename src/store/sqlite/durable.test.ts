@@ -26,6 +26,9 @@ const schedule = {
   ...{ id: 's', principal: 'p', name: 's', body: '{}', state: 'on' as const, version: 0, createdAt: 1, runs: 0 },
 }
 const run = { schedule: 's', dueAt: 1, status: 'waiting' as const, missed: 0, owner: 'me', leasedUntil: 9 }
+const segment = {
+  ...{ run: 'r', held: { owner: 'a', epoch: 1 }, first: 1, last: 1, after: '', hash: 'h', lines: '{}\n', at: 1 },
+}
 const overlap = { policy: 'queue' as const, maxActive: 9 }
 const firing = { id: 's', version: 1, state: 'on' as const, dueAt: 2, nextAt: 3, at: 1, overlap }
 const message = {
@@ -68,6 +71,11 @@ const DURABLE: readonly (readonly [name: string, write: () => unknown])[] = [
   ['runStates.taint', () => store.runStates.taint('r', ['mail'])],
   ['runStates.own', () => store.runStates.own('s', 'ada')],
   ['settings.secret', () => store.settings.secret('key')],
+  ['segments.append', () => store.segments.append([segment])],
+  ['segments.move', () => store.segments.move('r', { first: 1, last: 1, object: 'o' })],
+  ['blobs.addPart', () => store.blobs.addPart('u', { number: 0, content: new Uint8Array(1), at: 1 })],
+  ['blobs.add', () => store.blobs.add({ hash: 'h', bytes: 1, upload: 'u', parts: 1, run: 'r', at: 1 })],
+  ['blobs.use', () => store.blobs.use('h', { run: 's', at: 1 })],
   ['heads.put', () => store.heads.put({ run: 'r', opening: 'o', seq: 1, hash: 'h', at: 1 })],
   ['heads.remove', () => store.heads.remove('r', { by: 'ada', at: 2 })],
   ['canvases.add', () => store.canvases.add(canvas, { maxOfRun: 9 })],

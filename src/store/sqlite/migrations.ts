@@ -242,6 +242,52 @@ CREATE TABLE cluster_settings (
 );
 `
 
+/**
+ * Shared records: the head is in the row of the lease, so that one statement checks the lease, checks the chain and moves
+ * the head. Content by its hash, in parts.
+ */
+const SHARED_RECORDS = `
+ALTER TABLE run_states ADD COLUMN shared_seq BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE run_states ADD COLUMN shared_hash TEXT NOT NULL DEFAULT '';
+ALTER TABLE run_states ADD COLUMN shared_epoch BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE run_states ADD COLUMN shared_at BIGINT NOT NULL DEFAULT 0;
+CREATE TABLE segments (
+  run TEXT NOT NULL,
+  first_seq BIGINT NOT NULL,
+  last_seq BIGINT NOT NULL,
+  after_hash TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  epoch BIGINT NOT NULL,
+  lines TEXT,
+  object TEXT,
+  PRIMARY KEY (run, first_seq)
+);
+CREATE TABLE blobs (
+  hash TEXT PRIMARY KEY,
+  bytes BIGINT NOT NULL,
+  upload TEXT NOT NULL,
+  parts BIGINT NOT NULL,
+  object TEXT,
+  used_at BIGINT NOT NULL
+);
+CREATE INDEX blobs_use ON blobs (used_at);
+CREATE INDEX blobs_upload ON blobs (upload);
+CREATE TABLE blob_parts (
+  upload TEXT NOT NULL,
+  part BIGINT NOT NULL,
+  content BYTEA NOT NULL,
+  added_at BIGINT NOT NULL,
+  PRIMARY KEY (upload, part)
+);
+CREATE INDEX blob_parts_age ON blob_parts (added_at);
+CREATE TABLE blob_uses (
+  run TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  PRIMARY KEY (run, hash)
+);
+CREATE INDEX blob_uses_hash ON blob_uses (hash);
+`
+
 /** Our own steps by version; features have theirs. */
 const OWN: Readonly<Record<number, string>> = {
   1: KEYS_BUDGETS_RATES,
@@ -257,6 +303,7 @@ const OWN: Readonly<Record<number, string>> = {
   16: CALL_SEARCH,
   17: USER_TEXTS,
   20: CLUSTER,
+  21: SHARED_RECORDS,
 }
 
 /** The steps from an empty file to the current version, in order; a released step is never changed. */
