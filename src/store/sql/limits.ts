@@ -48,6 +48,8 @@ export const keys: Repository<KeyStore> = {
 }
 
 const USAGE = entity<Usage>('budgets', { calls: 'calls', wallMs: 'wall_ms', bytes: 'bytes', cost: 'cost' })
+/** The columns that `toUsage` reads. */
+export const USAGE_COLUMNS: string = USAGE.columns
 const FIND_USAGE = `SELECT ${USAGE.columns} FROM budgets WHERE account = ?`
 const COUNT_CALL = `INSERT INTO budgets (account, calls, wall_ms, bytes, cost, expires_at) VALUES (?, 1, 0, 0, ?, ?)
  ON CONFLICT (account) DO UPDATE
@@ -191,6 +193,7 @@ function* usageOf(account: string): Work<Usage> {
   return toUsage(yield* get(FIND_USAGE, account))
 }
 
-function toUsage(row: unknown): Usage {
+/** The usage that a row of `budgets` holds; zeros if there is none. */
+export function toUsage(row: unknown): Usage {
   return row ? USAGE.read(row) : NOTHING_USED
 }

@@ -27,6 +27,7 @@ import {
 } from '../../core/sql/index.ts'
 import { featureStores } from '../../features/generated/stores/index.ts'
 import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
+import { sweepBlocks } from './budget-blocks.ts'
 import { type CallSearch, createCallIndex } from './calls.ts'
 import { createProcesses, createRunStates, PROCESS_AGE_MS, settings } from './cluster.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
@@ -110,6 +111,7 @@ export function emptyAtFirst<Parts extends Partial<StoreParts>>(parts: Parts, is
 export function sweep(now: number): Work<void> {
   return transaction(function* () {
     yield* run(`DELETE FROM idempotency_keys WHERE expires_at <= ? AND state = 'finished'`, now)
+    yield* sweepBlocks(now)
     yield* run('DELETE FROM budgets WHERE expires_at <= ?', now)
     yield* run('DELETE FROM rates WHERE full_at <= ?', now)
     yield* run('DELETE FROM grants WHERE expires_at <= ?', now)

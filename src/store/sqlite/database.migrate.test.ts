@@ -35,6 +35,8 @@ const ROWS: readonly string[] = [
   `INSERT INTO scripts (id, run, caller, sha256, source, setup, status, approvals, created_at, updated_at) VALUES ('s', 'r', 'c', 'h', '1', '{}', 'suspended', '[]', 1, 1)`,
   `INSERT INTO saved_scripts (name, description, sha256, source, input_schema, saved_by, saved_at) VALUES ('n', 'd', 'h', '1', '{}', 'o', 1)`,
   `INSERT INTO run_states (run, owner, epoch, leased_at, tainted_by, was_cleared) VALUES ('r', 'a', 1, 1, '[]', 0)`,
+  `INSERT INTO rates (bucket, tokens, filled_at, full_at) VALUES ('b21', 1, 1, 2)`,
+  `INSERT INTO rates (bucket, tokens, filled_at, full_at) VALUES ('b22', 1, 1, 2)`,
 ]
 
 function openFile(name: string): SqliteDatabase {

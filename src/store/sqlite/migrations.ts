@@ -1,4 +1,5 @@
 import { featureStores } from '../../features/generated/stores/index.ts'
+import { BUDGET_BLOCKS } from '../sql/budget-blocks.ts'
 import { CALL_SEARCH } from './call-search.ts'
 
 /** Written with every call, so the sweep has no index of times: each would cost one more page at every write. */
@@ -304,6 +305,7 @@ const OWN: Readonly<Record<number, string>> = {
   17: USER_TEXTS,
   20: CLUSTER,
   21: SHARED_RECORDS,
+  23: BUDGET_BLOCKS,
 }
 
 /** The steps from an empty file to the current version, in order; a released step is never changed. */

@@ -1,0 +1,263 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { BudgetLimits } from '../core/index.ts'
+import { perform } from '../core/sql/index.ts'
+import { type BlockBudgetOptions, BlockBudgets } from './block-budgets.ts'
+import { sweepBlocks } from './sql/budget-blocks.ts'
+import { closeDatabase, openDatabase } from './sqlite/database.ts'
+import { SqliteDriver } from './sqlite/driver.ts'
+
+let folder: string
+let drivers: SqliteDriver[]
+let hubs: BlockBudgets[]
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tool-hub-blocks-'))
+  drivers = []
+  hubs = []
+})
+afterEach(async () => {
+  for (const hub of hubs) await hub.close()
+  for (const driver of drivers) await driver.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+function openDriver(): SqliteDriver {
+  const driver = new SqliteDriver({
+    open: () => openDatabase(join(folder, 'store.db'), { busyTimeoutMs: 5_000 }),
+    close: closeDatabase,
+  })
+  drivers.push(driver)
+  return driver
+}
+
+/** The budgets of one process. Nothing is reported or returned by itself unless a test says so. */
+function openBudgets(options: BlockBudgetOptions = {}): BlockBudgets {
+  const hub = new BlockBudgets(openDriver(), { reportMs: 3_600_000, idleMs: 3_600_000, recallMs: 0, ...options })
+  hubs.push(hub)
+  return hub
+}
+
+const account = (limits: BudgetLimits, name = 'run:a') => [{ account: name, limits }]
+
+/** How many of so many calls are served. */
+async function serve(
+  budgets: BlockBudgets,
+  limits: BudgetLimits,
+  { calls, cost = 0 }: { calls: number; cost?: number },
+) {
+  let served = 0
+  for (let n = 0; n < calls; n++) if ((await budgets.reserve(account(limits), cost)).ok) served++
+  return served
+}
+
+function stored(name = 'run:a') {
+  const driver = openDriver()
+  const row = driver.get('SELECT calls, cost FROM budgets WHERE account = ?', [name])
+  const blocks = driver.all('SELECT calls, cost FROM budget_blocks WHERE account = ?', [name])
+  return { row, blocks }
+}
+
+describe('calls and cost of processes that share a store', () => {
+  it.each([1, 10, 1000])(
+    'never pass a limit of %i calls, and are refused only when it is used up',
+    async (limit) => {
+      const processes = [openBudgets(), openBudgets(), openBudgets()].map((budgets) => ({ budgets }))
+      hubs.push(openBudgets())
+      // They report and return what others need, as they do in a service.
+      const live = processes.map(() => openBudgets({ reportMs: 5, recallMs: 20_000 }))
+      const served = await Promise.all(live.map((budgets) => serve(budgets, { calls: limit }, { calls: limit })))
+      expect(served.reduce((sum, count) => sum + count)).toBe(limit)
+      expect(await live[0]!.used('run:a')).toMatchObject({ calls: limit })
+    },
+    60_000,
+  )
+
+  it('never pass a limit when many calls start at the same time', async () => {
+    const live = [1, 2, 3].map(() => openBudgets({ reportMs: 5, recallMs: 20_000 }))
+    const outcomes = await Promise.all(
+      live.flatMap((budgets) => Array.from({ length: 100 }, () => budgets.reserve(account({ calls: 150 }), 1))),
+    )
+    expect(outcomes.filter(({ ok }) => ok)).toHaveLength(150)
+  }, 60_000)
+
+  it('count costs with fractions up to the limit', async () => {
+    const live = [1, 2].map(() => openBudgets({ reportMs: 5, recallMs: 20_000 }))
+    const served = await Promise.all(live.map((budgets) => serve(budgets, { cost: 1 }, { calls: 600, cost: 0.001 })))
+    expect(served[0]! + served[1]!).toBe(1000)
+    const exact = openBudgets({ reportMs: 5, recallMs: 20_000 })
+    let tenths = 0
+    for (let n = 0; n < 20; n++) if ((await exact.reserve(account({ cost: 1 }, 'run:b'), 0.1)).ok) tenths++
+    expect(tenths).toBe(10)
+  }, 60_000)
+
+  it('are taken from all accounts of a call, or from none', async () => {
+    const budgets = openBudgets()
+    const accounts = [...account({ calls: 1000 }, 'run:wide'), ...account({ calls: 2 }, 'run:narrow')]
+    const outcomes = []
+    for (let n = 0; n < 4; n++) outcomes.push(await budgets.reserve(accounts, 1))
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, false, false])
+    expect(outcomes[2]).toMatchObject({ account: 'run:narrow', used: { calls: 2 } })
+    expect(await budgets.used('run:wide')).toMatchObject({ calls: 2, cost: 2 })
+  })
+
+  it('are served from a block without the store until it is used up', async () => {
+    const driver = openDriver()
+    const budgets = new BlockBudgets(driver, { reportMs: 3_600_000 })
+    hubs.push(budgets)
+    const transaction = vi.spyOn(driver, 'transaction')
+    expect(await serve(budgets, { calls: 1000, cost: 1000 }, { calls: 50, cost: 1 })).toBe(50)
+    expect(transaction).toHaveBeenCalledTimes(1)
+    expect(budgets.reserve(account({ calls: 1000, cost: 1000 }), 1)).toBeInstanceOf(Promise)
+    await budgets.used('run:a')
+  })
+
+  it('are counted when no limit bounds them', async () => {
+    const budgets = openBudgets()
+    expect(await serve(budgets, { wallMs: 1000 }, { calls: 500, cost: 2 })).toBe(500)
+    await budgets.close()
+    expect(stored()).toEqual({ row: { calls: 500, cost: 1000 }, blocks: [] })
+  })
+
+  it('follow a limit that was changed', async () => {
+    const budgets = openBudgets()
+    expect(await serve(budgets, { calls: 1000 }, { calls: 10 })).toBe(10)
+    expect(await serve(budgets, { calls: 12 }, { calls: 10 })).toBe(2)
+  })
+
+  it('refuse a limit that is not a number', async () => {
+    expect(await serve(openBudgets(), { calls: Number.NaN }, { calls: 1 })).toBe(0)
+    expect(await serve(openBudgets(), { cost: Number.NaN }, { calls: 1, cost: 1 })).toBe(0)
+  })
+})
+
+describe('a block', () => {
+  it('is returned when it is idle', async () => {
+    const budgets = openBudgets({ reportMs: 5, idleMs: 20 })
+    expect(await serve(budgets, { calls: 1000, cost: 10 }, { calls: 3, cost: 0.5 })).toBe(3)
+    await vi.waitFor(() => expect(stored()).toEqual({ row: { calls: 3, cost: 1.5 }, blocks: [] }), 10_000)
+  })
+
+  it('is returned at close, with calls that never ran', async () => {
+    const budgets = openBudgets()
+    expect(await serve(budgets, { calls: 1000, cost: 10 }, { calls: 3, cost: 0.5 })).toBe(3)
+    await budgets.release(['run:a'], 0.5)
+    await budgets.close()
+    expect(stored()).toEqual({ row: { calls: 2, cost: 1 }, blocks: [] })
+  })
+
+  it('of a killed process is given back when its lease has expired, without what it has reported', async () => {
+    const killed = openBudgets({ reportMs: 5, leaseMs: 50 })
+    expect(await serve(killed, { calls: 1000 }, { calls: 10 })).toBe(10)
+    await vi.waitFor(() => expect(stored().blocks).toEqual([{ calls: 40, cost: 0 }]), 10_000)
+    await drivers[0]!.close()
+    hubs = []
+    const other = openBudgets({ recallMs: 0 })
+    await vi.waitFor(async () => {
+      expect(await serve(other, { calls: 50 }, { calls: 1 })).toBe(1)
+    }, 10_000)
+    expect(await serve(other, { calls: 50 }, { calls: 100 })).toBe(39)
+  })
+
+  it('is not used after its lease has expired: its process may have been stopped meanwhile', async () => {
+    const stopped = openBudgets({ leaseMs: 20 })
+    expect(await serve(stopped, { calls: 1000 }, { calls: 10 })).toBe(10)
+    const limits = { calls: 1000 }
+    await vi.waitFor(() => {
+      const outcome = stopped.reserve(account(limits), 0)
+      expect(outcome).toBeInstanceOf(Promise)
+    }, 10_000)
+  })
+
+  it('that has expired is swept, and what its process used of it is counted when it reports', async () => {
+    const slow = openBudgets({ leaseMs: 1 })
+    expect(await serve(slow, { calls: 1000 }, { calls: 10 })).toBe(10)
+    await perform(openDriver(), sweepBlocks(Date.now() + 10_000))
+    expect(stored().blocks).toEqual([])
+    await slow.close()
+    expect(stored()).toEqual({ row: { calls: 10, cost: 0 }, blocks: [] })
+  })
+
+  it('is returned when another process needs what is left', async () => {
+    const holder = openBudgets({ reportMs: 5 })
+    expect(await serve(holder, { calls: 20 }, { calls: 1 })).toBe(1)
+    const rest = openBudgets({ reportMs: 5, recallMs: 20_000 })
+    expect(await serve(rest, { calls: 20 }, { calls: 19 })).toBe(19)
+  })
+
+  it('of a process that does not answer delays a refusal only for a short time', async () => {
+    const silent = openBudgets()
+    expect(await serve(silent, { calls: 100 }, { calls: 1 })).toBe(1)
+    const other = openBudgets({ recallMs: 100 })
+    expect(await serve(other, { calls: 100 }, { calls: 100 })).toBe(95)
+    expect(await other.reserve(account({ calls: 100 }), 0)).toMatchObject({ ok: false, used: { calls: 100 } })
+  })
+})
+
+describe('time and bytes', () => {
+  it('are known immediately in this process, and in others after a report', async () => {
+    const budgets = openBudgets({ reportMs: 5 })
+    await budgets.reserve(account({ wallMs: 100 }), 0)
+    expect(await budgets.settle(['run:a'], { wallMs: 60, bytes: 7 })).toEqual([
+      { calls: 1, wallMs: 60, bytes: 7, cost: 0 },
+    ])
+    const other = openBudgets({ reportMs: 5 })
+    await vi.waitFor(async () => expect(await other.used('run:a')).toMatchObject({ wallMs: 60, bytes: 7 }), 10_000)
+    await budgets.reserve(account({ wallMs: 100 }), 0)
+    await budgets.settle(['run:a'], { wallMs: 40, bytes: 0 })
+    expect(await budgets.reserve(account({ wallMs: 100 }), 0)).toMatchObject({ ok: false, used: { wallMs: 100 } })
+    await vi.waitFor(async () => expect(await other.reserve(account({ wallMs: 100 }), 0)).toMatchObject({ ok: false }))
+  })
+
+  it('of a call that outlives its block are counted', async () => {
+    const budgets = openBudgets({ reportMs: 5, idleMs: 10 })
+    await budgets.reserve(account({ calls: 100 }), 0)
+    await vi.waitFor(() => expect(stored().blocks).toEqual([]), 10_000)
+    await vi.waitFor(async () => {
+      const [used] = await budgets.settle(['run:a'], { wallMs: 0, bytes: 0 })
+      expect(used).toMatchObject({ calls: 1 })
+    })
+    await budgets.settle(['run:a'], { wallMs: 5, bytes: 6 })
+    expect(await budgets.used('run:a')).toEqual({ calls: 1, wallMs: 5, bytes: 6, cost: 0 })
+  })
+})
+
+describe('an account', () => {
+  it('starts at zero after it was forgotten, also for what another process holds', async () => {
+    const [one, two] = [openBudgets({ reportMs: 5 }), openBudgets({ reportMs: 5 })]
+    expect(await serve(one, { calls: 1000 }, { calls: 10 })).toBe(10)
+    expect(await serve(two, { calls: 1000 }, { calls: 10 })).toBe(10)
+    await one.forget('run:a')
+    expect(stored()).toEqual({ row: undefined, blocks: [] })
+    await two.settle(['run:a'], { wallMs: 3, bytes: 3 })
+    await two.close()
+    await one.close()
+    expect(stored()).toEqual({ row: undefined, blocks: [] })
+  })
+
+  it('keeps what its process could not report', async () => {
+    const driver = openDriver()
+    const budgets = new BlockBudgets(driver, { reportMs: 1 })
+    hubs.push(budgets)
+    expect(await serve(budgets, { calls: 1000 }, { calls: 1 })).toBe(1)
+    const away = vi.spyOn(driver, 'transaction').mockImplementation(() => {
+      throw new Error('The database is away.')
+    })
+    await budgets.reserve(account({ calls: 1000 }), 0)
+    await budgets.settle(['run:a'], { wallMs: 7, bytes: 0 })
+    await vi.waitFor(() => expect(away.mock.calls.length).toBeGreaterThan(1), 10_000)
+    away.mockRestore()
+    await budgets.close()
+    expect(await budgets.used('run:a')).toMatchObject({ calls: 2, wallMs: 7 })
+  })
+
+  it('of another day is another one, and the block of yesterday is returned', async () => {
+    const budgets = openBudgets({ reportMs: 5, idleMs: 20 })
+    await budgets.reserve(account({ calls: 1000 }, 'principal:2026-11-17:token:ci'), 0)
+    await budgets.reserve(account({ calls: 1000 }, 'principal:2026-11-18:token:ci'), 0)
+    await vi.waitFor(() => {
+      expect(stored('principal:2026-11-17:token:ci')).toEqual({ row: { calls: 1, cost: 0 }, blocks: [] })
+    }, 10_000)
+  })
+})
