@@ -9,24 +9,36 @@ export type Bindable = SqlValue | undefined
 
 /** Runs statements with `?` placeholders, in the SQL that SQLite and PostgreSQL share. */
 export interface Queries {
+  readonly dialect: 'sqlite' | 'postgres'
   /** All rows. */
   all(sql: string, values: readonly Bindable[]): Awaitable<readonly unknown[]>
   /** The first row. Use it for a write in a transaction only: SQLite would not report that a commit failed. */
   get(sql: string, values: readonly Bindable[]): Awaitable<unknown>
   /** Returns how many rows were changed. */
   run(sql: string, values: readonly Bindable[]): Awaitable<number>
+  /** Takes more locks in a transaction; see `Driver.transaction`. Absent if a transaction is alone anyway. */
+  lock?(names: readonly string[]): Promise<void>
 }
+
+/** The lock of a transaction that names none. */
+export const WHOLE_STORE: readonly string[] = ['store']
 
 /**
  * A database. A driver may answer synchronously or with promises: SQLite does the former, because budgets, rates and
  * idempotency keys are on the path of every call (bench rows `store-keys` and `service-call`), a database server the latter.
  */
 export interface Driver extends Queries {
-  readonly dialect: 'sqlite' | 'postgres'
-  /** All of the work happens, as if it were alone, or none of it. A driver may run the work again after a conflict. */
-  transaction<T>(work: (queries: Queries) => Awaitable<T>): Awaitable<T>
+  /**
+   * All of the work happens, as if it were alone, or none of it. A driver may run the work again after a conflict.
+   * @param locks Names of what the work reads before it writes, such as `budget:<account>`: only work with one of the same
+   * names waits for it. Work that needs no lock, such as a single statement, passes none. Default: the whole store, which
+   * is right for all work that is rare. SQLite runs one transaction at a time and ignores the names.
+   */
+  transaction<T>(work: (queries: Queries) => Awaitable<T>, locks?: readonly string[]): Awaitable<T>
   /** Calls back when another process may have written something, again if that fails; returns a function that stops it. */
   listen(onChange: () => Awaitable<void>): () => void
+  /** Lets `listen` of other processes call back soon. Absent if they notice it themselves. */
+  notify?(): void
   close(): Promise<void>
 }
 
@@ -40,7 +52,8 @@ export type Work<T> = Generator<Query, T, unknown>
 
 type Query =
   | { readonly kind: 'all' | 'get' | 'run'; readonly sql: string; readonly values: readonly Bindable[] }
-  | { readonly kind: 'transaction'; readonly work: () => Work<unknown> }
+  | { readonly kind: 'transaction'; readonly work: () => Work<unknown>; readonly locks?: readonly string[] }
+  | { readonly kind: 'dialect' }
 
 /** All rows of a query. Their type is what the columns say: only tool-hub writes the database. */
 export function* all<Row>(sql: string, ...values: Bindable[]): Work<Row[]> {
@@ -57,9 +70,14 @@ export function* run(sql: string, ...values: Bindable[]): Work<number> {
   return (yield { kind: 'run', sql, values }) as number
 }
 
-/** Does the work in a transaction, or in the one that it is already part of. */
-export function* transaction<T>(work: () => Work<T>): Work<T> {
-  return (yield { kind: 'transaction', work }) as T
+/** Does the work in a transaction, or in the one that it is already part of; `Driver.transaction` says what `locks` are. */
+export function* transaction<T>(work: () => Work<T>, locks?: readonly string[]): Work<T> {
+  return (yield { kind: 'transaction', work, locks }) as T
+}
+
+/** The database at work, for the few statements that differ. */
+export function* dialect(): Work<Queries['dialect']> {
+  return (yield { kind: 'dialect' }) as Queries['dialect']
 }
 
 /** Does the work; synchronously if the driver answers synchronously. */
@@ -109,9 +127,11 @@ async function performLater<T>(queries: Queries, work: Work<T>, answer: Promise<
 }
 
 function execute(queries: Queries | Driver, query: Query): unknown {
+  if (query.kind === 'dialect') return queries.dialect
   if (query.kind !== 'transaction') return queries[query.kind](query.sql, query.values)
-  if ('transaction' in queries) return queries.transaction((inner) => perform(inner, query.work()))
-  return perform(queries, query.work())
+  if ('transaction' in queries) return queries.transaction((inner) => perform(inner, query.work()), query.locks)
+  if (!queries.lock) return perform(queries, query.work())
+  return queries.lock(query.locks ?? WHOLE_STORE).then(() => perform(queries, query.work()))
 }
 
 /** A condition with its value, or with one for each of its placeholders; it is left out if the value is `undefined`. */
@@ -250,6 +270,12 @@ function decode(value: unknown, form: Column['form']): unknown {
   return form === 'json' ? JSON.parse(value as string) : value
 }
 
+/**
+ * SQL by the version of the database that it makes: one text for both databases, or one for each where they differ. In a
+ * shared text, PostgreSQL gets `TEXT COLLATE "C"` for TEXT, which orders as SQLite does.
+ */
+export type Migrations = Readonly<Record<number, string | { readonly sqlite: string; readonly postgres: string }>>
+
 /** What a feature keeps in the store: `store.ts` of its folder exports this as `<name>Store`. */
 export interface FeatureStore<Parts extends Partial<FeatureStores> = Partial<FeatureStores>> {
   /** Its repositories, by their keys in the store. */
@@ -258,7 +284,7 @@ export interface FeatureStore<Parts extends Partial<FeatureStores> = Partial<Fea
    * Its tables: SQL by the version of the database that it makes. A database has one version for all features; a change
    * takes the next one.
    */
-  readonly migrations: Readonly<Record<number, string>>
+  readonly migrations: Migrations
   /** The methods that resolve only when what they wrote survives a loss of power. */
   readonly durable: { readonly [Name in keyof Parts]?: readonly (keyof Parts[Name] & string)[] }
   /** Methods that return an empty list as long as there is no database: they do not create one. Default: none. */
@@ -285,7 +311,7 @@ export interface TableBound {
 /** The same for any feature. */
 export interface StoreOfFeature {
   readonly repositories: Readonly<Record<string, object>>
-  readonly migrations: Readonly<Record<number, string>>
+  readonly migrations: Migrations
   readonly durable: Readonly<Record<string, readonly string[] | undefined>>
   readonly emptyAtFirst?: Readonly<Record<string, readonly string[] | undefined>>
   readonly bounds: Readonly<Record<string, readonly TableBound[] | undefined>>

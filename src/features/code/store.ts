@@ -99,7 +99,7 @@ const SAVED = entity<SavedScript>('saved_scripts', {
 const LIST = { select: `SELECT ${SCRIPTS.columns} FROM scripts`, order: 'created_at DESC, id DESC' }
 const INSERT_LINE = `INSERT INTO script_calls (script, ${LINES.columns}) VALUES (?, ${LINES.marks})`
 const CHANGE = `UPDATE scripts SET status = ?, owner = ?, approvals = ?, outcome = ?, updated_at = ?
- WHERE id = ? AND (owner = ? OR (owner IS NULL AND ? IS NULL))`
+ WHERE id = ? AND (owner = ? OR (owner IS NULL AND CAST(? AS TEXT) IS NULL))`
 /** Scripts that can be evicted: all that have ended. */
 const ENDED = `SELECT id AS key FROM scripts WHERE status IN ('completed', 'failed', 'cancelled')
  ORDER BY updated_at LIMIT ?`

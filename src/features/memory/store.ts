@@ -312,12 +312,12 @@ CREATE TABLE memory_notes (
   updated_at BIGINT NOT NULL
 );
 CREATE INDEX memory_notes_scope ON memory_notes (scope, seq);
-${NOTE_INDEX}`
+`
 
 /** The notes of agents. */
 export const memoryStore = defineStore<{ memory: NoteStore }>({
   repositories: { memory: notes },
-  migrations: { 12: TABLES },
+  migrations: { 12: { sqlite: TABLES + NOTE_INDEX.sqlite, postgres: TABLES + NOTE_INDEX.postgres } },
   durable: { memory: ['add', 'replace', 'remove', 'removeScope'] },
   bounds: { memory: [{ table: 'memory_notes', methods: ['add'], what: 'notes' }] },
 })

@@ -103,27 +103,33 @@ export function createApprovals({
   readonly events: EventLog
   readonly now: () => number
 }): Repository<ApprovalStore> {
-  /** Makes a change together with its event. */
-  function* change(at: number, work: () => Work<ApprovalRow | undefined>): Work<StoredApproval | undefined> {
+  /** Makes a change together with its event; a single statement needs no lock. */
+  function* change(
+    at: number,
+    work: () => Work<ApprovalRow | undefined>,
+    locks: readonly string[] = [],
+  ): Work<StoredApproval | undefined> {
     const changed = yield* transaction(function* () {
       const row = yield* work()
-      if (row) yield* events.write({ topic: 'ask', body: JSON.stringify({ id: row.id, state: row.state }), at })
-      return row
-    })
+      if (!row) return undefined
+      const event = { topic: 'ask', body: JSON.stringify({ id: row.id, state: row.state }), at }
+      return { row, event: { seq: yield* events.write(event), ...event } }
+    }, locks)
     if (!changed) return undefined
-    events.announce()
-    return toApproval(changed)
+    events.announce(changed.event)
+    return toApproval(changed.row)
   }
   return {
     *file(request, limit) {
       const { id, caller, owner, askedAt } = request
-      yield* change(askedAt, function* () {
+      const add = function* () {
         if (limit) assertFewWaiting(request, yield* countWaiting(caller, askedAt), limit)
         const values = REQUESTS.values({ ...request, owner: owner ?? NOBODY, state: 'waiting', used: false })
         if ((yield* run(`${REQUESTS.insert} ON CONFLICT (id) DO NOTHING`, ...values)) === 0)
           throw new ToolError('CONFLICT', `There is an approval request ${id} already.`)
-        return yield* get(FIND, id)
-      })
+        return yield* get<ApprovalRow>(FIND, id)
+      }
+      yield* change(askedAt, add, [`approvals:${caller}`])
     },
     *answer(id, { reply, by, via, at }) {
       const won = yield* change(at, () => get(ANSWER, reply, by, via, at, id, at))

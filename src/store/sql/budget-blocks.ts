@@ -1,6 +1,6 @@
 import type { BudgetLimits, Usage } from '../../core/index.ts'
 import { all, type Bindable, run, transaction, type Work } from '../../core/sql/index.ts'
-import { hasRoom, NOTHING_USED, toUsage, USAGE_COLUMNS } from './limits.ts'
+import { budgetLock, hasRoom, NOTHING_USED, toUsage, USAGE_COLUMNS } from './limits.ts'
 
 /** Calls and cost that a process holds in advance. */
 export interface BlockAmounts {
@@ -85,31 +85,34 @@ export function exchangeBlocks(
   requests: readonly BlockRequest[],
   { owner, now, until }: { readonly owner: string; readonly now: number; readonly until: number },
 ): Work<BlockOutcome> {
-  return transaction(function* (): Work<BlockOutcome> {
-    // The rows first and in one order: processes that use the same accounts wait for each other instead of failing.
-    const sorted = [...requests].sort((a, b) => (a.account < b.account ? -1 : 1))
-    const rows = new Map<string, Usage>()
-    for (const row of [...(yield* lockNew(sorted)), ...(yield* lockOld(sorted))]) rows.set(row.account, toUsage(row))
-    const names = [...rows.keys()]
-    if (names.length === 0) return { ok: true, states: [] }
-    const blocks = yield* blocksOf(names)
-    const changes: AccountChange[] = []
-    for (const request of requests) {
-      const row = rows.get(request.account)
-      if (!row) continue
-      const change = planChange(request, row, blocks, { owner, now })
-      if (change.state) {
-        changes.push({ ...change, state: change.state })
-        continue
+  return transaction(
+    function* (): Work<BlockOutcome> {
+      // The rows first and in one order: processes that use the same accounts wait for each other instead of failing.
+      const sorted = [...requests].sort((a, b) => (a.account < b.account ? -1 : 1))
+      const rows = new Map<string, Usage>()
+      for (const row of [...(yield* lockNew(sorted)), ...(yield* lockOld(sorted))]) rows.set(row.account, toUsage(row))
+      const names = [...rows.keys()]
+      if (names.length === 0) return { ok: true, states: [] }
+      const blocks = yield* blocksOf(names)
+      const changes: AccountChange[] = []
+      for (const request of requests) {
+        const row = rows.get(request.account)
+        if (!row) continue
+        const change = planChange(request, row, blocks, { owner, now })
+        if (change.state) {
+          changes.push({ ...change, state: change.state })
+          continue
+        }
+        const { account } = request
+        if (change.isHeld)
+          yield* run('UPDATE budget_blocks SET recalled = 1 WHERE account = ? AND owner <> ?', account, owner)
+        return { ok: false, account, used: change.used, isHeld: change.isHeld }
       }
-      const { account } = request
-      if (change.isHeld)
-        yield* run('UPDATE budget_blocks SET recalled = 1 WHERE account = ? AND owner <> ?', account, owner)
-      return { ok: false, account, used: change.used, isHeld: change.isHeld }
-    }
-    yield* writeChanges(changes, blocks, { owner, now, until })
-    return { ok: true, states: changes.map(({ state }) => state) }
-  })
+      yield* writeChanges(changes, blocks, { owner, now, until })
+      return { ok: true, states: changes.map(({ state }) => state) }
+    },
+    requests.map(({ account }) => budgetLock(account)),
+  )
 }
 
 /** The usage of an account, without what processes hold in advance. */
@@ -121,22 +124,33 @@ export function* usageWithoutBlocks(account: string): Work<Usage> {
 
 /** Removes an account with the blocks of all processes. */
 export function forgetAccount(account: string): Work<void> {
-  return transaction(function* () {
-    yield* run('DELETE FROM budgets WHERE account = ?', account)
-    yield* run('DELETE FROM budget_blocks WHERE account = ?', account)
-  })
+  return transaction(
+    function* () {
+      yield* run('DELETE FROM budgets WHERE account = ?', account)
+      yield* run('DELETE FROM budget_blocks WHERE account = ?', account)
+    },
+    [budgetLock(account)],
+  )
 }
 
 /** Gives back the blocks of processes that have ended without doing so. */
 export function* sweepBlocks(now: number): Work<void> {
   const expired = 'SELECT account FROM budget_blocks WHERE leased_until <= ?'
+  const accounts = yield* all<{ readonly account: string }>(expired, now)
+  if (accounts.length === 0) return
   const held = (column: string) =>
     `(SELECT SUM(b.${column}) FROM budget_blocks b WHERE b.account = budgets.account AND b.leased_until <= ?)`
-  yield* run(
-    `UPDATE budgets SET calls = calls - ${held('calls')}, cost = cost - ${held('cost')} WHERE account IN (${expired})`,
-    ...[now, now, now],
+  const giveBack = function* () {
+    yield* run(
+      `UPDATE budgets SET calls = calls - ${held('calls')}, cost = cost - ${held('cost')} WHERE account IN (${expired})`,
+      ...[now, now, now],
+    )
+    yield* run('DELETE FROM budget_blocks WHERE leased_until <= ?', now)
+  }
+  yield* transaction(
+    giveBack,
+    accounts.map(({ account }) => budgetLock(account)),
   )
-  yield* run('DELETE FROM budget_blocks WHERE leased_until <= ?', now)
 }
 
 interface AccountChange {

@@ -66,7 +66,8 @@ const RUNS = entity<RunProgress>('runs', {
   bytes: 'bytes',
 })
 
-const PUT_CALL = CALL_ROWS.upsert('call_id')
+/** A call with the same id in another run stays as it is; it may have been added since it was looked for. */
+const PUT_CALL = `${CALL_ROWS.upsert('call_id')} WHERE calls.run = excluded.run`
 const PUT_RUN = RUNS.upsert('run')
 const LIST_CALLS = {
   select: selectCalls('calls'),
@@ -74,7 +75,7 @@ const LIST_CALLS = {
 }
 const LIST_RUNS = { select: `SELECT ${RUNS.columns} FROM runs`, order: 'started_at DESC, run DESC' }
 /** One caller stands for all sessions of a principal: every session has a caller of its own, and there are many. */
-const LIST_CALLERS = `SELECT CASE WHEN caller LIKE 'session:%' THEN '' ELSE caller END AS caller, principal,
+const LIST_CALLERS = `SELECT CASE WHEN SUBSTR(caller, 1, 8) = 'session:' THEN '' ELSE caller END AS caller, principal,
  COUNT(*) AS runs, SUM(calls) AS calls, MAX(ended_at) AS last_at FROM runs WHERE calls > 0
  GROUP BY 1, 2 ORDER BY 5 DESC, 1 LIMIT ?`
 const LIST_SLICES = `SELECT CAST(started_at AS BIGINT) / CAST(? AS BIGINT) AS slice, COUNT(*) AS calls,
@@ -103,20 +104,23 @@ interface NarrowedCalls {
 /** The index over the records of all runs. */
 export const createCallIndex = (search: CallSearch): Repository<CallIndex> => ({
   put: ({ calls, runs }) =>
-    transaction(function* () {
-      const changes: RunChange[] = []
-      for (const entry of calls.map(withoutNul)) {
-        const before = yield* findCall(entry.callId)
-        const call = before ? mergeCall(before, entry) : entry
-        if (call === before) continue
-        const searched = searchedText(call)
-        yield* run(PUT_CALL, ...CALL_ROWS.values({ ...call, failed: isFailure(call.status), searched }))
-        if (!before) yield* search.add(call.callId, searched)
-        else if (searched !== searchedText(before)) yield* search.replace(call.callId, searched)
-        changes.push(changeOf(call, before))
-      }
-      yield* changeRuns([...changes, ...runs.map(progressChange)])
-    }),
+    transaction(
+      function* () {
+        const changes: RunChange[] = []
+        for (const entry of calls.map(withoutNul)) {
+          const before = yield* findCall(entry.callId)
+          const call = before ? mergeCall(before, entry) : entry
+          if (call === before) continue
+          const searched = searchedText(call)
+          yield* run(PUT_CALL, ...CALL_ROWS.values({ ...call, failed: isFailure(call.status), searched }))
+          if (!before) yield* search.add(call.callId, searched)
+          else if (searched !== searchedText(before)) yield* search.replace(call.callId, searched)
+          changes.push(changeOf(call, before))
+        }
+        yield* changeRuns([...changes, ...runs.map(progressChange)])
+      },
+      [...calls, ...runs].map((each) => `calls:${each.run}`),
+    ),
   *position(id) {
     return (yield* findRun(id))?.bytes ?? 0
   },
@@ -165,10 +169,13 @@ export const createCallIndex = (search: CallSearch): Repository<CallIndex> => ({
     }))
   },
   remove: (id) =>
-    transaction(function* () {
-      yield* run('DELETE FROM calls WHERE run = ?', id)
-      yield* run('DELETE FROM runs WHERE run = ?', id)
-    }),
+    transaction(
+      function* () {
+        yield* run('DELETE FROM calls WHERE run = ?', id)
+        yield* run('DELETE FROM runs WHERE run = ?', id)
+      },
+      [`calls:${id}`],
+    ),
   clear: () =>
     transaction(function* () {
       yield* run('DELETE FROM calls')

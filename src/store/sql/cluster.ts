@@ -108,19 +108,22 @@ export function createRunStates(time: () => Work<number>): Repository<RunStore> 
   return {
     find,
     lease: (id, { owner, principal }) =>
-      transaction(function* () {
-        for (;;) {
-          const now = yield* time()
-          const first = { run: id, principal, owner, epoch: 1, leasedAt: now, taintedBy: [], wasCleared: false }
-          if ((yield* run(ADD, ...RUNS.values(first))) === 1) return first
-          const state = yield* found(id)
-          if (state.owner === owner && (yield* run(RENEW, now, id, owner, state.epoch)) === 1)
-            return { ...state, leasedAt: now }
-          const isHeld = state.owner !== undefined && state.owner !== owner
-          if (isHeld && (yield* get(IS_ALIVE, state.owner, now - PROCESS_DEAD_MS))) return state
-          if (yield* take(state, owner, now)) return { ...state, owner, epoch: state.epoch + 1, leasedAt: now }
-        }
-      }),
+      transaction(
+        function* () {
+          for (;;) {
+            const now = yield* time()
+            const first = { run: id, principal, owner, epoch: 1, leasedAt: now, taintedBy: [], wasCleared: false }
+            if ((yield* run(ADD, ...RUNS.values(first))) === 1) return first
+            const state = yield* found(id)
+            if (state.owner === owner && (yield* run(RENEW, now, id, owner, state.epoch)) === 1)
+              return { ...state, leasedAt: now }
+            const isHeld = state.owner !== undefined && state.owner !== owner
+            if (isHeld && (yield* get(IS_ALIVE, state.owner, now - PROCESS_DEAD_MS))) return state
+            if (yield* take(state, owner, now)) return { ...state, owner, epoch: state.epoch + 1, leasedAt: now }
+          }
+        },
+        [runLock(id)],
+      ),
     *renew(id, { owner, epoch }) {
       const now = yield* time()
       return (yield* run(RENEW, now, id, owner, epoch)) === 1
@@ -129,10 +132,13 @@ export function createRunStates(time: () => Work<number>): Repository<RunStore> 
       yield* run(RELEASE, id, owner, epoch)
     },
     own: (id, principal) =>
-      transaction(function* () {
-        yield* run(ADD, ...RUNS.values({ run: id, principal, epoch: 0, taintedBy: [], wasCleared: false }))
-        return yield* found(id)
-      }),
+      transaction(
+        function* () {
+          yield* run(ADD, ...RUNS.values({ run: id, principal, epoch: 0, taintedBy: [], wasCleared: false }))
+          return yield* found(id)
+        },
+        [runLock(id)],
+      ),
     *taint(id, sources, held?: RunLease) {
       const list = JSON.stringify(sources)
       if (held) return (yield* run(TAINT_HELD, list, list, id, held.owner, held.epoch)) === 1
@@ -157,6 +163,10 @@ export const settings: Repository<SettingStore> = {
     const { value } = yield* one<{ readonly value: string }>('SELECT value FROM cluster_settings WHERE name = ?', name)
     return new Uint8Array(Buffer.from(value, 'base64'))
   },
+}
+
+function runLock(id: string): string {
+  return `run-state:${id}`
 }
 
 function* find(id: string): Work<StoredRun | undefined> {

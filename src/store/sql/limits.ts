@@ -68,16 +68,19 @@ export const budgets: Repository<BudgetStore> = {
   *reserve(accounts, cost) {
     if (accounts.length === 0) return { ok: true, used: [] }
     const amount = amountOf(cost)
-    return yield* transaction(function* (): Work<BudgetOutcome> {
-      for (const { account, limits } of accounts) {
-        const before = yield* usageOf(account)
-        if (!hasRoom(limits, before, amount)) return { ok: false, account, used: before }
-      }
-      const used: Usage[] = []
-      for (const { account, expiresAt } of accounts)
-        used.push(toUsage(yield* get(COUNT_CALL, account, amount, expiresAt)))
-      return { ok: true, used }
-    })
+    return yield* transaction(
+      function* (): Work<BudgetOutcome> {
+        for (const { account, limits } of accounts) {
+          const before = yield* usageOf(account)
+          if (!hasRoom(limits, before, amount)) return { ok: false, account, used: before }
+        }
+        const used: Usage[] = []
+        for (const { account, expiresAt } of accounts)
+          used.push(toUsage(yield* get(COUNT_CALL, account, amount, expiresAt)))
+        return { ok: true, used }
+      },
+      accounts.map(({ account }) => budgetLock(account)),
+    )
   },
   *settle(accounts, { wallMs, bytes }) {
     if (accounts.length === 0) return []
@@ -86,14 +89,14 @@ export const budgets: Repository<BudgetStore> = {
       for (const account of accounts)
         used.push(toUsage(yield* get(SETTLE_CALL, amountOf(wallMs), amountOf(bytes), account)))
       return used
-    })
+    }, accounts.map(budgetLock))
   },
   *release(accounts, cost) {
     const amount = amountOf(cost)
     if (accounts.length === 0) return
     yield* transaction(function* () {
       for (const account of accounts) yield* run(RELEASE_CALL, amount, amount, account)
-    })
+    }, accounts.map(budgetLock))
   },
   used: usageOf,
   *forget(account) {
@@ -131,7 +134,10 @@ const PUT_LEVEL = `INSERT INTO rates (bucket, ${LEVELS.columns}, full_at) VALUES
 export const rates: Repository<RateStore> = {
   *take(buckets, now, tokens = 1) {
     if (buckets.length === 0) return { ok: true }
-    return yield* transaction(() => take(buckets, now, tokens))
+    return yield* transaction(
+      () => take(buckets, now, tokens),
+      buckets.map(({ bucket }) => `rate:${bucket}`),
+    )
   },
 }
 
@@ -182,6 +188,11 @@ export function waitTime({ perSecond }: RateBucket, { tokens }: BucketLevel, wan
 export function fullAt({ perSecond, burst }: RateBucket, { tokens, filledAt }: BucketLevel): number {
   const at = filledAt + Math.ceil(((Math.max(1, burst) - tokens) / perSecond) * 1000)
   return at < Number.MAX_SAFE_INTEGER ? at : Number.MAX_SAFE_INTEGER
+}
+
+/** The lock of an account. */
+export function budgetLock(account: string): string {
+  return `budget:${account}`
 }
 
 function* findKey(key: string): Work<KeyState | undefined> {

@@ -17,6 +17,7 @@ import {
   all,
   bind,
   type Driver,
+  dialect,
   entity,
   get,
   pageSize,
@@ -109,31 +110,36 @@ export function emptyAtFirst<Parts extends Partial<StoreParts>>(parts: Parts, is
 
 /** Deletes what has expired, in all tables. */
 export function sweep(now: number): Work<void> {
-  return transaction(function* () {
-    yield* run(`DELETE FROM idempotency_keys WHERE expires_at <= ? AND state = 'finished'`, now)
-    yield* sweepBlocks(now)
-    yield* run('DELETE FROM budgets WHERE expires_at <= ?', now)
-    yield* run('DELETE FROM rates WHERE full_at <= ?', now)
-    yield* run('DELETE FROM grants WHERE expires_at <= ?', now)
-    yield* run('DELETE FROM sessions WHERE expires_at <= ?', now)
-    yield* run('DELETE FROM slots WHERE leased_until <= ?', now)
-    const longAgo = now - APPROVAL_AGE_MS
-    yield* run(`DELETE FROM asks WHERE expires_at < ? OR (asked_at < ? AND state <> 'waiting')`, longAgo, longAgo)
-    yield* run('DELETE FROM events WHERE created_at < ?', now - EVENT_AGE_MS)
-    yield* run('DELETE FROM user_texts WHERE added_at < ?', now - USER_TEXT_AGE_MS)
-    yield* run('DELETE FROM processes WHERE seen_at < ?', now - PROCESS_AGE_MS)
-    yield* sweepBlobs(now)
-    for (const { sweep: sweepFeature } of featureStores) if (sweepFeature) yield* sweepFeature(now)
-  })
+  return transaction(
+    function* () {
+      yield* run(`DELETE FROM idempotency_keys WHERE expires_at <= ? AND state = 'finished'`, now)
+      yield* sweepBlocks(now)
+      yield* run('DELETE FROM budgets WHERE expires_at <= ?', now)
+      yield* run('DELETE FROM rates WHERE full_at <= ?', now)
+      yield* run('DELETE FROM grants WHERE expires_at <= ?', now)
+      yield* run('DELETE FROM sessions WHERE expires_at <= ?', now)
+      yield* run('DELETE FROM slots WHERE leased_until <= ?', now)
+      const longAgo = now - APPROVAL_AGE_MS
+      yield* run(`DELETE FROM asks WHERE expires_at < ? OR (asked_at < ? AND state <> 'waiting')`, longAgo, longAgo)
+      yield* run('DELETE FROM events WHERE created_at < ?', now - EVENT_AGE_MS)
+      yield* run('DELETE FROM user_texts WHERE added_at < ?', now - USER_TEXT_AGE_MS)
+      yield* run('DELETE FROM processes WHERE seen_at < ?', now - PROCESS_AGE_MS)
+      yield* sweepBlobs(now)
+      for (const { sweep: sweepFeature } of featureStores) if (sweepFeature) yield* sweepFeature(now)
+    },
+    ['sweep'],
+  )
 }
 
 const JOBS = entity<Job>('jobs', { id: 'id', kind: 'kind', body: 'body', dueAt: 'due_at', attempts: 'attempts' })
 const IS_DUE = 'SELECT 1 FROM jobs WHERE kind = ? AND due_at <= ? AND leased_until <= ? LIMIT 1'
-const TAKE = `UPDATE jobs SET owner = ?, leased_until = ?, attempts = attempts + 1
+/** In PostgreSQL, jobs that another process takes at this moment are left to it. */
+const take = (skip: string) => `UPDATE jobs SET owner = ?, leased_until = ?, attempts = attempts + 1
  WHERE leased_until <= ? AND id = (
-   SELECT id FROM jobs WHERE kind = ? AND due_at <= ? AND leased_until <= ? ORDER BY due_at, id LIMIT 1
+   SELECT id FROM jobs WHERE kind = ? AND due_at <= ? AND leased_until <= ? ORDER BY due_at, id LIMIT 1${skip}
  )
  RETURNING ${JOBS.columns}`
+const TAKE = { sqlite: take(''), postgres: take(' FOR UPDATE SKIP LOCKED') }
 
 /** Jobs. */
 const jobs: Repository<JobStore> = {
@@ -146,7 +152,8 @@ const jobs: Repository<JobStore> = {
   *take({ kind, owner, now, leaseMs }) {
     // Workers ask again and again; while nothing is due they must not take turns at writing.
     if (!(yield* get(IS_DUE, kind, now, now))) return undefined
-    const row = yield* transaction(() => get(TAKE, owner, now + leaseMs, now, kind, now, now))
+    const sql = TAKE[yield* dialect()]
+    const row = yield* transaction(() => get(sql, owner, now + leaseMs, now, kind, now, now), [])
     return row ? JOBS.read(row) : undefined
   },
   *finish(id) {
@@ -248,10 +255,13 @@ const DROP_OLDEST_TEXTS = `DELETE FROM user_texts WHERE run = ? AND seq < (
 /** What users said. */
 const userTexts: Repository<UserTextStore> = {
   add: (id, text, { maxChars, at }) =>
-    transaction(function* () {
-      yield* run(ADD_TEXT, id, text.slice(0, maxChars), at, id)
-      yield* run(DROP_OLDEST_TEXTS, id, id, maxChars)
-    }),
+    transaction(
+      function* () {
+        yield* run(ADD_TEXT, id, text.slice(0, maxChars), at, id)
+        yield* run(DROP_OLDEST_TEXTS, id, id, maxChars)
+      },
+      [`user-texts:${id}`],
+    ),
   *list(id) {
     const rows = yield* all('SELECT body FROM user_texts WHERE run = ? ORDER BY seq', id)
     return rows.map((row) => String((row as { readonly body: unknown }).body))
@@ -280,19 +290,25 @@ const LIST_HEADS_OF_RUN = `SELECT ${HEADS.columns} FROM run_heads WHERE run = ? 
 /** The heads of run records. */
 const heads: Repository<HeadStore> = {
   put: ({ run: id, opening, seq, hash, at }, continues) =>
-    transaction(function* () {
-      if (continues) yield* run(DROP_CONTINUED, id, continues.seq, continues.hash, opening)
-      yield* run(PUT_HEAD, id, opening, seq, hash, at)
-    }),
+    transaction(
+      function* () {
+        if (continues) yield* run(DROP_CONTINUED, id, continues.seq, continues.hash, opening)
+        yield* run(PUT_HEAD, id, opening, seq, hash, at)
+      },
+      [`heads:${id}`],
+    ),
   *list({ run: id } = {}) {
     const rows = yield* id === undefined ? all(LIST_HEADS) : all(LIST_HEADS_OF_RUN, id)
     return rows.map((row) => HEADS.read(row))
   },
   remove: (id, { by, at }) =>
-    transaction(function* () {
-      if ((yield* run(MARK_REMOVED, by, id)) > 0) return
-      // The removal of a run without a head is on record, too.
-      const removed = HEADS.values({ run: id, opening: '', seq: 0, hash: '', at, removedBy: by })
-      yield* run(`${HEADS.insert} ON CONFLICT (run, opening) DO NOTHING`, ...removed)
-    }),
+    transaction(
+      function* () {
+        if ((yield* run(MARK_REMOVED, by, id)) > 0) return
+        // The removal of a run without a head is on record, too.
+        const removed = HEADS.values({ run: id, opening: '', seq: 0, hash: '', at, removedBy: by })
+        yield* run(`${HEADS.insert} ON CONFLICT (run, opening) DO NOTHING`, ...removed)
+      },
+      [`heads:${id}`],
+    ),
 }

@@ -51,17 +51,20 @@ function advance(count: number): string {
 /** The shared records of runs. */
 export const segments: Repository<SegmentStore> = {
   append: (added) =>
-    transaction(function* () {
-      const outcomes = new Map<NewSegment, SegmentOutcome>()
-      // One round for all runs; only several segments of one run take several.
-      for (let rest = [...added]; rest.length > 0; ) {
-        const seen = new Set<string>()
-        const round = rest.filter(({ run: id }) => !seen.has(id) && seen.add(id))
-        yield* appendOnce(round, outcomes)
-        rest = rest.filter((segment) => !outcomes.has(segment))
-      }
-      return added.map((segment) => outcomes.get(segment)!)
-    }),
+    transaction(
+      function* () {
+        const outcomes = new Map<NewSegment, SegmentOutcome>()
+        // One round for all runs; only several segments of one run take several.
+        for (let rest = [...added]; rest.length > 0; ) {
+          const seen = new Set<string>()
+          const round = rest.filter(({ run: id }) => !seen.has(id) && seen.add(id))
+          yield* appendOnce(round, outcomes)
+          rest = rest.filter((segment) => !outcomes.has(segment))
+        }
+        return added.map((segment) => outcomes.get(segment)!)
+      },
+      added.map(({ run: id }) => segmentsLock(id)),
+    ),
   *heads({ run: id } = {}) {
     const rows = yield* id === undefined ? all(LIST_HEADS) : all(FIND_HEAD, id)
     return rows.map((row) => HEADS.read(row))
@@ -71,24 +74,34 @@ export const segments: Repository<SegmentStore> = {
     return rows.map((row) => withoutRun(SEGMENTS.read(row)))
   },
   move: (id, { first, last, object }) =>
-    transaction(function* () {
-      const found = (yield* all(IN_RANGE, id, first, last)).map((row) => SEGMENTS.read(row))
-      const end = found.at(-1)
-      if (found[0]?.first !== first || end?.last !== last || !isContiguous(found)) return false
-      yield* run(DROP_MOVED, id, first, last)
-      yield* run(MOVE, last, end.hash, end.epoch, object, id, first)
-      return true
-    }),
+    transaction(
+      function* () {
+        const found = (yield* all(IN_RANGE, id, first, last)).map((row) => SEGMENTS.read(row))
+        const end = found.at(-1)
+        if (found[0]?.first !== first || end?.last !== last || !isContiguous(found)) return false
+        yield* run(DROP_MOVED, id, first, last)
+        yield* run(MOVE, last, end.hash, end.epoch, object, id, first)
+        return true
+      },
+      [segmentsLock(id)],
+    ),
   remove: (id) =>
-    transaction(function* () {
-      const objects = yield* all<{ readonly object: string }>(
-        'SELECT object FROM segments WHERE run = ? AND object IS NOT NULL',
-        id,
-      )
-      yield* run('DELETE FROM segments WHERE run = ?', id)
-      yield* run(FORGET_HEAD, id)
-      return objects.map(({ object }) => object)
-    }),
+    transaction(
+      function* () {
+        const objects = yield* all<{ readonly object: string }>(
+          'SELECT object FROM segments WHERE run = ? AND object IS NOT NULL',
+          id,
+        )
+        yield* run('DELETE FROM segments WHERE run = ?', id)
+        yield* run(FORGET_HEAD, id)
+        return objects.map(({ object }) => object)
+      },
+      [segmentsLock(id)],
+    ),
+}
+
+function segmentsLock(id: string): string {
+  return `segments:${id}`
 }
 
 /** At most one segment of each run. */
@@ -185,24 +198,30 @@ export const blobs: Repository<BlobStore> = {
     yield* run(ADD_PART, upload, number, content, at)
   },
   add: ({ run: id, at, ...blob }) =>
-    transaction(function* () {
-      const insert = `${BLOBS.insert} ON CONFLICT (hash) DO NOTHING`
-      // Content may appear or be removed between two statements.
-      for (;;) {
-        if ((yield* run(TOUCH, at, blob.hash)) === 1) {
-          yield* run(REMOVE_OTHER_PARTS, blob.upload, blob.hash, blob.upload)
-          break
+    transaction(
+      function* () {
+        const insert = `${BLOBS.insert} ON CONFLICT (hash) DO NOTHING`
+        // Content may appear or be removed between two statements.
+        for (;;) {
+          if ((yield* run(TOUCH, at, blob.hash)) === 1) {
+            yield* run(REMOVE_OTHER_PARTS, blob.upload, blob.hash, blob.upload)
+            break
+          }
+          if ((yield* run(insert, ...BLOBS.values({ ...blob, usedAt: at }))) === 1) break
         }
-        if ((yield* run(insert, ...BLOBS.values({ ...blob, usedAt: at }))) === 1) break
-      }
-      yield* run(ADD_USE, id, blob.hash)
-    }),
+        yield* run(ADD_USE, id, blob.hash)
+      },
+      [`blob:${blob.hash}`],
+    ),
   use: (hash, { run: id, at }) =>
-    transaction(function* () {
-      if ((yield* run(TOUCH, at, hash)) === 0) return false
-      yield* run(ADD_USE, id, hash)
-      return true
-    }),
+    transaction(
+      function* () {
+        if ((yield* run(TOUCH, at, hash)) === 0) return false
+        yield* run(ADD_USE, id, hash)
+        return true
+      },
+      [`blob:${hash}`],
+    ),
   *find(hash, id) {
     const row = yield* get(FIND_BLOB, hash, id)
     if (!row) return undefined
@@ -227,11 +246,14 @@ function* removeUnused(before: number, limit: number): Work<string[]> {
   const unused = (yield* all(LIST_UNUSED, before, pageSize(limit))).map((row) => BLOBS.read(row))
   const objects: string[] = []
   for (const { hash, upload, object } of unused) {
-    const isRemoved = yield* transaction(function* () {
-      if ((yield* run(REMOVE_BLOB, hash, upload, before)) === 0) return false
-      yield* run(REMOVE_PARTS, upload)
-      return true
-    })
+    const isRemoved = yield* transaction(
+      function* () {
+        if ((yield* run(REMOVE_BLOB, hash, upload, before)) === 0) return false
+        yield* run(REMOVE_PARTS, upload)
+        return true
+      },
+      [`blob:${hash}`],
+    )
     if (isRemoved && object !== undefined) objects.push(object)
   }
   return objects

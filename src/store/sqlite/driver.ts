@@ -1,5 +1,6 @@
 import { type Awaitable, ToolError } from '../../core/index.ts'
 import type { Bindable, Driver, Queries, SqlValue } from '../../core/sql/index.ts'
+import { assertNoNul } from '../sql/values.ts'
 import type { SqliteDatabase, SqliteStatement } from './database.ts'
 
 /** What a driver needs from its owner. */
@@ -25,6 +26,7 @@ export class SqliteDriver implements Driver {
   readonly #statements = new Map<string, SqliteStatement>()
   /** Without `transaction`, so that work in a transaction does not begin another. */
   readonly #queries: Queries = {
+    dialect: 'sqlite',
     all: (sql, values) => this.all(sql, values),
     get: (sql, values) => this.get(sql, values),
     run: (sql, values) => this.run(sql, values),
@@ -166,14 +168,6 @@ function toSqlValues(values: readonly Bindable[]): SqlValue[] {
     if (typeof value === 'string') assertNoNul(value)
     return value ?? null
   })
-}
-
-/** SQLite would end a text at its first NUL, and two different keys would be one. */
-function assertNoNul(text: string): void {
-  if (text.includes('\0'))
-    throw new ToolError('INPUT_SCHEMA_INVALID', 'Text in the store must not contain a NUL character.', {
-      hint: 'Leave the character U+0000 out of names, keys and texts.',
-    })
 }
 
 function closed(): ToolError {

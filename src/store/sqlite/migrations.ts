@@ -1,4 +1,6 @@
+import type { Migrations, Queries } from '../../core/sql/index.ts'
 import { featureStores } from '../../features/generated/stores/index.ts'
+import { POSTGRES_CALL_SEARCH } from '../postgres/call-search.ts'
 import { BUDGET_BLOCKS } from '../sql/budget-blocks.ts'
 import { CALL_SEARCH } from './call-search.ts'
 
@@ -290,28 +292,44 @@ CREATE INDEX blob_uses_hash ON blob_uses (hash);
 `
 
 /** Our own steps by version; features have theirs. */
-const OWN: Readonly<Record<number, string>> = {
+const OWN: Migrations = {
   1: KEYS_BUDGETS_RATES,
   2: ASKS_GRANTS,
   3: TOKENS_SESSIONS,
   4: JOBS_SLOTS_NOTES,
-  5: CALLS,
+  // The end of a run is the start of a call and its duration, which has fractions.
+  5: { sqlite: CALLS, postgres: CALLS.replace('ended_at BIGINT', 'ended_at DOUBLE PRECISION') },
   6: EVENTS,
   7: ASK_INDEXES,
   13: RUN_HEADS,
   14: RUN_PRINCIPALS,
   15: CALL_REQUESTS,
-  16: CALL_SEARCH,
+  16: { sqlite: CALL_SEARCH, postgres: POSTGRES_CALL_SEARCH },
   17: USER_TEXTS,
   20: CLUSTER,
   21: SHARED_RECORDS,
   23: BUDGET_BLOCKS,
 }
 
-/** The steps from an empty file to the current version, in order; a released step is never changed. */
-export const MIGRATIONS: readonly string[] = inOrder([OWN, ...featureStores.map(({ migrations }) => migrations)])
+const SOURCES: readonly Migrations[] = [OWN, ...featureStores.map(({ migrations }) => migrations)]
 
-function inOrder(sources: readonly Readonly<Record<number, string>>[]): string[] {
-  const latest = Math.max(...sources.flatMap((source) => Object.keys(source).map(Number)))
-  return Array.from({ length: latest }, (_, index) => sources.map((source) => source[index + 1] ?? '').join(''))
+/** The steps from an empty file to the current version, in order; a released step is never changed. */
+export const MIGRATIONS: readonly string[] = stepsFor('sqlite')
+
+/** The same versions for PostgreSQL. */
+export const POSTGRES_MIGRATIONS: readonly string[] = stepsFor('postgres').map(toPostgres)
+
+function stepsFor(dialect: Queries['dialect']): string[] {
+  const latest = Math.max(...SOURCES.flatMap((source) => Object.keys(source).map(Number)))
+  return Array.from({ length: latest }, (_, index) =>
+    SOURCES.map((source) => {
+      const step = source[index + 1] ?? ''
+      return typeof step === 'string' ? step : step[dialect]
+    }).join(''),
+  )
+}
+
+/** Text is ordered by its bytes, as SQLite does, in whatever language the database is. */
+function toPostgres(step: string): string {
+  return step.replaceAll(/\bTEXT\b(?!\[)/g, 'TEXT COLLATE "C"').replaceAll(/\bBLOB\b/g, 'BYTEA')
 }

@@ -106,7 +106,7 @@ describe('notes that were found', () => {
 
 /** Chooses notes without a database. */
 function choose(...values: Parameters<typeof chooseNotes>): NoteChoice {
-  const queries = { all: () => [], get: () => undefined, run: () => 0 }
+  const queries = { dialect: 'sqlite' as const, all: () => [], get: () => undefined, run: () => 0 }
   return perform(queries, chooseNotes(...values)) as NoteChoice
 }
 

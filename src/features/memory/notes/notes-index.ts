@@ -1,13 +1,8 @@
-import { all, run, type Work } from '../../../core/sql/index.ts'
+import { all, dialect, run, type Work } from '../../../core/sql/index.ts'
 import { foldTag } from './note-ranking.ts'
 
-/**
- * What only SQLite has: full-text search with FTS5, and vectors. Words are split and folded before they come here, so that
- * every database finds the same; FTS5 keeps them as they are. Each word is kept twice: prefixed with the number of its
- * scope, so that a search reads nothing of other scopes, and with 0 for the owner, who searches all scopes.
- */
-export const NOTE_INDEX = `
-CREATE VIRTUAL TABLE memory_words USING fts5(words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
+/** The vectors of notes. */
+const VECTORS_TABLE = `
 CREATE TABLE memory_vectors (
   seq BIGINT PRIMARY KEY,
   scope TEXT NOT NULL,
@@ -16,13 +11,41 @@ CREATE TABLE memory_vectors (
 CREATE INDEX memory_vectors_scope ON memory_vectors (scope, seq);
 `
 
+/**
+ * The words of notes: FTS5 in SQLite, an index of arrays in PostgreSQL. Words are split and folded before they come here,
+ * so that every database finds the same; FTS5 keeps them as they are. Each word is kept twice: prefixed with the number of
+ * its scope, so that a search reads nothing of other scopes, and with 0 for the owner, who searches all scopes.
+ */
+export const NOTE_INDEX = {
+  sqlite: `
+CREATE VIRTUAL TABLE memory_words USING fts5(words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
+${VECTORS_TABLE}`,
+  postgres: `
+CREATE TABLE memory_words (
+  seq BIGINT PRIMARY KEY,
+  words TEXT[] NOT NULL
+);
+CREATE INDEX memory_words_words ON memory_words USING gin (words);
+${VECTORS_TABLE}`,
+}
+
 /** The number that stands for all scopes. */
 export const ALL_SCOPES = 0
 const SCOPE_DIGITS = 7
 /** Occurs in no word, and the tokenizer of FTS5 does not split at it. */
 const TAG_MARK = '§'
 
-const FIND = 'SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?'
+/** Statements that differ; no word contains a space. */
+const SQLITE = {
+  insert: 'INSERT INTO memory_words (rowid, words) VALUES (?, ?)',
+  remove: 'DELETE FROM memory_words WHERE rowid = ?',
+  find: 'SELECT rowid AS seq FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?',
+}
+const POSTGRES = {
+  insert: `INSERT INTO memory_words (seq, words) VALUES (?, string_to_array(?, ' '))`,
+  remove: 'DELETE FROM memory_words WHERE seq = ?',
+  hasAny: `words && string_to_array(?, ' ')`,
+}
 const VECTORS = 'SELECT seq, vector FROM memory_vectors ORDER BY seq DESC LIMIT ?'
 const VECTORS_OF_SCOPE = 'SELECT seq, vector FROM memory_vectors WHERE scope = ? ORDER BY seq DESC LIMIT ?'
 
@@ -54,8 +77,9 @@ export function* findWords(
   most: number,
 ): Work<readonly number[]> {
   if (scopes.length === 0) return []
-  const match = groups.map((words) => `(${anyOf(scopes, words)})`).join(' AND ')
-  return (yield* all<{ rowid: number }>(FIND, match, most)).map(({ rowid }) => rowid)
+  const scoped = groups.map((words) => scopes.flatMap((scope) => words.map((word) => scopedWord(scope, word))))
+  const rows = (yield* isPostgres()) ? yield* findInArrays(scoped, most) : yield* findInFts(scoped, most)
+  return rows.map(({ seq }) => seq)
 }
 
 /** Adds the words and tags of a note, and its vector if it has one. */
@@ -63,7 +87,7 @@ export function* addToIndex(note: IndexedNote): Work<void> {
   const { seq, scope, scopeNumber, words, tags, vector } = note
   const terms = [...words, ...tags.map(tagWord)]
   const scoped = [scopeNumber, ALL_SCOPES].flatMap((number) => terms.map((word) => scopedWord(number, word)))
-  yield* run('INSERT INTO memory_words (rowid, words) VALUES (?, ?)', seq, scoped.join(' '))
+  yield* run((yield* isPostgres()) ? POSTGRES.insert : SQLITE.insert, seq, scoped.join(' '))
   if (vector)
     yield* run(
       'INSERT INTO memory_vectors (seq, scope, vector) VALUES (?, ?, ?)',
@@ -73,7 +97,7 @@ export function* addToIndex(note: IndexedNote): Work<void> {
 
 /** Removes a note. */
 export function* removeFromIndex(seq: number): Work<void> {
-  yield* run('DELETE FROM memory_words WHERE rowid = ?', seq)
+  yield* run((yield* isPostgres()) ? POSTGRES.remove : SQLITE.remove, seq)
   yield* run('DELETE FROM memory_vectors WHERE seq = ?', seq)
 }
 
@@ -90,9 +114,24 @@ export function tagWord(tag: string): string {
   return TAG_MARK + foldTag(tag).replace(/[^\p{L}\p{N}\p{M}]/gu, TAG_MARK)
 }
 
+function* isPostgres(): Work<boolean> {
+  return (yield* dialect()) === 'postgres'
+}
+
+interface FoundRow {
+  readonly seq: number
+}
+
 /** In quotes, so that no word is read as syntax. */
-function anyOf(scopes: readonly number[], words: readonly string[]): string {
-  return scopes.flatMap((scope) => words.map((word) => `"${scopedWord(scope, word)}"`)).join(' OR ')
+function findInFts(groups: readonly (readonly string[])[], most: number): Work<FoundRow[]> {
+  const match = groups.map((words) => `(${words.map((word) => `"${word}"`).join(' OR ')})`).join(' AND ')
+  return all(SQLITE.find, match, most)
+}
+
+function findInArrays(groups: readonly (readonly string[])[], most: number): Work<FoundRow[]> {
+  const where = groups.map(() => POSTGRES.hasAny).join(' AND ')
+  const find = `SELECT seq FROM memory_words WHERE ${where} ORDER BY seq DESC LIMIT ?`
+  return all(find, ...groups.map((words) => words.join(' ')), most)
 }
 
 function scopedWord(scope: number, word: string): string {
