@@ -236,5 +236,5 @@ export type {
 } from './core/index.ts'
 
 // The store.
-export { createMemoryStore, openStore } from './store/index.ts'
+export { createMemoryStore, openPostgresStore, openStore } from './store/index.ts'
 export type { Store } from './core/index.ts'

@@ -1,0 +1,106 @@
+import { type Store, ToolError } from '../core/index.ts'
+import { bind, perform } from '../core/sql/index.ts'
+import { postgresCallSearch } from './postgres/call-search.ts'
+import type { PostgresTls } from './postgres/connect.ts'
+import { PostgresDatabase } from './postgres/database.ts'
+import type { PostgresDriver } from './postgres/driver.ts'
+import { migrateSchema } from './postgres/schema.ts'
+import { createEvents } from './sql/events.ts'
+import { bindAll, createRepositories, sweep } from './sql/repositories.ts'
+
+/** Options of `openPostgresStore`. */
+export interface PostgresStoreOptions {
+  /** Name of the schema that holds the tables; stores in different schemas share nothing. Default: `tool_hub`. */
+  readonly schema?: string
+  /** Maximum number of connections, in addition to the one that waits for notices. Default: 10. */
+  readonly pool?: number
+  /**
+   * TLS to the server; `false` turns it off. Default: what `sslmode` and `sslrootcert` in the URL say; without them, none
+   * to this machine, and TLS with a verified certificate to any other.
+   */
+  readonly tls?: PostgresTls | false
+  /** How long a statement may take, including the time it waits for locks. Default: 10 s. */
+  readonly statementTimeoutMs?: number
+  /** How long to wait for a connection. Default: 5 s. */
+  readonly connectTimeoutMs?: number
+  /** Whether statements are kept prepared on the server; turn it off for a pooler that does not support it. Default: true. */
+  readonly prepare?: boolean
+  /** How often to look for events of other processes that no notice has announced. Default: every second. */
+  readonly pollMs?: number
+  /** Dates events whose cause has no time of its own. Default: the clock of the machine. */
+  readonly now?: () => number
+}
+
+/**
+ * A store in PostgreSQL, shared by the processes of many machines. It connects at its first use, creates its tables in a
+ * new schema, and needs the package `pg`.
+ * @param url For example `postgres://user:password@db.example/hub`.
+ */
+export function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Store {
+  const database = openDatabase(url, options)
+  const { now = Date.now } = options
+  return createPostgresStore(database.driver, { now, check: () => database.check() })
+}
+
+/** Takes the tables of a store to the version of this tool-hub; returns the versions before and after. */
+export async function migratePostgres(
+  url: string,
+  options: PostgresStoreOptions = {},
+): Promise<{ readonly from: number; readonly to: number }> {
+  const database = openDatabase(url, options)
+  try {
+    return await database.withSession(migrateSchema)
+  } finally {
+    await database.driver.close()
+  }
+}
+
+function openDatabase(url: string, options: PostgresStoreOptions): PostgresDatabase {
+  const {
+    schema = 'tool_hub',
+    pool = 10,
+    tls,
+    statementTimeoutMs = 10_000,
+    connectTimeoutMs = 5_000,
+    prepare = true,
+    pollMs = 1_000,
+  } = options
+  const limits = { pool, statementTimeoutMs, connectTimeoutMs, pollMs }
+  return new PostgresDatabase({ url, schema, tls, isPrepared: prepare, ...limits })
+}
+
+const WRITE_CHECK = `INSERT INTO counters (name, value) VALUES ('check', 1)
+ ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`
+
+/** The store on a driver whose database has the current version. */
+export function createPostgresStore(
+  driver: PostgresDriver,
+  { now, check }: { readonly now: () => number; check(): Promise<void> },
+): Store {
+  const events = createEvents(driver)
+  const repositories = createRepositories({ events, search: postgresCallSearch, now })
+  const { budgets, rates, calls } = repositories
+  return {
+    ...bindAll(driver, repositories),
+    // What a failure of the server may undo: a moment of usage, and an index that can be rebuilt.
+    budgets: bind(driver.unsynced, budgets),
+    rates: bind(driver.unsynced, rates),
+    calls: bind(driver.unsynced, calls),
+    events: { append: events.append, watch: events.watch },
+    async check() {
+      await check()
+      await driver.run(WRITE_CHECK)
+      await driver.run(`DELETE FROM counters WHERE name = 'check'`)
+    },
+    backup: async () => {
+      throw new ToolError('CONFIG_INVALID', 'A store in PostgreSQL is not a file that can be copied.', {
+        hint: 'Use pg_dump, or tool-hub store copy.',
+      })
+    },
+    sweep: (time) => perform(driver, sweep(time)),
+    async close() {
+      events.close()
+      await driver.close()
+    },
+  }
+}
