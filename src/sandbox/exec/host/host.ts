@@ -41,13 +41,13 @@ function runtimeFolder(): string {
 }
 
 function isOurs(path: string, uid: number | undefined): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  if (!stats?.isDirectory() || stats.uid !== uid || (stats.mode & 0o022) !== 0) return false
   try {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (!stats?.isDirectory() || stats.uid !== uid || (stats.mode & 0o022) !== 0) return false
     accessSync(path, constants.W_OK)
     return true
   } catch {
-    // Mounted read-only, as in some containers.
+    // Mounted read-only, as in some containers, or hidden, as by ProtectHome of systemd.
     return false
   }
 }
