@@ -1,6 +1,14 @@
 import type { CallEvent, ToolResult } from '../core/index.ts'
 import { featureClients } from '../features/generated/client/index.ts'
-import type { AuditReport, Health, Me, ServiceEvent, ServiceRequests, ToolEntry } from '../protocol/index.ts'
+import type {
+  AuditReport,
+  ClusterState,
+  Health,
+  Me,
+  ServiceEvent,
+  ServiceRequests,
+  ToolEntry,
+} from '../protocol/index.ts'
 import type { ClientOptions, ConnectOptions, RemoteCallOptions, ToolMap } from './client-options.ts'
 import { readSse, reconnectDelayMs, waitFor } from './follow-events.ts'
 import { ApiError, HttpRequests } from './http-requests.ts'
@@ -140,6 +148,11 @@ export class HubClient<T extends ToolMap = ToolMap> extends FeatureClients imple
   /** The health of the service: rates, failures, budgets, sandbox, servers; needs the scope `read`. */
   health(): Promise<Health> {
     return this.#http.json('GET', '/v1/health')
+  }
+
+  /** The processes that share the store of the service, their leases and queues; needs the scope `read`. */
+  cluster(): Promise<ClusterState> {
+    return this.#http.json('GET', '/v1/cluster')
   }
 
   /** The principal of this client, and its scopes. */

@@ -12,6 +12,7 @@ export type {
   CallBody as CallRequest,
   CallDetail,
   CallEntry,
+  ClusterState,
   FileChangeEntry as FileChange,
   GrantEntry,
   Health,

@@ -32,6 +32,7 @@ export {
   toolQuery,
   toolResult,
 } from './calls.ts'
+export { type ClusterState, clusterState } from './cluster.ts'
 export { type ClientMessage, clientMessage, type ServerMessage } from './messages.ts'
 export {
   explainRequest,

@@ -13,6 +13,7 @@ import { createPrincipalLookup, createTokenManager, type StoredTokenManager } fr
 import { ConfigReload, refusedMessage, restartMessage } from './config-reload.ts'
 import type { Service } from './service.ts'
 import { createCallHistory } from './services/call-history.ts'
+import { describeCluster } from './services/cluster-state.ts'
 import { createEventHub } from './services/event-hub.ts'
 import { DiskUse, describeHealth } from './services/health.ts'
 import { listPrincipals } from './services/list-principals.ts'
@@ -112,13 +113,15 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     },
     checkRecords: () => checkRecords(runsFolder),
     async metrics() {
-      const own = { health: await service.health(), decisions, store, now: clock.now() }
+      const cluster = hub.cluster && (await service.cluster().catch(() => undefined))
+      const own = { health: await service.health(), decisions, store, cluster, now: clock.now() }
       return `${await hub.metrics()}${await serviceMetrics(own)}`
     },
     async principals() {
       await indexer.flush()
       return listPrincipals({ store, tokens: await tokens.list(), now: clock.now() })
     },
+    cluster: () => describeCluster({ cluster: hub.cluster, store }),
     health: () =>
       describeHealth({
         hub,

@@ -6,6 +6,7 @@ import type {
   AuditReport,
   CallDetail,
   CallEntry,
+  ClusterState,
   FileChangeEntry,
   Health,
   NewToken,
@@ -40,7 +41,9 @@ export interface Service {
   /** Everybody who uses the hub: the owner, every token, and every principal with a run on record. */
   principals(): Promise<readonly PrincipalEntry[]>
   health(): Promise<Health>
-  /** The metrics in the format of Prometheus: calls, pending approvals, decisions and budgets. */
+  /** The processes that share the store, their leases and queues; empty lists if this process is alone with it. */
+  cluster(): Promise<ClusterState>
+  /** The metrics in the format of Prometheus: calls, pending approvals, decisions, budgets and the cluster. */
   metrics(): Promise<string>
   /** Rejects if nothing can be recorded; calls with side effects are refused then. */
   checkRecords(): Promise<void>

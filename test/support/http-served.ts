@@ -14,6 +14,7 @@ import type { HttpOptions } from '../../src/server/http/http-context.ts'
 import { type ListenOptions, listenHttp } from '../../src/server/http/listen-http.ts'
 import type { Service } from '../../src/server/service.ts'
 import { createCallHistory } from '../../src/server/services/call-history.ts'
+import { describeCluster } from '../../src/server/services/cluster-state.ts'
 import { createEventHub } from '../../src/server/services/event-hub.ts'
 import { describeHealth } from '../../src/server/services/health.ts'
 import { listPrincipals } from '../../src/server/services/list-principals.ts'
@@ -49,6 +50,7 @@ export async function serveHttp(
     policy: createPolicyManager({ hub, store, runsFolder, indexer, events, cwd: hub.folder }),
     tokens,
     principals: async () => listPrincipals({ store, tokens: await tokens.list(), now: clock.now() }),
+    cluster: () => describeCluster({ cluster: hub.cluster, store }),
     metrics: () => hub.metrics(),
     health: () => describeHealth({ hub, store, startedAt }),
     checkRecords: () => checkRecords(runsFolder),

@@ -1,5 +1,5 @@
 import type { Store } from '../../core/index.ts'
-import type { Health } from '../../protocol/index.ts'
+import type { ClusterState, Health } from '../../protocol/index.ts'
 import type { RecordedLine } from '../../records/log/index.ts'
 
 const MAX_RULES = 500
@@ -40,11 +40,14 @@ export async function serviceMetrics({
   health,
   decisions,
   store,
+  cluster,
   now,
 }: {
   readonly health: Health
   readonly decisions: DecisionCounts
   readonly store: Pick<Store, 'approvals'>
+  /** The cluster, if there is one and its store answers. */
+  readonly cluster: ClusterState | undefined
   readonly now: number
 }): Promise<string> {
   const families = [
@@ -53,6 +56,7 @@ export async function serviceMetrics({
     ...budgetFamilies(health.budgets),
     family('gauge', 'tool_hub_store_ok', 'Whether the store works.', [{ value: health.store.ok ? 1 : 0 }]),
     ...(health.disk ? diskFamilies(health.disk) : []),
+    ...(cluster ? clusterFamilies(cluster) : []),
     family('gauge', 'tool_hub_config_refused', 'Whether the config file as it is now is refused.', [
       { value: health.config?.problem === undefined ? 0 : 1 },
     ]),
@@ -96,6 +100,68 @@ function diskFamilies({ storeBytes, recordsBytes, disks }: NonNullable<Health['d
     family('gauge', 'tool_hub_records_bytes', 'Size of the records of all runs.', records),
     family('gauge', 'tool_hub_disk_free_bytes', 'Room that is left on the disk of a folder.', samples('freeBytes')),
     family('gauge', 'tool_hub_disk_size_bytes', 'Size of the disk of a folder.', samples('sizeBytes')),
+  ]
+}
+
+const KINDS = ['service', 'worker', 'library'] as const
+
+function clusterFamilies({ self, isCutOff, processes, leases, queues }: ClusterState): string[] {
+  const alive = processes.filter(({ isAlive }) => isAlive)
+  const byKind = KINDS.map((kind) => ({
+    labels: { kind },
+    value: alive.filter((each) => each.kind === kind).length,
+  }))
+  const nameOf = ({ id, kind, host }: ClusterState['processes'][number]) => ({ process: id, kind, host })
+  const ofQueue = (value: (queue: ClusterState['queues'][number]) => number) =>
+    queues.map((queue) => ({ labels: { labels: queue.labels }, value: value(queue) }))
+  const count = (name: string, help: string, samples: readonly Sample[]) =>
+    family('gauge', `tool_hub_cluster_${name}`, help, samples)
+  return [
+    count('cut_off', 'Whether this process has lost the store for so long that it starts nothing.', [
+      { value: isCutOff ? 1 : 0 },
+    ]),
+    count('processes', 'Processes that share the store and are alive, by kind.', byKind),
+    count('processes_silent', 'Processes of the last day that did not end in good order.', [
+      { value: processes.length - alive.length },
+    ]),
+    count('processes_draining', 'Live processes that take no more work.', [
+      { value: alive.filter(({ isDraining }) => isDraining).length },
+    ]),
+    count('processes_with_other_rules', 'Live processes whose rules differ from those of this process.', [
+      { value: alive.filter(({ hasOtherRules }) => hasOtherRules).length },
+    ]),
+    count(
+      'heartbeat_age_seconds',
+      'How much older the last heartbeat of a process is than the newest of all.',
+      processes.map((each) => ({ labels: nameOf(each), value: each.silentMs / 1_000 })),
+    ),
+    count(
+      'calls_running',
+      'Calls that a process executes now.',
+      alive.map((each) => ({ labels: nameOf(each), value: each.running })),
+    ),
+    count('worker_concurrency', 'How many calls the live workers execute concurrently.', [
+      { value: alive.reduce((sum, { concurrency = 0 }) => sum + concurrency, 0) },
+    ]),
+    count('leases', 'Runs that are leased, at most 500 counted: by this process and by others.', [
+      { labels: { owner: 'self' }, value: leases.filter(({ process }) => process === self).length },
+      { labels: { owner: 'other' }, value: leases.filter(({ process }) => process !== self).length },
+    ]),
+    count(
+      'queue_waiting',
+      'Calls that wait for a worker, by the labels that it needs.',
+      ofQueue((queue) => queue.waiting),
+    ),
+    count(
+      'queue_running',
+      'Calls that workers execute, by the labels that they need.',
+      ofQueue((queue) => queue.running),
+    ),
+    count(
+      'queue_oldest_seconds',
+      'How long the oldest of the waiting calls waits.',
+      ofQueue(({ oldestMs = 0 }) => oldestMs / 1_000),
+    ),
   ]
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { auditReport, health, me, signIn } from '../../../protocol/index.ts'
+import { auditReport, clusterState, health, me, signIn } from '../../../protocol/index.ts'
 import type { Identity } from '../../auth/authenticator.ts'
 import type { Caller, Service } from '../../service.ts'
 import { API_HEADERS, answerJson, answerNothing, HttpRefusal } from '../answers.ts'
@@ -28,6 +28,14 @@ export const SERVICE_ROUTES: readonly Route[] = [
     allow: ['read'],
     answers: [{ description: 'Rates, failures, budgets, sandbox, servers', schema: health }],
     handle: async ({ context }) => answerJson(await context.service.health()),
+  }),
+  defineRoute({
+    method: 'get',
+    path: '/v1/cluster',
+    summary: 'The processes that share the store, their leases and queues',
+    allow: ['read'],
+    answers: [{ description: 'Empty lists if the service is alone with its store', schema: clusterState }],
+    handle: async ({ context }) => answerJson(await context.service.cluster()),
   }),
   defineRoute({
     method: 'get',

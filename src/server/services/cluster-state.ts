@@ -1,0 +1,67 @@
+import type { Awaitable, Store, StoredProcess } from '../../core/index.ts'
+import type { ClusterMember } from '../../hub/index.ts'
+import { escapeLine } from '../../lib/index.ts'
+import type { ClusterState } from '../../protocol/index.ts'
+
+const MAX_LEASES = 500
+
+/** Options of `describeCluster`. */
+export interface ClusterStateOptions {
+  /** This process in the cluster; `undefined` if it is alone with its store. */
+  readonly cluster: Pick<ClusterMember, 'id' | 'isCut'> | undefined
+  readonly store: Pick<Store, 'processes' | 'runStates'>
+  /** The queues of the workers. Default: none. */
+  readonly queues?: () => Awaitable<ClusterState['queues']>
+}
+
+/** Describes the processes that share the store, their leases and the queues. Rejects if the store does not answer. */
+export async function describeCluster(options: ClusterStateOptions): Promise<ClusterState> {
+  const { cluster, store, queues = () => [] } = options
+  if (!cluster) return { isCutOff: false, processes: [], leases: [], hasMoreLeases: false, queues: [] }
+  const [processes, leases, waiting] = await Promise.all([
+    store.processes.list(),
+    store.runStates.leases({ limit: MAX_LEASES + 1 }),
+    queues(),
+  ])
+  const own = processes.find(({ id }) => id === cluster.id)
+  const newest = Math.max(...processes.map(({ seenAt }) => seenAt))
+  return {
+    self: cluster.id,
+    isCutOff: cluster.isCut,
+    processes: processes
+      .toSorted((a, b) => Number(b.isAlive) - Number(a.isAlive) || a.startedAt - b.startedAt)
+      .map((each) => entryOf(each, { newest, policy: own?.policy })),
+    leases: leases
+      .filter((lease) => lease.owner !== undefined)
+      .toSorted((a, b) => (b.leasedAt ?? 0) - (a.leasedAt ?? 0))
+      .slice(0, MAX_LEASES)
+      .map(({ run, owner, epoch, leasedAt, principal }) => ({
+        run: escapeLine(run),
+        process: owner!,
+        epoch,
+        ...(leasedAt !== undefined && { leasedAt }),
+        ...(principal !== undefined && { principal: escapeLine(principal) }),
+      })),
+    hasMoreLeases: leases.length > MAX_LEASES,
+    queues: [...waiting],
+  }
+}
+
+/** The heartbeats are compared with each other, because the clock of this machine may differ from the database's. */
+function entryOf(
+  process: StoredProcess,
+  { newest, policy }: { readonly newest: number; readonly policy: string | undefined },
+): ClusterState['processes'][number] {
+  const { id, kind, address, host, pid, version, labels, running, concurrency, isDraining, startedAt } = process
+  const hasOtherRules = policy !== undefined && process.policy !== undefined && process.policy !== policy
+  return {
+    ...{ id, kind, pid, running, isDraining, hasOtherRules, startedAt },
+    host: escapeLine(host),
+    version: escapeLine(version),
+    labels: labels.map(escapeLine),
+    ...(address !== undefined && { address: escapeLine(address) }),
+    ...(concurrency !== undefined && { concurrency }),
+    silentMs: newest - process.seenAt,
+    isAlive: process.isAlive,
+  }
+}
