@@ -40,6 +40,7 @@ const PAGES = [
   ['audit', '/audit'],
   ['audit-calls', '/audit?view=calls'],
   ['audit-tokens', '/audit?view=tokens'],
+  ['machines', '/machines'],
   ['health', '/health'],
 ]
 

@@ -39,6 +39,7 @@ const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<un
   ['/policy?view=shadow', (page) => page.getByRole('heading', { name: 'There is no shadow policy' }).waitFor()],
   ['/audit?view=calls', (page) => page.getByRole('grid', { name: 'Calls on record' }).waitFor()],
   ['/tokens', (page) => openDialog(page, 'New token', 'New token')],
+  ['/machines', (page) => page.getByRole('heading', { name: 'This hub runs on one machine' }).waitFor()],
   ['/health', (page) => page.getByRole('figure', { name: 'Calls per minute' }).waitFor()],
 ]
 

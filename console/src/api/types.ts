@@ -6,6 +6,7 @@ export type {
   CallDetail,
   CallEntry,
   CallEvent,
+  ClusterState,
   FileChange,
   GrantEntry,
   Health,

@@ -11,6 +11,7 @@ import {
   NotebookPen,
   Presentation,
   ScrollText,
+  Server,
   ShieldCheck,
   Wrench,
 } from 'lucide-react'
@@ -43,6 +44,7 @@ export const SECTIONS: readonly Section[] = [
   { path: '/policy', title: 'Policy', key: 'p', icon: ShieldCheck },
   { path: '/tokens', title: 'Tokens', key: 'k', icon: KeyRound, scope: 'admin' },
   { path: '/audit', title: 'Audit', key: 'u', icon: ScrollText },
+  { path: '/machines', title: 'Machines', key: 'o', icon: Server },
   { path: '/health', title: 'Health', key: 'h', icon: HeartPulse },
 ]
 
@@ -64,6 +66,7 @@ const ToolsPage = lazy(() => import('../pages/tools/tools-page.tsx'))
 const PolicyPage = lazy(() => import('../pages/policy/policy-page.tsx'))
 const TokensPage = lazy(() => import('../pages/tokens/tokens-page.tsx'))
 const AuditPage = lazy(() => import('../pages/audit/audit-page.tsx'))
+const MachinesPage = lazy(() => import('../pages/machines/machines-page.tsx'))
 const HealthPage = lazy(() => import('../pages/health/health-page.tsx'))
 
 /** The page of each path; the first match is shown. A page is loaded when it is first opened. */
@@ -82,5 +85,6 @@ export const ROUTES: readonly (readonly [pattern: string, page: ComponentType<Pa
   ['/policy', PolicyPage],
   ['/tokens', TokensPage],
   ['/audit', AuditPage],
+  ['/machines', MachinesPage],
   ['/health', HealthPage],
 ]
