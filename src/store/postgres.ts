@@ -81,6 +81,7 @@ export function createPostgresStore(
   const repositories = createRepositories({ events, search: postgresCallSearch, now })
   const { budgets, rates, calls } = repositories
   return {
+    isShared: true,
     ...bindAll(driver, repositories),
     // What a failure of the server may undo: a moment of usage, and an index that can be rebuilt.
     budgets: bind(driver.unsynced, budgets),
