@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -66,6 +66,14 @@ function open(options: HubOptions = {}) {
   })
 }
 
+/** Makes the run look as an older version has left it, with these files in its folder. */
+function leaveMarks(marks: Readonly<Record<string, string>>): void {
+  const run = join(folder, 'runs', 'r')
+  const { taint: _, ...head } = JSON.parse(readFileSync(join(run, 'head.json'), 'utf8'))
+  writeFileSync(join(run, 'head.json'), JSON.stringify(head))
+  for (const [name, content] of Object.entries(marks)) writeFileSync(join(run, name), content)
+}
+
 const readFrom = (box: string, run = 'r') => hub.callDynamic('mail.read', { box }, { run })
 const sends = async (run = 'r') => (await hub.callDynamic('post', { text: 'hello' }, { run })).ok
 const record = (run = 'r') =>
@@ -118,10 +126,42 @@ it('keeps at most 20 short sources, and says that there are others', async () =>
 it('names an unknown source where a mark of an older version names none', async () => {
   await readFrom('mcp:mail/get_unread')
   await hub.close()
-  writeFileSync(join(folder, 'runs', 'r', 'tainted'), '')
+  leaveMarks({ tainted: '' })
   hub = open()
   await sends()
   expect(requests[0]).toMatchObject({ taintedBy: ['an unknown source'] })
+})
+
+it('takes over the marks of an older version, once', async () => {
+  await sends()
+  await hub.close()
+  leaveMarks({ tainted: 'mcp:mail/get_unread\nhttps://example.org', 'taint-cleared': '' })
+  hub = open()
+  const sources = ['mcp:mail/get_unread', 'https://example.org']
+  expect((await hub.explain('post', { text: 'x' }, { run: 'r' })).text).toContain(sources.join(', '))
+  expect(await sends()).toBe(false)
+  expect(requests[0]).toMatchObject({ taintedBy: sources })
+  await hub.close()
+  expect(readdirSync(join(folder, 'runs', 'r'))).not.toContain('tainted')
+  hub = open()
+  expect(await sends()).toBe(false)
+  expect((await hub.clearTaint('r', WHY)).sources).toEqual(sources)
+  await hub.close()
+  hub = open()
+  expect(await sends()).toBe(true)
+})
+
+it('is not brought back by a mark of an older version that was taken over', async () => {
+  await sends()
+  await hub.close()
+  leaveMarks({ tainted: 'mcp:mail/get_unread' })
+  const killed = open()
+  await killed.clearTaint('r', WHY)
+  // As if that hub had been killed: it has not closed the run.
+  rmSync(join(folder, 'runs', 'r', 'lock'), { recursive: true, force: true })
+  hub = open()
+  expect(await sends()).toBe(true)
+  await killed.close()
 })
 
 it('is cleared on record, for this run alone, until the run reads from outside again', async () => {
@@ -205,16 +245,6 @@ it('drops what the run has cached, and labels the artifacts and repeated results
   expect(part).toMatchObject({ ok: true, meta: { labels: ['untrusted'] } })
   expect(await sends()).toBe(false)
   expect(requests.at(-1)).toMatchObject({ taintedBy: ['artifacts of the run'] })
-})
-
-it('stays where the disk refuses the change, with its sources', async () => {
-  await readFrom('mcp:mail/get_unread')
-  mkdirSync(join(folder, 'runs', 'r', 'taint-cleared'))
-  await expect(hub.clearTaint('r', WHY)).rejects.toMatchObject({
-    message: expect.stringContaining('cannot be cleared'),
-  })
-  expect(await sends()).toBe(false)
-  expect(requests[0]).toMatchObject({ taintedBy: ['mcp:mail/get_unread'] })
 })
 
 it('gives clear errors', async () => {

@@ -72,6 +72,50 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 )
 
+it.skipIf(process.getuid?.() !== 0)(
+  'a full disk lets no taint be cleared, and no content be used whose taint it cannot take',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tool-hub-full-'))
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder])
+    const open = () =>
+      createToolHub({
+        tools: [effect, pure],
+        runs: folder,
+        data: folder,
+        run: 'full',
+        policy: [{ allow: 'remote' }, { deny: 'disk.pure', when: { tainted: true } }],
+      })
+    const why = { by: 'user:ada', reason: 'I have read it.' }
+    let hub = open()
+    const isTainted = async (run = 'full') => !(await hub.call(pure, { text: '' }, { run })).ok
+    try {
+      await hub.call(effect, { text: 'x' })
+      expect([await isTainted(), await isTainted('clean')]).toEqual([true, false])
+      fill(join(folder, 'ballast'))
+      // The last page of each record has some room.
+      for (const run of ['full', 'clean'])
+        for (let i = 0; i < 4; i++) await hub.call(pure, { text: 'x'.repeat(1_500) }, { run })
+      await expect(hub.clearTaint('full', why)).rejects.toMatchObject({
+        code: 'RECORDS_UNAVAILABLE',
+        retryable: true,
+      })
+      const untrusted = await hub.call(pure, { text: '' }, { run: 'clean', untrusted: true })
+      expect(untrusted).toMatchObject({ ok: false })
+      expect([await isTainted(), await isTainted('clean')]).toEqual([true, true])
+      rmSync(join(folder, 'ballast'))
+      await hub.close()
+      hub = open()
+      expect([await isTainted(), await isTainted('clean')]).toEqual([true, true])
+      expect((await hub.clearTaint('full', why)).sources).toHaveLength(1)
+      expect(await isTainted()).toBe(false)
+      await hub.close()
+    } finally {
+      execFileSync('umount', ['--lazy', folder])
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+)
+
 /** Takes all the room there is, to the last byte. */
 function fill(file: string): void {
   for (const size of [65_536, 4_096, 512, 1]) {

@@ -41,6 +41,7 @@ describe('the record of a run', () => {
       'approval-requested',
       'approval-answered',
       'call-started',
+      'run-tainted',
       'call-ended',
       'call-ended',
       'call-ended',
@@ -54,7 +55,8 @@ describe('the record of a run', () => {
       argsHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       effect: 'ask',
     })
-    expect(events[4]).toMatchObject({
+    expect(events[4]).toMatchObject({ sources: ['notes.keep'] })
+    expect(events[5]).toMatchObject({
       status: 'ok',
       approvedBy: 'testHub',
       resultHash: expect.stringMatching(/^[0-9a-f]{64}$/),

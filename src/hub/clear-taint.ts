@@ -1,9 +1,8 @@
 import { isOwnCall } from '../approvals/index.ts'
 import { ToolError } from '../core/index.ts'
 import { escapeLine } from '../lib/index.ts'
-import { eventLines, parseEvent, type RecordEvent, type TaintCleared } from '../records/log/index.ts'
+import { eventLines, parseEvent, type RecordEvent, readTaintSync, type TaintCleared } from '../records/log/index.ts'
 import type { ClearedTaint, ClearTaintOptions } from './hub-api.ts'
-import { markedSources, wasMarkedCleared } from './run-marks.ts'
 import type { OpenRun } from './run-state.ts'
 import type { HubRuntime } from './runtime.ts'
 
@@ -42,9 +41,9 @@ export async function readTaint(folder: string): Promise<{
   readonly sources: readonly string[]
   readonly cleared: readonly (RecordEvent & TaintCleared)[]
 }> {
-  const sources = markedSources(folder)
+  const { sources, wasCleared } = readTaintSync(folder)
   const cleared: (RecordEvent & TaintCleared)[] = []
-  if (wasMarkedCleared(folder))
+  if (wasCleared)
     for await (const lines of eventLines(folder)) {
       for (const line of lines) {
         if (!line.bytes.toString('latin1', 0, HEAD_BYTES).includes('"type":"taint-cleared"')) continue

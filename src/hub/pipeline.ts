@@ -115,7 +115,7 @@ async function runCall(runtime: Runtime, call: Call, asked: string | AnyTool): P
     settled = await settleFailure(runtime, run, call, error)
   }
   // The owner and the taint of a run must be on disk before a result is returned, to survive a loss of power.
-  const marking = run?.marks?.isDurable === false ? run.marks.synced() : undefined
+  const marking = run?.keptTaint?.isDurable === false ? run.keptTaint.synced() : undefined
   const labelling = run && runtime.untrusted.synced()
   if (marking ?? labelling)
     settled = await Promise.all([marking, labelling]).then(

@@ -12,14 +12,14 @@ import {
 } from '../core/index.ts'
 import { isWithin } from '../lib/index.ts'
 import type { ValueEvidence } from '../policy/index.ts'
-import { diskError, type RecordedLine, RunRecords } from '../records/log/index.ts'
+import { type RecordedLine, RunRecords, readTaintSync } from '../records/log/index.ts'
 import type { ProcessGuard } from '../sandbox/exec/index.ts'
 import type { FilesGuard } from '../sandbox/files/index.ts'
 import { createResponseCache, type ResponseCache } from '../sandbox/network/index.ts'
 import { createRunCache, createSeenFiles } from '../store/index.ts'
 import { StartQueue } from './pipeline/record.ts'
-import { assertOwner, markedSources, type RunMarkedBy, RunMarks, runOwner, TaintSources } from './run-marks.ts'
 import type { RunSandbox } from './run-sandbox.ts'
+import { assertOwner, RunTaint, runOwner, TaintSources } from './run-taint.ts'
 import type { RunState, SandboxHandles } from './runtime.ts'
 
 /** The owner of a run, and the sandbox that the run uses. */
@@ -71,7 +71,7 @@ export class OpenRun implements RunState {
   isReleased = false
   /** Set by `taint`. */
   tainted: boolean
-  readonly marks: RunMarks | undefined
+  readonly keptTaint: RunTaint | undefined
   #sources: TaintSources
   /** The sources since `clearTaint` was called, until it is done. */
   #newSources: TaintSources | undefined
@@ -90,15 +90,15 @@ export class OpenRun implements RunState {
     const { folder, durability, clock, onAppend, heads, redact } = options
     const sandbox = owner?.sandbox ?? options.sandbox
     this.id = id
-    const known = folder === false ? undefined : ownerOnDisk(folder, id)
+    const known = folder === false ? undefined : runOwner(folder, id)
     if (owner && known) assertOwner(id, known.principal, owner.principal)
-    this.principal = owner?.principal ?? known?.principal
+    const principal = owner?.principal ?? known?.principal
+    this.principal = principal
     this.records =
       folder === false
         ? undefined
-        : RunRecords.open(folder, id, { durability, clock, onAppend, heads, onProblem: warn })
-    this.marks = this.records && new RunMarks(this.records.folder)
-    if (owner && !known) this.#setOwner(owner.principal)
+        : RunRecords.open(folder, id, { durability, clock, onAppend, heads, principal, onProblem: warn })
+    this.keptTaint = this.records && new RunTaint(this.records, { isNewlyOwned: owner !== undefined && !known })
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
     this.starts = new StartQueue(clock)
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
@@ -112,9 +112,11 @@ export class OpenRun implements RunState {
       },
       sandboxLevel: () => sandbox.sandboxLevel(),
     }
-    this.tainted = this.marks?.isTainted ?? false
+    const { sources, wasCleared } = this.records?.taint ?? { sources: [], wasCleared: false }
+    this.tainted = sources.length > 0
+    this.#wasCleared = wasCleared
     this.#redact = redact
-    this.#sources = new TaintSources(redact, this.tainted ? markedSources(this.records!.folder) : [])
+    this.#sources = new TaintSources(redact, sources)
   }
 
   get taintedBy(): readonly string[] {
@@ -122,18 +124,21 @@ export class OpenRun implements RunState {
   }
 
   get hasOutsideArtifacts(): boolean {
-    return this.tainted || this.#wasCleared || (this.marks?.wasCleared ?? false)
+    return this.tainted || this.#wasCleared
   }
 
-  /** Taints the run until `clearTaint`: a mark in its folder keeps the taint for later processes. */
+  /** Taints the run until `clearTaint`; its record keeps the taint for later processes. */
   taint(callId: string | undefined, source: string): void {
-    this.#newSources?.add(source)
     const isChanged = this.#sources.add(source)
+    const since = this.#newSources
+    const isNewSince = since?.add(source)
     this.#taintedBy ??= callId
     if (callId !== undefined && callId !== this.#taintedBy) this.#isTaintedByMany = true
     const isNew = !this.tainted
     this.tainted = true
-    this.marks?.setTainted(this.#sources, { isChanged })
+    // While the taint is being cleared, only what came since counts afterwards.
+    if (since) this.keptTaint?.set(since.list, { isChanged: isNewSince === true })
+    else this.keptTaint?.set(this.#sources.list, { isChanged })
     if (isNew) for (const listener of [...this.#taintListeners]) listener()
   }
 
@@ -148,19 +153,12 @@ export class OpenRun implements RunState {
     this.#newSources = since
     this.inFlight++
     try {
-      this.records?.append({ type: 'taint-cleared', ...clearing, sources })
-      await this.records?.synced()
-      await this.marks?.setCleared()
+      await this.keptTaint?.clear({ ...clearing, sources }, () => since.list)
       if (since.list.length === 0) this.#untaint()
-      else this.marks?.setTainted(since, { isChanged: true })
       this.#sources = since
-      this.#newSources = undefined
-      await this.marks?.synced()
-    } catch (error) {
-      if (ToolError.is(error) || !this.records) throw error
-      throw diskError(`The taint of run ${this.id} cannot be cleared`, this.records.folder, error)
+      this.#wasCleared = true
     } finally {
-      if (this.#newSources === since) this.#newSources = undefined
+      this.#newSources = undefined
       this.inFlight--
     }
     return sources
@@ -168,9 +166,7 @@ export class OpenRun implements RunState {
 
   /** What was kept in the run while it was tainted is dropped, or taints the run again when it is read. */
   #untaint(): void {
-    this.marks?.removeTaint()
     this.tainted = false
-    this.#wasCleared = true
     this.#taintedBy = undefined
     this.#isTaintedByMany = false
     this.cache.clear()
@@ -185,20 +181,6 @@ export class OpenRun implements RunState {
 
   taintedBeside(callId: string): boolean {
     return this.tainted && (this.#isTaintedByMany || this.#taintedBy !== callId)
-  }
-
-  /**
-   * Marks the owner of the run. If that fails, releases the run and throws, because a run without its mark must not be
-   * used.
-   */
-  #setOwner(principal: string): void {
-    try {
-      this.marks?.setOwner(principal)
-    } catch (error) {
-      // The run has had no call, and the error of the mark already reports the problem with the disk.
-      void this.records?.close().catch(() => {})
-      throw diskError(`Run ${this.id} cannot be marked as that of ${principal}`, this.records!.folder, error)
-    }
   }
 
   #openArtifacts(sandbox: RunSandbox): FilesGuard | undefined {
@@ -248,7 +230,7 @@ export class Rehearsal implements RunState {
   readonly taintedBy: readonly string[]
   readonly backgroundCommands = new Set<string>()
   readonly earlierCommands = new Set<string>()
-  readonly marks = undefined
+  readonly keptTaint = undefined
   evidence: ValueEvidence | undefined
   inFlight = 0
 
@@ -259,7 +241,7 @@ export class Rehearsal implements RunState {
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     const workspace = sandbox.workspaceOf(id) ?? (folder === false ? undefined : join(folder, id, 'workspace'))
     const deliverables = folder === false ? undefined : join(folder, id, 'deliverables')
-    this.taintedBy = folder !== false && isRunId(id) ? markedSources(join(folder, id)) : []
+    this.taintedBy = folder !== false && isRunId(id) ? readTaintSync(join(folder, id)).sources : []
     this.sandbox = {
       files: () => sandbox.standInShared(deliverables) ?? sandbox.standIn(workspace, deliverables),
       artifacts: () => undefined,
@@ -286,11 +268,6 @@ export class Rehearsal implements RunState {
   taintedBeside(): boolean {
     return this.tainted
   }
-}
-
-/** Returns the owner of a run on disk. An invalid run id is refused later, when its records are opened. */
-function ownerOnDisk(folder: string, id: string): RunMarkedBy | undefined {
-  return isRunId(id) ? runOwner(folder, id) : { principal: undefined }
 }
 
 /** Warns the owner once that records cannot be written. Each call with side effects reports it too. */

@@ -71,6 +71,7 @@ describe('a run that nobody uses', () => {
     expect(typesOf('a')).toEqual([
       'run-opened',
       'call-started',
+      'run-tainted',
       'call-ended',
       'call-started',
       'call-ended',

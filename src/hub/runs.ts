@@ -5,9 +5,9 @@ import { type Clock, isRunId, type ReadArtifact, ToolError } from '../core/index
 import { type ArtifactReader, findArtifactOf, readArtifactOf } from '../records/artifacts/index.ts'
 import type { RecordedLine } from '../records/log/index.ts'
 import { descriptorLimit } from '../system/index.ts'
-import { assertOwner, runOwner } from './run-marks.ts'
 import type { RunSandbox } from './run-sandbox.ts'
 import { OpenRun, Rehearsal, type RunOwner, type RunsOptions } from './run-state.ts'
+import { assertOwner, runOwner } from './run-taint.ts'
 import type { RunState } from './runtime.ts'
 
 /**

@@ -38,9 +38,9 @@ import type { Registry, ToolTable } from './pipeline/registry.ts'
 import type { arrangeFor, ToolCatalog } from './pipeline/tool-catalog.ts'
 import type { PluginSetups } from './plugin-setups.ts'
 import type { RunMoment } from './run-index/run-moments.ts'
-import type { RunMarks } from './run-marks.ts'
 import type { RunSandbox } from './run-sandbox.ts'
 import type { RunOwner } from './run-state.ts'
+import type { RunTaint } from './run-taint.ts'
 import type { Runs } from './runs.ts'
 import type { ShadowLog } from './shadow-policy.ts'
 import type { Sources } from './sources.ts'
@@ -71,8 +71,8 @@ export interface RunState {
   readonly earlierCommands: ReadonlySet<string>
   /** Calls the listener when the run becomes tainted. Returns a function that removes it. */
   onTaint(listener: () => void): () => void
-  /** The marks for owner and taint in the folder of the run; `undefined` if the hub keeps no records. */
-  readonly marks: Pick<RunMarks, 'isDurable' | 'synced'> | undefined
+  /** The owner and the taint of the run for later processes; `undefined` if the hub keeps no records. */
+  readonly keptTaint: Pick<RunTaint, 'isDurable' | 'synced'> | undefined
   /** Returns whether a call other than this one has tainted the run. */
   taintedBeside(callId: string): boolean
   /** What is known about where values come from; `undefined` until the first call of this process. */

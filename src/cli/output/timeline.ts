@@ -93,6 +93,8 @@ function describe(event: RecordEvent): string[] {
       )
     case 'command-tainted':
       return words('tainted', 'yellow', event.tool, `could read ${event.reason}`)
+    case 'run-tainted':
+      return words('tainted', 'yellow', `by ${event.sources}`)
     case 'taint-cleared':
       return words('cleared', 'yellow', `by ${event.by}`, event.reason, `was tainted by ${event.sources}`)
     case 'command-connected':

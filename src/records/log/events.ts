@@ -294,6 +294,13 @@ export interface UserTextAdded {
   readonly text: string
 }
 
+/** The run has read content from outside; a later line of this type has all sources that are known then. */
+export interface RunTainted {
+  readonly type: 'run-tainted'
+  /** What has tainted the run: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
+  readonly sources: readonly string[]
+}
+
 /** An approver has cleared the run of its taint: it counts as one that has read nothing from outside, until it does. */
 export interface TaintCleared {
   readonly type: 'taint-cleared'
@@ -318,6 +325,8 @@ export interface RunOpened {
   readonly after?: RunHead | null
   /** The store of this hub keeps the heads of the run. */
   readonly heads?: 'store'
+  /** Principal that the run belongs to; absent for a run of the hub's owner. */
+  readonly principal?: string
 }
 
 /** The last line of a run at some time: its number and its hash, which covers all lines before it. */
@@ -376,6 +385,7 @@ export type EventBody =
   | ProcessLost
   | HubChanged
   | UserTextAdded
+  | RunTainted
   | TaintCleared
   | RunOpened
   | RunClosed

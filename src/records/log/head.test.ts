@@ -62,13 +62,13 @@ describe('the head of a run', () => {
     },
   )
 
-  it('is broken when it is no JSON, is longer than 4 KiB or is a link', async () => {
+  it('is broken when it is no JSON, is longer than 20 KiB or is a link', async () => {
     writeFileSync(join(folder, 'head.json'), '{')
     expect(await readHead(folder)).toBe('broken')
     const text = JSON.stringify(head)
-    writeFileSync(join(folder, 'head.json'), text.padEnd(4_096))
+    writeFileSync(join(folder, 'head.json'), text.padEnd(20_480))
     expect(await readHead(folder)).toEqual(head)
-    writeFileSync(join(folder, 'head.json'), text.padStart(4_097))
+    writeFileSync(join(folder, 'head.json'), text.padStart(20_481))
     expect(await readHead(folder)).toBe('broken')
     mkdirSync(join(folder, 'other'))
     symlinkSync(join(folder, 'head.json'), join(folder, 'other/head.json'))

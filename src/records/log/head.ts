@@ -20,10 +20,22 @@ export interface Head {
   readonly failures: number
   readonly started: string
   readonly ended: string
+  /** What has tainted the run; an earlier version has written none. */
+  readonly taint?: RecordedTaint
+}
+
+/** What has tainted a run, by its record. */
+export interface RecordedTaint {
+  /** Empty if the run is not tainted. */
+  readonly sources: readonly string[]
+  /** Whether a taint was cleared: what the run kept before may be from outside. */
+  readonly wasCleared: boolean
 }
 
 const MAX_BYTES = 4_096
-const SCRATCH = Buffer.alloc(MAX_BYTES)
+/** Twenty sources of 200 characters fit in. */
+const MAX_HEAD_BYTES = 20_480
+const SCRATCH = Buffer.alloc(MAX_HEAD_BYTES)
 
 /** Reads the head of a run. Returns `undefined` if it has none, `broken` if it is invalid. */
 export async function readHead(folder: string): Promise<Head | 'broken' | undefined> {
@@ -46,7 +58,7 @@ export function peekHead(folder: string): Head | 'broken' | undefined {
   }
   try {
     if (!fs.fstatSync(descriptor).isFile()) return 'broken'
-    return parseHead(SCRATCH.toString('utf8', 0, fs.readSync(descriptor, SCRATCH, 0, MAX_BYTES, 0)))
+    return parseHead(SCRATCH.toString('utf8', 0, fs.readSync(descriptor, SCRATCH, 0, MAX_HEAD_BYTES, 0)))
   } finally {
     fs.closeSync(descriptor)
   }
@@ -155,8 +167,14 @@ function parseHead(text: string): Head | 'broken' {
     const head = JSON.parse(text) as Head
     const isWhole =
       NUMBERS.every((key) => Number.isSafeInteger(head[key])) && TEXTS.every((key) => typeof head[key] === 'string')
-    return isWhole ? head : 'broken'
+    return isWhole && (head.taint === undefined || isTaint(head.taint)) ? head : 'broken'
   } catch {
     return 'broken'
   }
+}
+
+function isTaint(value: unknown): boolean {
+  const taint = value as Partial<RecordedTaint> | null
+  if (!Array.isArray(taint?.sources) || typeof taint.wasCleared !== 'boolean') return false
+  return taint.sources.every((source: unknown) => typeof source === 'string')
 }

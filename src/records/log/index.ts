@@ -14,12 +14,19 @@ export type {
   ShadowDiffered,
   TaintCleared,
 } from './events.ts'
-export { peekHead, readHead } from './head.ts'
+export { peekHead, type RecordedTaint, readHead } from './head.ts'
 export { type Line, readLinesSync } from './lines.ts'
 export { listRuns, lookAtRuns, type RunInfo, runNames } from './list-runs.ts'
 export { eventLines, parseEvent, pastCalls, readEvents, tailEvents } from './read-events.ts'
 export type { AuditFinding } from './record-check.ts'
 export { openArchives } from './run-archives.ts'
+export {
+  MAX_SOURCE_CHARS,
+  MAX_TAINT_SOURCES,
+  type RecordedOwner,
+  readOwnerSync,
+  readTaintSync,
+} from './run-facts.ts'
 export { type RecordedLine, RunRecords } from './run-records.ts'
 export { type FirstLines, FolderCheck } from './verify-folder.ts'
 export { type VerifyReport, verifyRun } from './verify-run.ts'

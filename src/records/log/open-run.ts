@@ -10,8 +10,9 @@ import { AppendFile, type Disk } from './append-file.ts'
 import { CallLog } from './call-log.ts'
 import { bodyOf, type ChainLink, FIRST_PREV, inspectLine } from './event-line.ts'
 import type { EventBody } from './events.ts'
-import type { Head } from './head.ts'
+import type { Head, RecordedTaint } from './head.ts'
 import { readLinesSync } from './lines.ts'
+import { NO_TAINT, taintAfter } from './run-facts.ts'
 
 /** The open files and the lock of a run. */
 export interface RunFiles {
@@ -87,6 +88,8 @@ interface Recovery {
   readonly torn?: { readonly bytes: number; readonly file: string }
   /** How many events are missing that the head or the logs prove. */
   readonly missing: number
+  /** What has tainted the run, by its record and its head. */
+  readonly taint: RecordedTaint
 }
 
 const LOGGED = new Set(['call-started', 'call-ended', 'call-interrupted'])
@@ -99,7 +102,8 @@ export function recover(folder: string, events: AppendFile, log: CallLog, head: 
   if (isTrusted) {
     log.lines.calls = head.calls
     log.lines.failures = head.failures
-    if (isUnchanged(events, log, head)) return { last: head, started: head.started, missing: 0 }
+    if (isUnchanged(events, log, head))
+      return { last: head, started: head.started, missing: 0, taint: head.taint ?? NO_TAINT }
   }
   return scan(folder, events, log, head, isTrusted ? head.bytes : 0)
 }
@@ -108,6 +112,7 @@ function scan(folder: string, events: AppendFile, log: CallLog, head: Head | und
   let last: ChainLink = from > 0 ? head! : { seq: 0, hash: FIRST_PREV }
   let started = from > 0 ? head!.started : undefined
   let end = from
+  let taint = (from > 0 ? head!.taint : undefined) ?? NO_TAINT
   log.prepareRepair()
   if (events.bytes > 0) sweepArtifactDrafts(join(folder, 'artifacts'))
   for (const line of readLinesSync(events.fd, from)) {
@@ -116,6 +121,7 @@ function scan(folder: string, events: AppendFile, log: CallLog, head: Head | und
     if (line.bytes.includes(0)) continue
     end = line.end
     const facts = inspectLine(line.bytes)
+    taint = taintAfter(taint, line.bytes, facts)
     if (!facts) continue
     last = facts
     started ??= facts.time
@@ -123,7 +129,7 @@ function scan(folder: string, events: AppendFile, log: CallLog, head: Head | und
   }
   const torn = setAside(folder, events, end, last.seq)
   const missing = Math.max(log.cutAfter(last.seq), (head?.seq ?? 0) - last.seq)
-  return { last, started, missing, ...(torn && { torn }) }
+  return { last, started, missing, taint, ...(torn && { torn }) }
 }
 
 function replay(log: CallLog, line: Buffer, { seq, time }: { readonly seq: number; readonly time: string }): void {

@@ -1,13 +1,5 @@
 import { dirname, join, resolve } from 'node:path'
-import {
-  type Artifact,
-  assertRunId,
-  type Clock,
-  type Durability,
-  type HeadStore,
-  messageOf,
-  ToolError,
-} from '../../core/index.ts'
+import { type Artifact, assertRunId, type Clock, type Durability, type HeadStore, ToolError } from '../../core/index.ts'
 import { syncFolder } from '../../system/index.ts'
 import type { ArtifactWriter } from '../artifacts/artifact-writer.ts'
 import { Artifacts } from '../artifacts/artifacts.ts'
@@ -15,9 +7,11 @@ import { type AppendFile, type Disk, WriteSchedule } from './append-file.ts'
 import type { CallLog } from './call-log.ts'
 import { diskError } from './disk-error.ts'
 import { type ChainLink, encodeEvent, linkLine } from './event-line.ts'
-import type { EventBody } from './events.ts'
-import { type Head, readHeadSync, readLastHeadSync, writeHead, writeLastHead } from './head.ts'
+import type { EventBody, TaintCleared } from './events.ts'
+import { type Head, type RecordedTaint, readHeadSync, readLastHeadSync, writeHead, writeLastHead } from './head.ts'
+import { HeadKeeper } from './head-keeper.ts'
 import { closeRunFiles, openRunFiles, type RunFiles, recover } from './open-run.ts'
+import { hasMarks, readTaintMarks, removeMarks, withMarks } from './run-facts.ts'
 
 /** A line of a record, as it is appended. */
 export interface RecordedLine {
@@ -43,6 +37,8 @@ export interface RunRecordsOptions {
   readonly onProblem?: (error: ToolError) => void
   /** Where the head of the run is kept outside of its folder. */
   readonly heads?: Pick<HeadStore, 'put'>
+  /** Principal that the run belongs to. Default: the owner of the hub. */
+  readonly principal?: string
   /** For tests of a failing disk. */
   readonly disk?: Disk
 }
@@ -67,6 +63,9 @@ export class RunRecords {
   readonly #started: string
   /** Whether no process has used the run before. */
   readonly isNew: boolean
+  /** Whether an earlier version has left its marks in the folder of the run. */
+  readonly #hasMarks: boolean
+  #taint: RecordedTaint
   #last: ChainLink
   /** Size of the file once all waiting lines are written. */
   #bytes: number
@@ -107,6 +106,8 @@ export class RunRecords {
     const recovery = recover(folder, files.events, files.log, readHeadSync(folder))
     this.#last = recovery.last
     this.isNew = recovery.last.seq === 0
+    this.#hasMarks = !this.isNew && hasMarks(folder)
+    this.#taint = recovery.taint
     this.#bytes = files.events.bytes
     const lastHead = readLastHeadSync(dirname(folder))
     this.append({
@@ -116,6 +117,7 @@ export class RunRecords {
       durability: options.durability,
       ...(recovery.last.seq === 0 && { after: lastHead ?? null }),
       ...(options.heads && { heads: 'store' }),
+      ...(options.principal !== undefined && { principal: options.principal }),
     })
     this.#keeper =
       options.heads &&
@@ -136,6 +138,7 @@ export class RunRecords {
     const missing = Math.max(recovery.missing, known - recovery.last.seq)
     if (missing > 0) this.append({ type: 'records-lost', events: missing })
     this.#interruptOpenCalls()
+    if (this.#hasMarks) this.#adoptMarks()
     const refused = this.#events.flush()
     if (!refused) return
     this.#keeper?.stop()
@@ -178,6 +181,43 @@ export class RunRecords {
     if (!onAppend) return
     this.#bytes += Buffer.byteLength(linked.line)
     onAppend({ run: this.run, seq: linked.seq, time: this.#time, event, bytes: this.#bytes })
+  }
+
+  /** What has tainted the run. */
+  get taint(): RecordedTaint {
+    return this.#taint
+  }
+
+  /**
+   * Records what has tainted the run, so that it survives kill -9; `synced` waits until it survives a loss of power.
+   * Returns the error if the disk refuses: the line is kept and tried again, unless the memory for lines is full.
+   */
+  appendTaint(sources: readonly string[]): ToolError | undefined {
+    this.#taint = { ...this.#taint, sources }
+    this.append({ type: 'run-tainted', sources })
+    return this.#events.flush()
+  }
+
+  /** Records that the taint was cleared. If that cannot be made durable, the record says that the run is still tainted. */
+  async clearTaint(cleared: Omit<TaintCleared, 'type'>): Promise<void> {
+    this.append({ type: 'taint-cleared', ...cleared })
+    const before = this.#taint
+    this.#taint = { sources: [], wasCleared: true }
+    try {
+      await this.synced()
+      if (this.#hasMarks) await removeMarks(this.folder)
+    } catch (error) {
+      this.appendTaint([...new Set([...before.sources, ...this.#taint.sources])])
+      throw diskError(`The taint of run ${this.run} cannot be cleared`, this.folder, error)
+    }
+  }
+
+  /** Continues with what an earlier version has left in the folder; it is removed when the head of the run says the same. */
+  #adoptMarks(): void {
+    const before = this.#taint.sources
+    this.#taint = withMarks(this.#taint, readTaintMarks(this.folder))
+    const { sources } = this.#taint
+    if (sources.length > before.length) this.append({ type: 'run-tainted', sources })
   }
 
   /**
@@ -244,6 +284,7 @@ export class RunRecords {
       // First in the store: a reader of head.json may expect it there.
       await this.#keeper?.close()
       await writeHead(this.folder, this.#head())
+      if (this.#hasMarks) await removeMarks(this.folder)
       await writeLastHead(dirname(this.folder), { run: this.run, ...this.#last })
     } catch (error) {
       throw diskError(`Run ${this.run} cannot be closed`, this.folder, error)
@@ -266,6 +307,7 @@ export class RunRecords {
       failures: this.#log.lines.failures,
       started: this.#started,
       ended: this.#time,
+      taint: this.#taint,
     }
   }
 
@@ -300,86 +342,4 @@ export class RunRecords {
     this.#lost = 0
     this.append({ type: 'records-lost', events })
   }
-}
-
-/** The head of a growing run is in the store after this time at the latest. */
-const KEEP_MS = 2_000
-
-/** The run whose heads are kept. */
-interface KeptRun {
-  readonly run: string
-  /** Hash of the line that opened it. */
-  readonly opening: string
-  /** The last line before that one. */
-  readonly continues: ChainLink
-  readonly clock: Clock
-  /** Makes everything appended so far durable: the store must never know more than the record. */
-  readonly synced: () => Promise<void>
-  readonly last: () => ChainLink
-  readonly onProblem?: (error: ToolError) => void
-}
-
-/** Writes the head of an open run to the store: two seconds after a line at the latest, and when the run is closed. */
-export class HeadKeeper {
-  readonly #heads: Pick<HeadStore, 'put'>
-  readonly #run: KeptRun
-  #cancel: (() => void) | undefined
-  #keeping: Promise<void> | undefined
-  #isClosed = false
-  #keptSeq = 0
-  #isProblemTold = false
-
-  constructor(heads: Pick<HeadStore, 'put'>, run: KeptRun) {
-    this.#heads = heads
-    this.#run = run
-  }
-
-  /** Call this when the run has grown. It runs in every call, so it only sets a timer or does nothing. */
-  request(): void {
-    if (this.#cancel || this.#isClosed) return
-    this.#cancel = this.#run.clock.after(KEEP_MS, this.#timer, { background: true })
-  }
-
-  /** Writes the head of a run that is closed. Never rejects: the record itself is complete. */
-  async close(): Promise<void> {
-    this.stop()
-    await this.#keeping
-    await this.#keep()
-  }
-
-  /** Cancels the timer. */
-  stop(): void {
-    this.#isClosed = true
-    this.#cancel?.()
-  }
-
-  readonly #timer = (): void => {
-    this.#keeping = this.#keep().finally(() => {
-      this.#keeping = undefined
-      this.#cancel = undefined
-      if (this.#run.last().seq > this.#keptSeq) this.request()
-    })
-  }
-
-  async #keep(): Promise<void> {
-    const { run, opening, continues, clock, synced, last } = this.#run
-    const { seq, hash } = last()
-    try {
-      await synced()
-      await this.#heads.put({ run, opening, seq, hash, at: clock.now() }, continues)
-      this.#keptSeq = seq
-      this.#isProblemTold = false
-    } catch (error) {
-      if (!this.#isProblemTold) this.#run.onProblem?.(problem(run, error))
-      this.#isProblemTold = true
-    }
-  }
-}
-
-function problem(run: string, cause: unknown): ToolError {
-  return new ToolError(
-    'RECORDS_UNAVAILABLE',
-    `The store does not take the head of run ${run}, so that its end cannot be proven: ${messageOf(cause)}`,
-    { hint: 'See tool-hub doctor for the state of the store.', cause },
-  )
 }

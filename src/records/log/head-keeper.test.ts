@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { runsFolder, standingClock, TestDisk } from '../../../test/support/record-run.ts'
 import type { StoredHead } from '../../core/store.ts'
-import { HeadKeeper, RunRecords } from './run-records.ts'
+import { HeadKeeper } from './head-keeper.ts'
+import { RunRecords } from './run-records.ts'
 
 const continues = { seq: 3, hash: 'h3' }
 

@@ -1,0 +1,141 @@
+import { join } from 'node:path'
+import { type Awaitable, isRunId, ToolError } from '../core/index.ts'
+import { escapeLine } from '../lib/index.ts'
+import {
+  MAX_SOURCE_CHARS,
+  MAX_TAINT_SOURCES,
+  type RecordedOwner,
+  type RunRecords,
+  readOwnerSync,
+} from '../records/log/index.ts'
+
+/** Where the taint of a run is kept in addition to its record: the store, if processes on other machines share it. */
+export interface SharedTaint {
+  /** Replaces what has tainted the run; an empty list clears it. Rejects if the run has moved to another process. */
+  save(sources: readonly string[]): Awaitable<void>
+}
+
+/** The owner and the taint of an open run for later processes. The record has them, and the store if it is shared. */
+export class RunTaint {
+  readonly #records: RunRecords
+  readonly #shared: SharedTaint | undefined
+  /** Whether owner and taint survive a loss of power; `synced` waits for it. */
+  isDurable: boolean
+  #isTainted: boolean
+  /** What the store does not have yet. */
+  #unsaved: readonly string[] | undefined
+  #changes = 0
+  #syncing: Promise<void> | undefined
+
+  /** `isNewlyOwned`: the record has just got the owner of the run. */
+  constructor(records: RunRecords, { isNewlyOwned, shared }: { isNewlyOwned: boolean; shared?: SharedTaint }) {
+    this.#records = records
+    this.#shared = shared
+    this.#isTainted = records.taint.sources.length > 0
+    this.isDurable = !isNewlyOwned
+  }
+
+  /**
+   * Records what has tainted the run. A loss of power may lose names of sources that are added later, never the taint.
+   * Throws if the disk does not take it: content that taints the run must not be used then.
+   */
+  set(sources: readonly string[], { isChanged }: { readonly isChanged: boolean }): void {
+    if (this.#isTainted && !isChanged) return
+    const refused = this.#records.appendTaint(sources)
+    if (!this.#isTainted || this.#shared) this.#changed(sources)
+    if (refused && !this.#isTainted) throw refused
+    this.#isTainted = true
+  }
+
+  /** Clears the taint, on record first; `since` has tainted the run meanwhile. */
+  async clear(
+    clearing: { readonly by: string; readonly reason: string; readonly sources: readonly string[] },
+    since: () => readonly string[],
+  ): Promise<void> {
+    this.#isTainted = false
+    try {
+      await this.#records.clearTaint(clearing)
+    } catch (error) {
+      this.#isTainted = true
+      throw error
+    }
+    if (!this.#shared) return
+    this.#changed(since())
+    await this.synced()
+  }
+
+  /** Resolves when owner and taint are durable. Returns `undefined` if they already are. */
+  synced(): Promise<void> | undefined {
+    if (this.isDurable) return undefined
+    this.#syncing ??= this.#sync().finally(() => {
+      this.#syncing = undefined
+    })
+    return this.#syncing
+  }
+
+  #changed(sources: readonly string[]): void {
+    this.#changes++
+    this.isDurable = false
+    if (this.#shared) this.#unsaved = sources
+  }
+
+  async #sync(): Promise<void> {
+    while (!this.isDurable) {
+      const changes = this.#changes
+      const unsaved = this.#unsaved
+      await this.#records.synced()
+      if (unsaved) await this.#shared?.save(unsaved)
+      if (changes !== this.#changes) continue
+      this.#unsaved = undefined
+      this.isDurable = true
+    }
+  }
+}
+
+const OTHER_SOURCES = 'other sources'
+
+/** What has tainted a run, in order: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
+export class TaintSources {
+  readonly #names: Set<string>
+  readonly #redact: (text: string) => string
+
+  constructor(redact: (text: string) => string, names: readonly string[] = []) {
+    this.#redact = redact
+    this.#names = new Set(names)
+  }
+
+  /** Returns whether the list has changed: it has each source once, and at most 20. */
+  add(source: string): boolean {
+    const names = this.#names
+    if (names.has(source) || names.size >= MAX_TAINT_SOURCES) return false
+    const name = shorten(this.#redact(source))
+    const before = names.size
+    names.add(before < MAX_TAINT_SOURCES - 1 || names.has(name) ? name : OTHER_SOURCES)
+    return names.size > before
+  }
+
+  get list(): readonly string[] {
+    return [...this.#names]
+  }
+}
+
+function shorten(source: string): string {
+  const line = escapeLine(source)
+  return line.length <= MAX_SOURCE_CHARS ? line : `${line.slice(0, MAX_SOURCE_CHARS - 1)}…`
+}
+
+/**
+ * Returns the owner of a run on this machine, or `undefined` if the run has not started: it will belong to the first
+ * principal that uses it. An invalid run id is refused later, when its records are opened.
+ */
+export function runOwner(folder: string, id: string): RecordedOwner | undefined {
+  return isRunId(id) ? readOwnerSync(join(folder, id)) : { principal: undefined }
+}
+
+/** Throws NOT_FOUND if the run belongs to another principal, as for a run that does not exist. */
+export function assertOwner(id: string, known: string | undefined, principal: string): void {
+  if (known === principal) return
+  throw new ToolError('NOT_FOUND', `There is no run ${JSON.stringify(id)} of ${principal}.`, {
+    hint: 'Leave run out, or use a name that nobody else has used.',
+  })
+}
