@@ -103,6 +103,7 @@ export class BlockBudgets implements BudgetStore {
 
   async used(account: string): Promise<Usage> {
     const used = await perform(this.#driver, usageWithoutBlocks(account))
+    if (!used) return NOTHING_USED
     const held = this.#accounts.get(account)
     return held ? plus(used, held.since) : used
   }
@@ -111,6 +112,12 @@ export class BlockBudgets implements BudgetStore {
     await this.#accounts.get(account)?.exchange?.catch(() => {})
     this.#accounts.delete(account)
     await perform(this.#driver, forgetAccount(account))
+  }
+
+  /** Reports everything: before accounts are swept, the store must know when they expire. */
+  async report(): Promise<void> {
+    await this.#reporting
+    await this.#report({ isLast: false })
   }
 
   /** Reports everything and returns all blocks. */
@@ -130,6 +137,7 @@ export class BlockBudgets implements BudgetStore {
       const account = this.#accounts.get(accounts[index]!.account)
       if (account?.canServe(accounts[index]!.limits, { calls: 1, cost }, now)) {
         account.add({ calls: 1, wallMs: 0, bytes: 0, cost })
+        account.expiresAt = accounts[index]!.expiresAt
         continue
       }
       for (const { account: taken } of accounts.slice(0, index))
@@ -271,6 +279,8 @@ interface Lacking {
 class HeldAccount {
   readonly name: string
   limits: BudgetLimits = {}
+  /** When the account starts at zero again, as the last call says. */
+  expiresAt: number | undefined
   since: Usage = NOTHING_USED
   usedAt = performance.now()
   /** The exchange that is under way. */
@@ -330,7 +340,8 @@ class HeldAccount {
   }
 
   reportAs(mode: BlockRequest['mode']): BlockRequest {
-    return { account: this.name, since: this.since, mode, needed: NONE, wanted: NONE, limits: this.limits }
+    const { name: account, since, limits, expiresAt } = this
+    return { account, since, mode, needed: NONE, wanted: NONE, limits, expiresAt }
   }
 
   start(exchange: Promise<void>, mode: BlockRequest['mode']): void {

@@ -1,5 +1,6 @@
 import { type Store, ToolError } from '../core/index.ts'
-import { bind, perform } from '../core/sql/index.ts'
+import { bind, one, perform, type Work } from '../core/sql/index.ts'
+import { BlockBudgets } from './block-budgets.ts'
 import { postgresCallSearch } from './postgres/call-search.ts'
 import type { PostgresTls } from './postgres/connect.ts'
 import { PostgresDatabase } from './postgres/database.ts'
@@ -27,7 +28,10 @@ export interface PostgresStoreOptions {
   readonly prepare?: boolean
   /** How often to look for events of other processes that no notice has announced. Default: every second. */
   readonly pollMs?: number
-  /** Dates events whose cause has no time of its own. Default: the clock of the machine. */
+  /**
+   * Dates events whose cause has no time of its own, and heartbeats. Default: the clock of the machine for events, and that
+   * of the database for heartbeats.
+   */
   readonly now?: () => number
 }
 
@@ -38,8 +42,7 @@ export interface PostgresStoreOptions {
  */
 export function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Store {
   const database = openDatabase(url, options)
-  const { now = Date.now } = options
-  return createPostgresStore(database.driver, { now, check: () => database.check() })
+  return createPostgresStore(database.driver, { now: options.now, check: () => database.check() })
 }
 
 /** Takes the tables of a store to the version of this tool-hub; returns the versions before and after. */
@@ -72,19 +75,27 @@ function openDatabase(url: string, options: PostgresStoreOptions): PostgresDatab
 const WRITE_CHECK = `INSERT INTO counters (name, value) VALUES ('check', 1)
  ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`
 
+const SERVER_TIME = 'SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) AS now'
+
+function* serverTime(): Work<number> {
+  return (yield* one<{ readonly now: number }>(SERVER_TIME)).now
+}
+
 /** The store on a driver whose database has the current version. */
 export function createPostgresStore(
   driver: PostgresDriver,
-  { now, check }: { readonly now: () => number; check(): Promise<void> },
+  { now, check }: { readonly now?: () => number; check(): Promise<void> },
 ): Store {
   const events = createEvents(driver)
-  const repositories = createRepositories({ events, search: postgresCallSearch, now })
-  const { budgets, rates, calls } = repositories
+  const search = postgresCallSearch
+  const repositories = createRepositories({ events, search, now: now ?? Date.now, time: now ? undefined : serverTime })
+  const { rates, calls } = repositories
+  const budgets = new BlockBudgets(driver)
   return {
     isShared: true,
     ...bindAll(driver, repositories),
-    // What a failure of the server may undo: a moment of usage, and an index that can be rebuilt.
-    budgets: bind(driver.unsynced, budgets),
+    budgets,
+    // What a failure of the server may undo: the rates of a moment, and an index that can be rebuilt.
     rates: bind(driver.unsynced, rates),
     calls: bind(driver.unsynced, calls),
     events: { append: events.append, watch: events.watch },
@@ -98,9 +109,13 @@ export function createPostgresStore(
         hint: 'Use pg_dump, or tool-hub store copy.',
       })
     },
-    sweep: (time) => perform(driver, sweep(time)),
+    async sweep(time) {
+      await budgets.report()
+      await perform(driver, sweep(time))
+    },
     async close() {
       events.close()
+      await budgets.close()
       await driver.close()
     },
   }

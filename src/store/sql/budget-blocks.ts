@@ -20,6 +20,7 @@ export interface BlockRequest {
   /** What all calls that wait need; as much of it as there is counts as used. */
   readonly wanted: BlockAmounts
   readonly limits: BudgetLimits
+  /** When the account starts at zero again, as the last call says. */
   readonly expiresAt?: number
 }
 
@@ -115,10 +116,10 @@ export function exchangeBlocks(
   )
 }
 
-/** The usage of an account, without what processes hold in advance. */
-export function* usageWithoutBlocks(account: string): Work<Usage> {
+/** The usage of an account, without what processes hold in advance; `undefined` if the account was removed. */
+export function* usageWithoutBlocks(account: string): Work<Usage | undefined> {
   const [row] = yield* all(`SELECT ${USAGE_COLUMNS} FROM budgets WHERE account = ?`, account)
-  if (!row) return NOTHING_USED
+  if (!row) return undefined
   return minus(toUsage(row), sum(yield* blocksOf([account])))
 }
 
@@ -276,8 +277,8 @@ function* writeChanges(
 ): Work<void> {
   for (const { request, used } of changes)
     yield* run(
-      'UPDATE budgets SET calls = ?, wall_ms = ?, bytes = ?, cost = ? WHERE account = ?',
-      ...[used.calls, used.wallMs, used.bytes, used.cost, request.account],
+      'UPDATE budgets SET calls = ?, wall_ms = ?, bytes = ?, cost = ?, expires_at = ? WHERE account = ?',
+      ...[used.calls, used.wallMs, used.bytes, used.cost, request.expiresAt, request.account],
     )
   const changed = new Set(changes.map(({ request }) => request.account))
   const gone = blocks.filter(
