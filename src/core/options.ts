@@ -229,7 +229,7 @@ export interface CoreToolsConfig {
 }
 
 /** How much must be on disk before a call returns; see docs/reference/records.md. */
-export type Durability = 'effects' | 'full' | 'behind'
+export type Durability = 'effects' | 'full' | 'behind' | 'shared'
 
 /** A program that speaks MCP on its standard input and output. */
 export interface StdioMcpServer extends McpServerCommon {
@@ -381,7 +381,8 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> e
   readonly store?: Store
   /**
    * What is synced to disk before a call returns: calls with side effects (`effects`), every call (`full`), or nothing
-   * (`behind`). Default: `effects`.
+   * (`behind`). `shared` is `effects`, and the record is in the store as well: it needs a store that many machines share,
+   * and is the default there. Default: `effects`.
    */
   readonly durability?: Durability
   /** The run of calls that name none. Default: a new id. */

@@ -114,6 +114,17 @@ export class AppendFile {
     return this.#commit.wait()
   }
 
+  /** Reads what is in the file, also after it was closed; shorter at its end. */
+  read(position: number, length: number): Buffer {
+    const fd = this.#isClosed ? openAlone(this.#path).fd : this.fd
+    try {
+      const bytes = Buffer.allocUnsafe(length)
+      return bytes.subarray(0, fs.readSync(fd, bytes, 0, length, position))
+    } finally {
+      if (this.#isClosed) fs.closeSync(fd)
+    }
+  }
+
   /** Truncates the file to its first `bytes`; only before anything is appended. */
   truncate(bytes: number): void {
     if (bytes === this.#bytes) return

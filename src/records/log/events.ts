@@ -319,8 +319,12 @@ export interface RunOpened {
   readonly run: string
   /** The process that writes the run. */
   readonly pid: number
-  /** What is synced before a call returns: `effects`, `full` or `behind`. */
+  /** What is synced before a call returns: `effects`, `full` or `behind`; `shared` if it is also in the store by then. */
   readonly durability: string
+  /** With a store that many machines share: the process that has leased the run. */
+  readonly process?: string
+  /** With such a store: counts the processes that have leased the run. */
+  readonly epoch?: number
   /** Only in the first line of a run: the head of the run that was closed last, `null` when there was none. */
   readonly after?: RunHead | null
   /** The store of this hub keeps the heads of the run. */

@@ -53,7 +53,8 @@ export function openRunFiles(
   }
 }
 
-function makeFolders(folder: string): void {
+/** Creates the folders of a run. */
+export function makeFolders(folder: string): void {
   // Run by root, the user of the workspace must be able to pass through; nobody else can read or list anything.
   mkdirSync(folder, { recursive: true, mode: process.geteuid?.() === 0 ? 0o711 : 0o700 })
   assertOurFolder(folder, basename(folder))

@@ -1,8 +1,18 @@
 import { dirname, join, resolve } from 'node:path'
-import { type Artifact, assertRunId, type Clock, type Durability, type HeadStore, ToolError } from '../../core/index.ts'
+import {
+  type Artifact,
+  assertRunId,
+  type Clock,
+  type Durability,
+  type HeadStore,
+  messageOf,
+  type RunLease,
+  ToolError,
+} from '../../core/index.ts'
 import { syncFolder } from '../../system/index.ts'
 import type { ArtifactWriter } from '../artifacts/artifact-writer.ts'
 import { Artifacts } from '../artifacts/artifacts.ts'
+import type { SharedPosition, ShippedRun, Shipper } from '../shipping/shipper.ts'
 import { type AppendFile, type Disk, WriteSchedule } from './append-file.ts'
 import type { CallLog } from './call-log.ts'
 import { diskError } from './disk-error.ts'
@@ -39,8 +49,19 @@ export interface RunRecordsOptions {
   readonly heads?: Pick<HeadStore, 'put'>
   /** Principal that the run belongs to. Default: the owner of the hub. */
   readonly principal?: string
+  /** How the record is shared with other machines. Default: it is not. */
+  readonly sharing?: RunSharing
   /** For tests of a failing disk. */
   readonly disk?: Disk
+}
+
+/** How the record of a run is shared with other machines. */
+export interface RunSharing {
+  readonly shipper: Shipper
+  /** The lease on the run that this process has. */
+  readonly held: RunLease
+  /** Up to where the store has the record; see `continueRecord`. */
+  readonly position: SharedPosition
 }
 
 /**
@@ -60,6 +81,7 @@ export class RunRecords {
   readonly #artifacts: Artifacts
   readonly #schedule: WriteSchedule
   readonly #keeper: HeadKeeper | undefined
+  readonly #shared: ShippedRun | undefined
   readonly #started: string
   /** Whether no process has used the run before. */
   readonly isNew: boolean
@@ -109,12 +131,14 @@ export class RunRecords {
     this.#hasMarks = !this.isNew && hasMarks(folder)
     this.#taint = recovery.taint
     this.#bytes = files.events.bytes
+    this.#shared = options.sharing?.shipper.open({ run, file: files.events, ...options.sharing })
     const lastHead = readLastHeadSync(dirname(folder))
     this.append({
       type: 'run-opened',
       run,
       pid: process.pid,
       durability: options.durability,
+      ...(this.#shared && { process: this.#shared.held.owner, epoch: this.#shared.held.epoch }),
       ...(recovery.last.seq === 0 && { after: lastHead ?? null }),
       ...(options.heads && { heads: 'store' }),
       ...(options.principal !== undefined && { principal: options.principal }),
@@ -126,7 +150,7 @@ export class RunRecords {
         opening: this.#last.hash,
         continues: recovery.last,
         clock: options.clock,
-        synced: () => this.synced(),
+        synced: () => this.#syncedAndShared(),
         last: () => this.#last,
         onProblem: options.onProblem,
       })
@@ -150,6 +174,7 @@ export class RunRecords {
    * proof.
    */
   get problem(): ToolError | undefined {
+    if (this.#shared?.problem) return this.#shared.problem
     // The disk may have space again: then nobody has to wait for the next try.
     return this.#events.problem && this.#events.flush()
   }
@@ -177,6 +202,7 @@ export class RunRecords {
     this.#log.add(event, { seq: linked.seq, time: this.#time, body })
     this.#schedule.request()
     this.#keeper?.request()
+    this.#shared?.note()
     const { onAppend } = this.#options
     if (!onAppend) return
     this.#bytes += Buffer.byteLength(linked.line)
@@ -230,11 +256,42 @@ export class RunRecords {
   }
 
   /**
-   * Resolves when everything appended so far survives a loss of power. Rejects with the problem if the disk refuses.
+   * Resolves when everything appended so far survives a loss of power, and with `shared` a loss of this machine. Rejects
+   * with the problem if the disk or the store refuses.
    */
-  async synced(): Promise<void> {
+  synced(): Promise<void> {
+    return this.#isWaitedFor ? this.#syncedAndShared() : this.#synced()
+  }
+
+  /**
+   * The same for the end of a call that was executed: it waits while the store refuses. Rejects with `UnsharedEnd` if the
+   * end cannot be shared.
+   */
+  async ended(): Promise<void> {
+    await this.#synced()
+    if (!this.#isWaitedFor) return
+    await this.#shared?.shared({ isPatient: true }).catch((error) => {
+      throw new UnsharedEnd(error)
+    })
+  }
+
+  /** Resolves when a record that was closed is shared completely, however long the store is away, or if the run has moved. */
+  async drained(): Promise<void> {
+    await this.#shared?.close()
+  }
+
+  get #isWaitedFor(): boolean {
+    return this.#options.durability === 'shared'
+  }
+
+  async #synced(): Promise<void> {
     this.#foldersSynced ??= this.#syncFolders()
     await Promise.all([this.#foldersSynced, this.#events.synced()])
+  }
+
+  async #syncedAndShared(): Promise<void> {
+    await this.#synced()
+    await this.#shared?.shared()
   }
 
   /** Stores large content under its hash. */
@@ -279,10 +336,14 @@ export class RunRecords {
     this.append({ type: 'run-closed', calls, failures })
     try {
       this.#schedule.stop()
-      await this.synced()
+      await this.#synced()
       this.#log.flush()
+      // A record that another process continues ends here as after a crash: nothing may refer to its last lines.
+      if (this.#shared?.problem) return
       // First in the store: a reader of head.json may expect it there.
       await this.#keeper?.close()
+      // As above: until everything is shared, another process may continue without the last lines.
+      if (this.#shared && this.#shared.unsharedBytes > 0) return
       await writeHead(this.folder, this.#head())
       if (this.#hasMarks) await removeMarks(this.folder)
       await writeLastHead(dirname(this.folder), { run: this.run, ...this.#last })
@@ -341,5 +402,16 @@ export class RunRecords {
     const events = this.#lost
     this.#lost = 0
     this.append({ type: 'records-lost', events })
+  }
+}
+
+/** The end of a call that was executed is on this machine only. */
+export class UnsharedEnd extends Error {
+  /** Why it is not shared. */
+  override readonly cause: unknown
+
+  constructor(cause: unknown) {
+    super(messageOf(cause))
+    this.cause = cause
   }
 }

@@ -1,0 +1,83 @@
+import { type SegmentStore, type StoredSegment, ToolError } from '../../core/index.ts'
+import { type ChainLink, FIRST_PREV, inspectLine } from '../log/event-line.ts'
+
+/** Where shared records are read from. */
+export interface SharedSource {
+  readonly segments: Pick<SegmentStore, 'heads' | 'read'>
+  /** Reads a sealed segment; absent if this hub has no bucket. */
+  readonly readObject?: (name: string) => Promise<Uint8Array>
+}
+
+/** Few at a time: a segment has up to a megabyte, an object a few. */
+const PAGE = 4
+
+/** Yields the segments of a run from a line on, with their content. */
+export async function* sharedSegments(
+  { segments, readObject }: SharedSource,
+  run: string,
+  from = 1,
+): AsyncGenerator<{ readonly segment: StoredSegment; readonly content: Buffer }> {
+  for (let next = from; ; ) {
+    const page = await segments.read(run, { from: next, limit: PAGE })
+    for (const segment of page) yield { segment, content: await contentOf(segment, run, readObject) }
+    const last = page.at(-1)
+    if (!last || page.length < PAGE) return
+    next = last.last + 1
+  }
+}
+
+/**
+ * Yields the lines of a shared record after a line, without their newlines. Throws if they are not what was written: each
+ * line must be intact and follow the one before it, up to the end of its segment.
+ */
+export async function* sharedLines(
+  source: SharedSource,
+  run: string,
+  after: ChainLink = { seq: 0, hash: FIRST_PREV },
+): AsyncGenerator<Buffer> {
+  let last = after
+  for await (const { segment, content } of sharedSegments(source, run, after.seq + 1)) {
+    for (const bytes of linesOf(content)) {
+      const facts = inspectLine(bytes)
+      if (facts && facts.seq <= after.seq) continue
+      if (!facts?.intact || facts.seq !== last.seq + 1 || facts.prev !== last.hash) throw broken(run, last.seq + 1)
+      last = facts
+      yield bytes
+    }
+    if (last.seq !== segment.last || last.hash !== segment.hash) throw broken(run, segment.last)
+  }
+}
+
+/** The lines of a segment, without their newlines. */
+export function* linesOf(content: Buffer): Generator<Buffer> {
+  let start = 0
+  for (let end = content.indexOf(10); end !== -1; end = content.indexOf(10, start)) {
+    yield content.subarray(start, end)
+    start = end + 1
+  }
+  if (start < content.length) yield content.subarray(start)
+}
+
+async function contentOf(
+  { lines, object }: StoredSegment,
+  run: string,
+  readObject: SharedSource['readObject'],
+): Promise<Buffer> {
+  if (lines !== undefined) return Buffer.from(lines)
+  if (object !== undefined && readObject) return Buffer.from(await readObject(object))
+  throw new ToolError(
+    'RECORDS_UNAVAILABLE',
+    `The shared record of run ${run} is in a bucket that this hub does not have.`,
+    {
+      fix: { key: 'records.bucket', hint: 'Set records.bucket as on the machine that wrote the run.' },
+      details: { run, object },
+    },
+  )
+}
+
+function broken(run: string, seq: number): ToolError {
+  return new ToolError('CONFLICT', `The shared record of run ${run} is not as it was written at event ${seq}.`, {
+    hint: `Look at it with tool-hub audit verify --shared ${run}, and use another run id.`,
+    details: { run, seq },
+  })
+}

@@ -1,0 +1,388 @@
+import {
+  type Clock,
+  messageOf,
+  type NewSegment,
+  type RunLease,
+  type SegmentStore,
+  ToolError,
+} from '../../core/index.ts'
+import { type ChainLink, FIRST_PREV, inspectLine } from '../log/event-line.ts'
+
+/** The file of a record, as the shipper reads it: what waits to be shared is in the file, and not in memory. */
+export interface ShippedFile {
+  /** Bytes in the file. */
+  readonly bytes: number
+  /** Returns at most `length` bytes from `position` on. */
+  read(position: number, length: number): Buffer
+}
+
+/** Up to which line a record is shared. */
+export interface SharedPosition extends ChainLink {
+  /** Where the line ends in the file, after its newline. */
+  readonly bytes: number
+}
+
+/** How records are shared. */
+export interface ShipperOptions {
+  readonly segments: Pick<SegmentStore, 'append' | 'heads'>
+  readonly clock: Clock
+  /** Called once for a run that this process has lost to another: nothing more may be executed for it. */
+  readonly onMoved?: (run: string, problem: ToolError) => void
+  /** Called when a run has shared so many bytes since the last time, and when everything of a closed run is shared. */
+  readonly onShared?: (run: string, shared: { readonly bytes: number; readonly isClosed: boolean }) => void
+  /** Called when the store begins to refuse. */
+  readonly onProblem?: (error: ToolError) => void
+}
+
+/** Lines that nobody waits for are shared after this time at the latest, or when they are this many bytes. */
+const BEHIND_MS = 1_000
+const MAX_SEGMENT_BYTES = 1024 * 1024
+/** One insert has at most so many bytes and runs; the rest is in the next one. */
+const MAX_BATCH_BYTES = 4 * 1024 * 1024
+const MAX_BATCH_RUNS = 250
+/** Longer than any line. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024
+/** How long a call waits until its intent is shared: then it is refused, and nothing was executed. */
+const INTENT_MS = 10_000
+/** How long a call that was executed waits until its end is shared. */
+const END_MS = 30_000
+const MIN_RETRY_MS = 100
+const MAX_RETRY_MS = 2_000
+
+interface Waiter {
+  /** Resolves when the file is shared up to here. */
+  readonly bytes: number
+  /** Whether it waits while the store refuses. */
+  readonly isPatient: boolean
+  settle(error?: ToolError): void
+}
+
+/** The record of one run on its way to the store. */
+export class ShippedRun {
+  readonly run: string
+  readonly held: RunLease
+  readonly file: ShippedFile
+  /** Up to where the store has it. */
+  position: SharedPosition
+  /** Why nothing of it is shared any more. */
+  problem: ToolError | undefined
+  isClosed = false
+  readonly waiting = new Set<Waiter>()
+  readonly #shipper: Shipper
+
+  constructor(
+    shipper: Shipper,
+    start: {
+      readonly run: string
+      readonly held: RunLease
+      readonly file: ShippedFile
+      readonly position: SharedPosition
+    },
+  ) {
+    this.#shipper = shipper
+    this.run = start.run
+    this.held = start.held
+    this.file = start.file
+    this.position = start.position
+  }
+
+  get unsharedBytes(): number {
+    return this.file.bytes - this.position.bytes
+  }
+
+  /** Call this when the record has grown; nobody waits. */
+  note(): void {
+    this.#shipper.note(this)
+  }
+
+  /**
+   * Resolves when all lines that are in the file now are in the store. Rejects if the run has moved, and if the store
+   * refuses; if `isPatient`, only if it still does after 30 s.
+   */
+  shared({ isPatient = false } = {}): Promise<void> {
+    if (this.problem) return Promise.reject(this.problem)
+    if (this.unsharedBytes <= 0) return Promise.resolve()
+    return this.#shipper.wait(this, isPatient ? END_MS : INTENT_MS)
+  }
+
+  /**
+   * Nothing is appended any more; what is left is shared as soon as the store takes it. Resolves then, or when the run has
+   * moved.
+   */
+  async close(): Promise<void> {
+    this.isClosed = true
+    if (this.problem || this.unsharedBytes <= 0) return
+    await this.#shipper.wait(this, Number.POSITIVE_INFINITY).catch(() => {})
+  }
+}
+
+/**
+ * Shares the records of all runs of a process: one insert per tick for all of them, at most one under way; what is
+ * appended meanwhile is in the next.
+ */
+export class Shipper {
+  readonly #options: ShipperOptions
+  /** Runs with lines that are not shared, of which somebody waits for the first kind. */
+  readonly #urgent = new Set<ShippedRun>()
+  readonly #behind = new Set<ShippedRun>()
+  #cancelTimer: (() => void) | undefined
+  #working: Promise<void> | undefined
+  #wake: (() => void) | undefined
+  #retryMs = 0
+  #isClosed = false
+
+  constructor(options: ShipperOptions) {
+    this.#options = options
+  }
+
+  /** Begins to share a record from a position on. */
+  open(start: {
+    readonly run: string
+    readonly held: RunLease
+    readonly file: ShippedFile
+    readonly position: SharedPosition
+  }): ShippedRun {
+    return new ShippedRun(this, start)
+  }
+
+  /** Part of every call, so it only adds to a set and sets one timer. */
+  note(run: ShippedRun): void {
+    if (run.problem || this.#isClosed) return
+    if (run.unsharedBytes >= MAX_SEGMENT_BYTES) {
+      this.#want(run)
+      return
+    }
+    this.#behind.add(run)
+    this.#cancelTimer ??= this.#options.clock.after(BEHIND_MS, this.#timer, { background: true })
+  }
+
+  /** Who waits longer than for an intent waits while the store refuses. */
+  wait(run: ShippedRun, ms: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const isLimited = Number.isFinite(ms)
+      const cancel = isLimited ? this.#options.clock.after(ms, () => waiter.settle(notInTime(run.run, ms))) : () => {}
+      const waiter: Waiter = {
+        bytes: run.file.bytes,
+        isPatient: ms > INTENT_MS,
+        settle(error) {
+          cancel()
+          run.waiting.delete(waiter)
+          if (error) reject(error)
+          else resolve()
+        },
+      }
+      run.waiting.add(waiter)
+      this.#want(run)
+    })
+  }
+
+  /** Shares everything once more; what the store refuses stays in the files, and is shared when the run is opened again. */
+  async close(): Promise<void> {
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
+    for (const run of this.#behind) this.#urgent.add(run)
+    this.#behind.clear()
+    this.#isClosed = true
+    this.#wake?.()
+    await this.#working
+    if (this.#urgent.size > 0) await this.#work()
+  }
+
+  readonly #timer = (): void => {
+    this.#cancelTimer = undefined
+    for (const run of this.#behind) this.#want(run)
+    this.#behind.clear()
+  }
+
+  #want(run: ShippedRun): void {
+    this.#urgent.add(run)
+    this.#wake?.()
+    this.#working ??= this.#work().finally(() => {
+      this.#working = undefined
+    })
+  }
+
+  async #work(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    while (this.#urgent.size > 0) {
+      const isTaken = await this.#shipBatch()
+      if (isTaken) continue
+      if (this.#isClosed) return
+      await this.#pause()
+    }
+  }
+
+  /** Ends early if somebody begins to wait: a call learns immediately whether the store is back. */
+  #pause(): Promise<void> {
+    this.#retryMs = Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, this.#retryMs * 2))
+    return new Promise((resolve) => {
+      const cancel = this.#options.clock.after(this.#retryMs, () => wake(), { background: true })
+      const wake = () => {
+        cancel()
+        this.#wake = undefined
+        resolve()
+      }
+      this.#wake = wake
+    })
+  }
+
+  /** Returns false if the store refused. */
+  async #shipBatch(): Promise<boolean> {
+    const batch = this.#collect()
+    if (batch.length === 0) return true
+    try {
+      const outcomes = await this.#options.segments.append(batch.map(({ segment }) => segment))
+      this.#retryMs = 0
+      for (const [index, { run, end }] of batch.entries()) {
+        const outcome = outcomes[index]
+        if (outcome === 'added') this.#advance(run, end)
+        else if (outcome === 'moved') this.#lose(run, moved(run.run))
+        else await this.#findPosition(run)
+      }
+      return true
+    } catch (error) {
+      const problem = refused(error)
+      if (this.#retryMs === 0) this.#options.onProblem?.(problem)
+      for (const { run } of batch) {
+        for (const waiter of [...run.waiting]) if (!waiter.isPatient) waiter.settle(problem)
+        this.#urgent.add(run)
+      }
+      return false
+    }
+  }
+
+  #collect(): { readonly run: ShippedRun; readonly segment: NewSegment; readonly end: SharedPosition }[] {
+    const batch: { run: ShippedRun; segment: NewSegment; end: SharedPosition }[] = []
+    let bytes = 0
+    for (const run of this.#urgent) {
+      if (batch.length >= MAX_BATCH_RUNS || bytes >= MAX_BATCH_BYTES) break
+      this.#urgent.delete(run)
+      try {
+        const next = nextSegment(run, this.#options.clock.now())
+        if (!next) continue
+        batch.push({ run, ...next })
+        bytes += next.end.bytes - run.position.bytes
+      } catch (error) {
+        this.#lose(run, unreadable(run.run, error))
+      }
+    }
+    return batch
+  }
+
+  #advance(run: ShippedRun, end: SharedPosition): void {
+    const bytes = end.bytes - run.position.bytes
+    run.position = end
+    for (const waiter of [...run.waiting]) if (waiter.bytes <= end.bytes) waiter.settle()
+    if (run.waiting.size > 0 || run.unsharedBytes >= MAX_SEGMENT_BYTES) this.#urgent.add(run)
+    else if (run.unsharedBytes > 0) this.note(run)
+    this.#options.onShared?.(run.run, { bytes, isClosed: run.isClosed && run.unsharedBytes === 0 })
+  }
+
+  /** After a lost answer the lines are in the store nevertheless; otherwise the records differ, and this one ends here. */
+  async #findPosition(run: ShippedRun): Promise<void> {
+    const [head] = await this.#options.segments.heads({ run: run.run })
+    const found = head && findLine(run, head.seq)
+    if (!found || found.hash !== head.hash) {
+      this.#lose(run, differs(run.run))
+      return
+    }
+    this.#advance(run, found)
+    if (run.unsharedBytes > 0) this.#urgent.add(run)
+  }
+
+  #lose(run: ShippedRun, problem: ToolError): void {
+    run.problem = problem
+    this.#urgent.delete(run)
+    this.#behind.delete(run)
+    for (const waiter of [...run.waiting]) waiter.settle(problem)
+    this.#options.onMoved?.(run.run, problem)
+  }
+}
+
+/** The next lines of a run; `undefined` if all are shared. */
+function nextSegment(
+  { run, held, file, position }: ShippedRun,
+  at: number,
+): { readonly segment: NewSegment; readonly end: SharedPosition } | undefined {
+  if (file.bytes <= position.bytes) return undefined
+  const bytes = readLines(file, position.bytes)
+  const last = inspectLine(bytes.subarray(bytes.lastIndexOf(10, -2) + 1, -1))
+  if (last?.seq !== position.seq + countLines(bytes)) throw new Error('its lines are not in order')
+  const end = { seq: last.seq, hash: last.hash, bytes: position.bytes + bytes.length }
+  const after = position.seq === 0 ? '' : position.hash
+  const segment = { run, held, first: position.seq + 1, last: last.seq, after, hash: last.hash, at }
+  return { segment: { ...segment, lines: bytes.toString('utf8') }, end }
+}
+
+/** Reads whole lines: as many as fit, and at least one. */
+function readLines(file: ShippedFile, from: number): Buffer {
+  for (let size = MAX_SEGMENT_BYTES; size <= MAX_LINE_BYTES; size *= 4) {
+    const bytes = file.read(from, Math.min(size, file.bytes - from))
+    const end = bytes.lastIndexOf(10) + 1
+    if (end > 0) return bytes.subarray(0, end)
+    if (bytes.length < size) break
+  }
+  throw new Error('it ends in half a line')
+}
+
+function countLines(bytes: Buffer): number {
+  let count = 0
+  for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) count++
+  return count
+}
+
+/** Where a later line of the file is; `undefined` if the file does not have it. */
+function findLine({ file, position }: ShippedRun, seq: number): SharedPosition | undefined {
+  let found: SharedPosition = position
+  while (found.seq < seq && found.bytes < file.bytes) {
+    const bytes = readLines(file, found.bytes)
+    for (let start = 0; start < bytes.length && found.seq < seq; ) {
+      const end = bytes.indexOf(10, start)
+      const facts = inspectLine(bytes.subarray(start, end))
+      if (facts?.seq !== found.seq + 1) return undefined
+      found = { seq: facts.seq, hash: facts.hash, bytes: found.bytes + end + 1 - start }
+      start = end + 1
+    }
+  }
+  return found.seq === seq ? found : undefined
+}
+
+/** Where a record begins of which nothing is shared. */
+export const NOTHING_SHARED: SharedPosition = { seq: 0, hash: FIRST_PREV, bytes: 0 }
+
+function refused(cause: unknown): ToolError {
+  return new ToolError('RECORDS_UNAVAILABLE', `The store does not take the record: ${messageOf(cause)}`, {
+    hint: 'Try again when the store is reachable; tool-hub doctor says what is wrong with it.',
+    retryable: true,
+    cause,
+  })
+}
+
+function notInTime(run: string, ms: number): ToolError {
+  return new ToolError(
+    'RECORDS_UNAVAILABLE',
+    `The store did not take the record of run ${run} within ${ms / 1_000} s.`,
+    {
+      hint: 'Try again when the store is reachable; tool-hub doctor says what is wrong with it.',
+      retryable: true,
+    },
+  )
+}
+
+function moved(run: string): ToolError {
+  return new ToolError('RUN_MOVED', `Run ${run} was taken over by another process.`)
+}
+
+function differs(run: string): ToolError {
+  return new ToolError('RUN_MOVED', `The record of run ${run} on this machine is not the one that is shared.`, {
+    hint: 'Call again: the run is then opened from its shared record. Compare both with tool-hub audit verify --shared.',
+  })
+}
+
+function unreadable(run: string, cause: unknown): ToolError {
+  return new ToolError('RECORDS_UNAVAILABLE', `The record of run ${run} cannot be shared: ${messageOf(cause)}.`, {
+    hint: 'Run tool-hub audit verify, and use another run id.',
+    retryable: false,
+    cause,
+  })
+}
