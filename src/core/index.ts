@@ -155,6 +155,7 @@ export {
   toWireName,
 } from './names.ts'
 export {
+  type BucketOptions,
   type BudgetLimits,
   CACHE_NAMES,
   type CommandLimits,
@@ -171,6 +172,7 @@ export {
   type McpTrust,
   type QuestionReply,
   type Rate,
+  type RecordsOptions,
   type Sandbox,
   type Secret,
   type StdioMcpServer,

@@ -228,6 +228,26 @@ export interface CoreToolsConfig {
   readonly enableAutoWriteLargeResponses?: boolean
 }
 
+/** A bucket of an S3-compatible service. */
+export interface BucketOptions {
+  /** Its address, with a prefix if you like: `https://s3.eu-central-1.amazonaws.com/my-bucket/tool-hub`. */
+  readonly url: string
+  /** The region that requests are signed for. */
+  readonly region: string
+  /** The id of the key that requests are signed with. */
+  readonly accessKeyId: string
+  /** The secret of the key. */
+  readonly secretAccessKey: string
+  /** The token of a temporary key. Default: none. */
+  readonly sessionToken?: string
+}
+
+/** How records are shared with other machines. */
+export interface RecordsOptions {
+  /** Where sealed parts of records and large artifacts are kept. Default: in the store. */
+  readonly bucket?: BucketOptions
+}
+
 /** How much must be on disk before a call returns; see docs/reference/records.md. */
 export type Durability = 'effects' | 'full' | 'behind' | 'shared'
 
@@ -385,6 +405,8 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> e
    * and is the default there. Default: `effects`.
    */
   readonly durability?: Durability
+  /** How records are shared, with a store that many machines share. */
+  readonly records?: RecordsOptions
   /** The run of calls that name none. Default: a new id. */
   readonly run?: string
   /** The caller of calls that name none; recorded. */

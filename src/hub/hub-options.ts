@@ -45,6 +45,7 @@ const OPTIONS: Keys<HubOptions> = {
   data: true,
   store: true,
   durability: true,
+  records: true,
   run: true,
   caller: true,
   redact: true,

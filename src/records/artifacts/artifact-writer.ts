@@ -10,6 +10,8 @@ import { diskError } from '../log/disk-error.ts'
 /** How an artifact is stored. */
 interface ArtifactWriterOptions {
   readonly isDurable: boolean
+  /** Called with the hash of the stored artifact; it is complete when this resolves. Default: immediately. */
+  readonly onStored?: (hash: string) => Promise<void>
   /** For tests of a failing disk. */
   readonly openFile?: typeof open
 }
@@ -28,6 +30,7 @@ const MAX_PIECES = 1_024
 export class ArtifactWriter {
   readonly #folder: string
   readonly #isDurable: boolean
+  readonly #onStored: ArtifactWriterOptions['onStored']
   readonly #openFile: typeof open
   readonly #hash = createHash('sha256')
   #path: string
@@ -41,9 +44,10 @@ export class ArtifactWriter {
   #batch: Promise<void> | undefined
   #ended: Promise<Stored | undefined> | undefined
 
-  constructor(folder: string, { isDurable, openFile = open }: ArtifactWriterOptions) {
+  constructor(folder: string, { isDurable, onStored, openFile = open }: ArtifactWriterOptions) {
     this.#folder = folder
     this.#isDurable = isDurable
+    this.#onStored = onStored
     this.#openFile = openFile
     this.#path = artifactDraft(folder, 'stream')
   }
@@ -141,6 +145,7 @@ export class ArtifactWriter {
       const file = await this.#opened()
       const sha256 = this.#hash.digest('hex')
       await this.#place(file, join(this.#folder, sha256))
+      await this.#onStored?.(sha256)
       return { ref: `artifact:${sha256}`, bytes: this.#writtenBytes, sha256 }
     } catch (error) {
       await this.#removeDraft()

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Artifact, artifactHash, assertRunId, ToolError } from '../../core/index.ts'
 import { errnoOf, sha256 } from '../../lib/index.ts'
 import { openRegular, syncFolder } from '../../system/index.ts'
 import { diskError } from '../log/disk-error.ts'
+import type { SharedContent } from '../shipping/shared-content.ts'
 import { ArtifactWriter, artifactDraft, isStored } from './artifact-writer.ts'
 
 /** Reads an artifact of a run, which need not be open. */
@@ -13,20 +14,37 @@ export function readArtifactOf(root: string, run: string, ref: string): Promise<
   return new Artifacts(join(root, run, 'artifacts'), { isDurable: false }).read(ref)
 }
 
-/** Opens an artifact of a run, to be read piece by piece. */
-export async function findArtifactOf(root: string, run: string, ref: string): Promise<ArtifactReader> {
+/** Opens an artifact of a run, which need not be open, to be read piece by piece. */
+export async function findArtifactOf(
+  root: string,
+  run: string,
+  ref: string,
+  content?: SharedContent,
+): Promise<ArtifactReader> {
   assertRunId(run)
-  return new Artifacts(join(root, run, 'artifacts'), { isDurable: false }).find(ref)
+  return new Artifacts(join(root, run, 'artifacts'), {
+    isDurable: false,
+    ...(content && { shared: { content, run } }),
+  }).find(ref)
+}
+
+/** How artifacts are stored. */
+interface ArtifactsOptions {
+  readonly isDurable: boolean
+  /** Artifacts that are missing on this machine are looked for there. Default: they are not. */
+  readonly shared?: { readonly content: SharedContent; readonly run: string }
+  /** Whether every artifact is also stored there before it is named. Default: false. */
+  readonly isWaitedFor?: boolean
 }
 
 /** Large pieces of results in a folder, named by their hash: equal content is stored once. */
 export class Artifacts {
   readonly #folder: string
-  readonly #isDurable: boolean
+  readonly #options: ArtifactsOptions
 
-  constructor(folder: string, options: { readonly isDurable: boolean }) {
+  constructor(folder: string, options: ArtifactsOptions) {
     this.#folder = folder
-    this.#isDurable = options.isDurable
+    this.#options = options
   }
 
   /** Stores content: completely or not at all. */
@@ -38,6 +56,7 @@ export class Artifacts {
     const bytes = isText ? Buffer.from(content) : content
     const hash = sha256(bytes)
     await this.#store(hash, bytes)
+    await this.#share(hash)
     return {
       ref: `artifact:${hash}`,
       name: name ?? `${hash.slice(0, 12)}.${isText ? 'txt' : 'bin'}`,
@@ -49,35 +68,43 @@ export class Artifacts {
 
   /** Creates an artifact whose content comes piece by piece. */
   open(): ArtifactWriter {
-    return new ArtifactWriter(this.#folder, { isDurable: this.#isDurable })
+    const { isDurable } = this.#options
+    return new ArtifactWriter(this.#folder, { isDurable, onStored: (hash) => this.#share(hash) })
   }
 
   /** Returns the content of a reference, checked against its hash. */
   async read(ref: string): Promise<Uint8Array> {
-    const hash = requireHash(ref)
-    const bytes = await this.#use(hash, (file) => file.readFile())
-    if (sha256(bytes) === hash) return bytes
-    throw artifactChanged(hash)
+    return (await this.find(ref)).read()
   }
 
   /** Opens the content of a reference, to be read piece by piece. */
   async find(ref: string): Promise<ArtifactReader> {
     const hash = requireHash(ref)
-    const { size } = await this.#use(hash, (file) => file.stat())
-    return new ArtifactReader(join(this.#folder, hash), { hash, bytes: size })
-  }
-
-  async #use<T>(hash: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
     const path = join(this.#folder, hash)
     try {
       const file = await openRegular(path)
-      return await use(file).finally(() => file.close())
+      const { size } = await file.stat().finally(() => file.close())
+      return new ArtifactReader({ hash, bytes: size, pieces: (span) => readFileSpan(path, hash, span) })
     } catch (error) {
       if (errnoOf(error) !== 'ENOENT') throw diskError('The artifact cannot be read', path, error)
-      throw new ToolError('NOT_FOUND', `This run has no artifact:${hash}.`, {
-        hint: 'Artifacts belong to the run that made them.',
-      })
     }
+    const { shared } = this.#options
+    const elsewhere = await shared?.content.find(shared.run, hash)
+    if (elsewhere) return new ArtifactReader({ hash, ...elsewhere })
+    throw new ToolError('NOT_FOUND', `This run has no artifact:${hash}.`, {
+      hint: 'Artifacts belong to the run that made them.',
+    })
+  }
+
+  /** Copies an artifact that another machine has stored to the folder of the run. Returns false if there is none. */
+  async fetch(hash: string): Promise<boolean> {
+    const { shared } = this.#options
+    return (await shared?.content.fetch(shared.run, hash, join(this.#folder, hash))) ?? false
+  }
+
+  async #share(hash: string): Promise<void> {
+    const { shared, isWaitedFor = false } = this.#options
+    if (isWaitedFor) await shared?.content.put(shared.run, hash, join(this.#folder, hash))
   }
 
   async #store(hash: string, bytes: Uint8Array): Promise<void> {
@@ -88,12 +115,12 @@ export class Artifacts {
       const file = await open(draft, 'wx', 0o600)
       try {
         await file.writeFile(bytes)
-        if (this.#isDurable) await file.sync()
+        if (this.#options.isDurable) await file.sync()
       } finally {
         await file.close()
       }
       await rename(draft, path)
-      if (this.#isDurable) await syncFolder(this.#folder)
+      if (this.#options.isDurable) await syncFolder(this.#folder)
     } catch (error) {
       await rm(draft, { force: true })
       throw diskError('The artifact cannot be stored', path, error)
@@ -119,17 +146,29 @@ interface ByteSpan {
 
 const PIECE_BYTES = 256 * 1024
 
-/** An artifact on disk, read piece by piece; the file is open only while it is read. */
+/** Where the content of an artifact comes from. */
+interface ArtifactSource {
+  readonly hash: string
+  readonly bytes: number
+  readonly pieces: (span: ByteSpan) => AsyncGenerator<Uint8Array>
+}
+
+/** An artifact, on this machine or another, read piece by piece; a file is open only while it is read. */
 export class ArtifactReader {
   /** Size of the whole artifact. */
   readonly bytes: number
-  readonly #path: string
-  readonly #hash: string
+  readonly #source: ArtifactSource
 
-  constructor(path: string, { hash, bytes }: { readonly hash: string; readonly bytes: number }) {
-    this.#path = path
-    this.#hash = hash
-    this.bytes = bytes
+  constructor(source: ArtifactSource) {
+    this.#source = source
+    this.bytes = source.bytes
+  }
+
+  /** Returns all of it, checked against its hash. */
+  async read(): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = []
+    for await (const piece of this.whole()) pieces.push(piece)
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
   }
 
   /**
@@ -144,32 +183,30 @@ export class ArtifactReader {
       hash.update(piece)
       held = piece
     }
-    if (hash.digest('hex') !== this.#hash) throw artifactChanged(this.#hash)
+    if (hash.digest('hex') !== this.#source.hash) throw artifactChanged(this.#source.hash)
     if (held) yield held
   }
 
-  /** Yields a range as it is on disk now, without checking the hash, which would mean reading everything. */
-  async *part({ start, end }: ByteSpan): AsyncGenerator<Uint8Array, void> {
-    const file = await this.#open()
-    try {
-      for (let at = start; at < end; ) {
-        const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, end - at))
-        const { bytesRead } = await file.read(piece, 0, piece.length, at)
-        if (bytesRead === 0) throw artifactChanged(this.#hash)
-        at += bytesRead
-        yield piece.subarray(0, bytesRead)
-      }
-    } finally {
-      await file.close()
-    }
+  /** Yields a range as it is stored now, without checking the hash, which would mean reading everything. */
+  part(span: ByteSpan): AsyncGenerator<Uint8Array, void> {
+    return this.#source.pieces(span)
   }
+}
 
-  async #open(): Promise<FileHandle> {
-    try {
-      return await openRegular(this.#path)
-    } catch (error) {
-      throw diskError('The artifact cannot be read', this.#path, error)
+async function* readFileSpan(path: string, hash: string, { start, end }: ByteSpan): AsyncGenerator<Uint8Array, void> {
+  const file = await openRegular(path).catch((error) => {
+    throw diskError('The artifact cannot be read', path, error)
+  })
+  try {
+    for (let at = start; at < end; ) {
+      const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, end - at))
+      const { bytesRead } = await file.read(piece, 0, piece.length, at)
+      if (bytesRead === 0) throw artifactChanged(hash)
+      at += bytesRead
+      yield piece.subarray(0, bytesRead)
     }
+  } finally {
+    await file.close()
   }
 }
 

@@ -12,6 +12,7 @@ import {
 import { syncFolder } from '../../system/index.ts'
 import type { ArtifactWriter } from '../artifacts/artifact-writer.ts'
 import { Artifacts } from '../artifacts/artifacts.ts'
+import type { SharedContent } from '../shipping/shared-content.ts'
 import type { SharedPosition, ShippedRun, Shipper } from '../shipping/shipper.ts'
 import { type AppendFile, type Disk, WriteSchedule } from './append-file.ts'
 import type { CallLog } from './call-log.ts'
@@ -62,6 +63,8 @@ export interface RunSharing {
   readonly held: RunLease
   /** Up to where the store has the record; see `continueRecord`. */
   readonly position: SharedPosition
+  /** Where artifacts and undo data are shared. Default: they are not. */
+  readonly content?: SharedContent
 }
 
 /**
@@ -123,7 +126,12 @@ export class RunRecords {
     this.#files = files
     this.#events = files.events
     this.#log = files.log
-    this.#artifacts = new Artifacts(join(folder, 'artifacts'), { isDurable: options.durability === 'full' })
+    const content = options.sharing?.content
+    this.#artifacts = new Artifacts(join(folder, 'artifacts'), {
+      isDurable: options.durability === 'full',
+      isWaitedFor: options.durability === 'shared',
+      ...(content && { shared: { content, run } }),
+    })
     this.#schedule = new WriteSchedule(files.events, options)
     const recovery = recover(folder, files.events, files.log, readHeadSync(folder))
     this.#last = recovery.last
@@ -310,6 +318,23 @@ export class RunRecords {
   /** Returns the content of `artifact:<sha256>`. */
   readArtifact(ref: string): Promise<Uint8Array> {
     return this.#artifacts.read(ref)
+  }
+
+  /** Copies an artifact that the run made on another machine to its folder. Returns false if there is none. */
+  fetchArtifact(hash: string): Promise<boolean> {
+    return this.#artifacts.fetch(hash)
+  }
+
+  /** Shares a file that undo needs, before the change that it belongs to. */
+  async shareKept(sha256: string): Promise<void> {
+    if (this.#isWaitedFor)
+      await this.#options.sharing?.content?.put(this.run, sha256, join(this.folder, 'undo', sha256))
+  }
+
+  /** Copies a file that undo needs from another machine to the folder of the run. Returns false if there is none. */
+  async fetchKept(sha256: string): Promise<boolean> {
+    const path = join(this.folder, 'undo', sha256)
+    return (await this.#options.sharing?.content?.fetch(this.run, sha256, path)) ?? false
   }
 
   /** Closes the descriptors of an unused run. The lock and the chain stay; the next event opens the files again. */

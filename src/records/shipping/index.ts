@@ -1,3 +1,6 @@
+export { Bucket } from './bucket.ts'
 export { continueRecord } from './continue-record.ts'
+export type { SharedFile } from './shared-content.ts'
 export type { SharedSource } from './shared-lines.ts'
+export { SharedRecords } from './shared-records.ts'
 export { NOTHING_SHARED, type SharedPosition, Shipper } from './shipper.ts'

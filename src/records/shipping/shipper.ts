@@ -28,8 +28,8 @@ export interface ShipperOptions {
   readonly clock: Clock
   /** Called once for a run that this process has lost to another: nothing more may be executed for it. */
   readonly onMoved?: (run: string, problem: ToolError) => void
-  /** Called when a run has shared so many bytes since the last time, and when everything of a closed run is shared. */
-  readonly onShared?: (run: string, shared: { readonly bytes: number; readonly isClosed: boolean }) => void
+  /** Called when a run has shared so many bytes. */
+  readonly onShared?: (run: string, bytes: number) => void
   /** Called when the store begins to refuse. */
   readonly onProblem?: (error: ToolError) => void
 }
@@ -66,7 +66,6 @@ export class ShippedRun {
   position: SharedPosition
   /** Why nothing of it is shared any more. */
   problem: ToolError | undefined
-  isClosed = false
   readonly waiting = new Set<Waiter>()
   readonly #shipper: Shipper
 
@@ -110,7 +109,6 @@ export class ShippedRun {
    * moved.
    */
   async close(): Promise<void> {
-    this.isClosed = true
     if (this.problem || this.unsharedBytes <= 0) return
     await this.#shipper.wait(this, Number.POSITIVE_INFINITY).catch(() => {})
   }
@@ -275,7 +273,7 @@ export class Shipper {
     for (const waiter of [...run.waiting]) if (waiter.bytes <= end.bytes) waiter.settle()
     if (run.waiting.size > 0 || run.unsharedBytes >= MAX_SEGMENT_BYTES) this.#urgent.add(run)
     else if (run.unsharedBytes > 0) this.note(run)
-    this.#options.onShared?.(run.run, { bytes, isClosed: run.isClosed && run.unsharedBytes === 0 })
+    this.#options.onShared?.(run.run, bytes)
   }
 
   /** After a lost answer the lines are in the store nevertheless; otherwise the records differ, and this one ends here. */

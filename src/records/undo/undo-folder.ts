@@ -14,6 +14,8 @@ interface JournalRecords {
   readonly problem: ToolError | undefined
   append(event: EventBody): void
   synced(): Promise<void>
+  /** Shares a kept file with other machines, if the record is shared. */
+  shareKept?(sha256: string): Promise<void>
 }
 
 /** Whose changes are journaled, and how. */
@@ -54,7 +56,7 @@ export function createRunJournal(records: JournalRecords, options: RunJournalOpt
 function folderOf(records: JournalRecords): UndoFolder {
   const present = folders.get(records)
   if (present) return present
-  const folder = new UndoFolder(join(records.folder, 'undo'))
+  const folder = new UndoFolder(join(records.folder, 'undo'), (sha256) => records.shareKept?.(sha256))
   folders.set(records, folder)
   return folder
 }
@@ -89,11 +91,14 @@ export class UndoFolder {
   /** Concurrent changes that replace equal content must not both count it. */
   readonly #underWay = new Map<string, Promise<string | undefined>>()
   readonly #sync: GroupCommit
+  readonly #share: (sha256: string) => Promise<void> | undefined
   #measured: Promise<void> | undefined
   #bytes = 0
 
-  constructor(path: string) {
+  /** `share` is called with every kept file, before the change that replaces it. */
+  constructor(path: string, share: (sha256: string) => Promise<void> | undefined = () => undefined) {
     this.path = path
+    this.#share = share
     this.#sync = new GroupCommit(() => syncFolder(path))
   }
 
@@ -136,7 +141,7 @@ export class UndoFolder {
 
   async #secure(sha256: string): Promise<void> {
     const file = await openRegular(join(this.path, sha256))
-    await Promise.all([file.datasync(), this.#sync.wait()]).finally(() => file.close())
+    await Promise.all([file.datasync(), this.#sync.wait(), this.#share(sha256)]).finally(() => file.close())
   }
 
   async #keep(source: string, state: FileState, maxBytes: number): Promise<string | undefined> {

@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import type { BucketOptions, Clock, RunLease, Store, ToolError } from '../../core/index.ts'
+import type { RunSharing } from '../log/run-records.ts'
+import { Bucket } from './bucket.ts'
+import { continueRecord } from './continue-record.ts'
+import { readSealed, Sealer } from './sealer.ts'
+import { SharedContent } from './shared-content.ts'
+import type { SharedSource } from './shared-lines.ts'
+import { Shipper } from './shipper.ts'
+
+/** What the shared records of a hub need. */
+export interface SharedRecordsOptions {
+  readonly store: Pick<Store, 'segments' | 'blobs'>
+  readonly clock: Clock
+  /** Where sealed segments and large content are. Default: in the store. */
+  readonly bucket?: BucketOptions
+  /** Called for a run that this process has lost to another. */
+  readonly onMoved?: (run: string, problem: ToolError) => void
+  /** Called when the store or the bucket begins to refuse. */
+  readonly onProblem?: (error: unknown) => void
+}
+
+/** Content that no run uses is removed after a day: a process may be about to use it. */
+const UNUSED_MS = 86_400_000
+const MAX_REMOVED = 500
+
+/** The records, artifacts and undo data of runs, as all processes that share a store have them. */
+export class SharedRecords {
+  readonly content: SharedContent
+  readonly source: SharedSource
+  readonly #options: SharedRecordsOptions
+  readonly #bucket: Bucket | undefined
+  readonly #shipper: Shipper
+  readonly #sealer: Sealer | undefined
+
+  constructor(options: SharedRecordsOptions) {
+    const { store, clock, onMoved, onProblem } = options
+    const bucket = options.bucket && new Bucket(options.bucket, clock)
+    const { segments, blobs } = store
+    this.#options = options
+    this.#bucket = bucket
+    this.content = new SharedContent({ blobs, bucket, clock, onProblem })
+    this.source = { segments, ...(bucket && { readObject: (name) => readSealed(bucket, name) }) }
+    this.#sealer = bucket && new Sealer({ segments, bucket, clock, onProblem })
+    this.#shipper = new Shipper({
+      segments,
+      clock,
+      onMoved,
+      onProblem,
+      onShared: this.#sealer && ((run, bytes) => this.#sealer?.note(run, bytes)),
+    })
+  }
+
+  /** Makes the record of a run on this machine continue the shared one, before the run is opened. */
+  async prepare(runsFolder: string, run: string, held: RunLease): Promise<RunSharing> {
+    const position = await continueRecord(join(runsFolder, run), run, this.source)
+    return { shipper: this.#shipper, held, position, content: this.content }
+  }
+
+  /** Call this when a closed run is shared completely. */
+  closed(run: string): void {
+    this.#sealer?.request(run, { isClosed: true })
+  }
+
+  /** Removes the shared record of a run that is removed; its content goes when no other run uses it. */
+  async remove(run: string): Promise<void> {
+    const { segments, blobs } = this.#options.store
+    await blobs.release(run)
+    await this.#removeObjects(await segments.remove(run))
+  }
+
+  /** Removes content that no run has used for a day; to be called periodically. */
+  async sweep(): Promise<void> {
+    const { store, clock } = this.#options
+    await this.#removeObjects(await store.blobs.removeUnused({ before: clock.now() - UNUSED_MS, limit: MAX_REMOVED }))
+  }
+
+  /** Shares what is left, as far as the store takes it now. Close the runs first. */
+  async close(): Promise<void> {
+    await this.#shipper.close()
+    await this.#sealer?.close()
+    this.#bucket?.close()
+  }
+
+  /** An object that cannot be removed stays in the bucket, where nothing names it. */
+  async #removeObjects(names: readonly string[]): Promise<void> {
+    for (const name of names) await this.#bucket?.remove(name).catch((error) => this.#options.onProblem?.(error))
+  }
+}
