@@ -1,0 +1,185 @@
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type HeadStore, messageOf, type SharedHead, type StoredHead, type StoredSegment } from '../../core/index.ts'
+import { errnoOf } from '../../lib/index.ts'
+import { inspectLine } from '../log/event-line.ts'
+import { AuditFindings, ChainCheck, type KnownHead } from '../log/record-check.ts'
+import type { VerifyReport } from '../log/verify-run.ts'
+import { linesOf, type SharedSource, sharedSegments } from './shared-lines.ts'
+
+/** What shared records are compared with. */
+export interface SharedCheckOptions {
+  readonly source: SharedSource
+  /** The heads that the store keeps of every opening of a run. */
+  readonly heads: Pick<HeadStore, 'list'>
+  /** Whether a live process has the run open. Default: none has. */
+  readonly isOpen?: (run: string) => boolean | Promise<boolean>
+  /** The folder of runs on this machine: its copies must be the same as far as they go. Default: none is compared. */
+  readonly root?: string | false
+}
+
+/** A line has at most about 40 KB. */
+const TAIL_BYTES = 1024 * 1024
+
+/**
+ * Verifies the shared records of all runs without their files: finds lines that were changed, removed, inserted or moved, a
+ * forged segment, two chains of one run, a copy on this machine that differs, and a run that vanished.
+ */
+export class SharedCheck {
+  readonly #options: SharedCheckOptions
+  readonly #shared: ReadonlyMap<string, SharedHead>
+  readonly #stored: ReadonlyMap<string, readonly StoredHead[]>
+
+  private constructor(
+    options: SharedCheckOptions,
+    shared: ReadonlyMap<string, SharedHead>,
+    stored: ReadonlyMap<string, readonly StoredHead[]>,
+  ) {
+    this.#options = options
+    this.#shared = shared
+    this.#stored = stored
+  }
+
+  /** Reads what is known about the runs; before their segments, because open runs only get longer. */
+  static async open(options: SharedCheckOptions): Promise<SharedCheck> {
+    const stored = new Map<string, StoredHead[]>()
+    for (const head of await options.heads.list()) stored.set(head.run, [...(stored.get(head.run) ?? []), head])
+    const shared = new Map((await options.source.segments.heads()).map((head) => [head.run, head]))
+    return new SharedCheck(options, shared, stored)
+  }
+
+  /** The runs with a shared record, and those that should have one. */
+  runs(): string[] {
+    return [...new Set([...this.#shared.keys(), ...this.missing()])].sort()
+  }
+
+  /** The runs that the store has heads of and no shared record, and nobody has removed. */
+  missing(): string[] {
+    return [...this.#stored].flatMap(([run, heads]) => {
+      const isRemoved = heads.some(({ removedBy }) => removedBy !== undefined)
+      return isRemoved || this.#shared.has(run) ? [] : [run]
+    })
+  }
+
+  /** Verifies the shared record of a run. */
+  async verify(run: string): Promise<VerifyReport> {
+    const findings = new AuditFindings()
+    const head = this.#shared.get(run)
+    const local = await this.#localHead(run)
+    const known = this.#known(run, local)
+    const chain = new ChainCheck(findings, { run, head: undefined, known })
+    if (!head && local && this.#stored.has(run)) {
+      findings.remark('the run is on this machine and not shared yet; audit verify without --shared verifies it', 0)
+      return this.#report(run, { chain, findings, isOpen: true })
+    }
+    await this.#readSegments(run, chain, findings)
+    this.#checkEnd(chain, findings, known)
+    if (local && local.seq > chain.last.seq)
+      findings.remark(`this machine has lines up to event ${local.seq}, which are not shared yet`, chain.last.seq)
+    const isOpen = (await this.#options.isOpen?.(run)) ?? false
+    return this.#report(run, { chain, findings, isOpen })
+  }
+
+  async #readSegments(run: string, chain: ChainCheck, findings: AuditFindings): Promise<void> {
+    let before: StoredSegment | undefined
+    let bytes = 0
+    try {
+      for await (const { segment, content } of sharedSegments(this.#options.source, run)) {
+        checkPlace(segment, before, findings)
+        before = segment
+        for (const line of linesOf(content)) {
+          bytes += line.length + 1
+          chain.add({ bytes: line, end: bytes })
+        }
+        const { seq, hash } = chain.last
+        if (seq !== segment.last || hash !== segment.hash)
+          findings.report(
+            `the segment of events ${segment.first} to ${segment.last} does not end in the line that it names`,
+            { seq },
+          )
+      }
+    } catch (error) {
+      // An object that is missing or was changed: the lines before it are verified.
+      findings.report(messageOf(error), { seq: chain.last.seq })
+    }
+  }
+
+  #checkEnd(chain: ChainCheck, findings: AuditFindings, known: readonly KnownHead[]): void {
+    const { seq } = chain.last
+    if (chain.lines === 0) findings.report('the shared record is gone', { seq })
+    for (const { seq: named, source } of known)
+      if (named > seq) findings.report(`lines were removed at the end: ${source} names event ${named}`, { seq })
+  }
+
+  #known(run: string, local: { readonly seq: number; readonly hash: string } | undefined): KnownHead[] {
+    const head = this.#shared.get(run)
+    const kept = (this.#stored.get(run) ?? []).filter(({ removedBy, seq }) => removedBy === undefined && seq > 0)
+    return [
+      ...(head ? [{ ...head, source: 'the shared head' }] : []),
+      ...kept.map(({ seq, hash }) => ({ seq, hash, source: 'the store' })),
+      ...(local && head && local.seq <= head.seq ? [{ ...local, source: 'the copy on this machine' }] : []),
+    ]
+  }
+
+  #report(
+    run: string,
+    {
+      chain,
+      findings,
+      isOpen,
+    }: { readonly chain: ChainCheck; readonly findings: AuditFindings; readonly isOpen: boolean },
+  ): VerifyReport {
+    const { lines, calls, interrupted, last } = chain
+    const { problems, remarks } = findings
+    const isClosed = last.type === 'run-closed'
+    const state = problems.length > 0 ? 'broken' : isOpen ? 'open' : isClosed ? 'intact' : 'unproven'
+    if (state === 'unproven')
+      findings.remark(
+        'the run was not closed: a process that was killed leaves it so, and so does who removes its end',
+        last.seq,
+      )
+    return { ok: state === 'intact' || state === 'open', run, state, lines, calls, interrupted, problems, remarks }
+  }
+
+  /** The last whole line of the copy on this machine. */
+  async #localHead(run: string): Promise<{ readonly seq: number; readonly hash: string } | undefined> {
+    const { root } = this.#options
+    if (!root) return undefined
+    try {
+      const file = await open(join(root, run, 'events.jsonl'))
+      try {
+        const { size } = await file.stat()
+        const length = Math.min(size, TAIL_BYTES)
+        const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length)
+        const end = buffer.lastIndexOf(10)
+        const facts = end > 0 ? inspectLine(buffer.subarray(buffer.lastIndexOf(10, end - 1) + 1, end)) : undefined
+        return facts && { seq: facts.seq, hash: facts.hash }
+      } finally {
+        await file.close()
+      }
+    } catch (error) {
+      if (errnoOf(error) === 'ENOENT') return undefined
+      throw error
+    }
+  }
+}
+
+function checkPlace(
+  { first, last, epoch }: StoredSegment,
+  before: StoredSegment | undefined,
+  findings: AuditFindings,
+): void {
+  const expected = (before?.last ?? 0) + 1
+  const seq = first
+  if (first < expected)
+    findings.report(
+      `there are two chains: events ${first} to ${last} are shared twice, in epochs ${before?.epoch} and ${epoch}`,
+      { seq },
+    )
+  else if (first > expected) findings.report(`events ${expected} to ${first - 1} are missing`, { seq })
+  if (before && epoch < before.epoch)
+    findings.report(
+      `events ${first} to ${last} are of epoch ${epoch} and follow epoch ${before.epoch}: a process wrote them that had lost the run`,
+      { seq },
+    )
+}
