@@ -3,17 +3,21 @@ import { CallApprovals, Grants, ToolQuestions } from '../approvals/index.ts'
 import {
   type Clock,
   DEFAULT_LIMITS,
+  type Durability,
   type HubOptions,
   type Limits,
+  messageOf,
   type Principal,
   type Sandbox,
   type Store,
   systemClock,
+  ToolError,
 } from '../core/index.ts'
 import { escapeLine, once, VERSION } from '../lib/index.ts'
 import { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../limits/index.ts'
 import { compileVisibility, dialectOf } from '../policy/index.ts'
 import { createRedactor } from '../records/redaction/index.ts'
+import { assertBucketAddress, SharedRecords } from '../records/shipping/index.ts'
 import { Metrics } from '../records/telemetry/index.ts'
 import { parseRanges } from '../sandbox/network/index.ts'
 import { BackgroundProcesses, createMemoryStore, UntrustedFiles } from '../store/index.ts'
@@ -40,6 +44,8 @@ import { UserTexts } from './user-texts.ts'
 /** The most bytes that one call may request if the owner sets no limit. */
 const MAX_ASKED_BYTES = 10_485_760
 const GRACE_MS = 1_000
+const WARN_EVERY_MS = 60_000
+const MAX_TOLD = 100
 
 /** Commands start processes, which are scarcer than calls, so they have a limit of their own. */
 const CONCURRENT_COMMANDS = { 'core/exec.run': 8 }
@@ -54,10 +60,12 @@ export function createRuntime(options: HubOptions): HubRuntime {
   const sandboxOptions = { ...core?.sandbox, ...options.sandbox }
   // Throws here, so that an invalid range is reported when the hub is created and not by its first request.
   parseRanges(sandboxOptions.blockedRanges ?? [])
-  const durability = options.durability ?? 'effects'
   const store = options.store ?? createMemoryStore()
+  const durability = durabilityOf(options, store)
   const underWay: HubRuntime['underWay'] = new Set()
-  const cluster = store.isShared ? new ClusterMember({ store, clock, running: () => underWay.size }) : undefined
+  const cluster: ClusterMember | undefined = store.isShared
+    ? new ClusterMember({ store, clock, running: () => underWay.size })
+    : undefined
   const runsFolder = options.runs === false ? false : resolve(options.runs ?? 'runs')
   const processes = new BackgroundProcesses(join(data, 'processes'))
   const secrets = new Map(Object.entries(options.secrets ?? {}))
@@ -85,7 +93,17 @@ export function createRuntime(options: HubOptions): HubRuntime {
   const arrangedFor = arrangeFor(toolArrangements(options))
   const redactor = createRedactor(secretsOf(options))
   const redact = (text: string) => redactor.text(text)
-  const runs = new Runs({ folder: runsFolder, durability, clock, sandbox, heads: options.store?.heads, redact })
+  const shared =
+    cluster && runsFolder !== false
+      ? new SharedRecords({
+          store,
+          clock,
+          bucket: options.records?.bucket,
+          onMoved: (run) => cluster.lose(run),
+          onProblem: warnOnce(),
+        })
+      : undefined
+  const runs = new Runs({ folder: runsFolder, durability, clock, sandbox, heads: options.store?.heads, shared, redact })
   const network = () => sandbox.webFetchGuard()
   const machine = () => sandbox.programMachine()
   const untrusted = new UntrustedFiles(join(data, 'untrusted-files.jsonl'))
@@ -145,6 +163,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
 
     runs,
     cluster,
+    shared,
     runsFolder,
     runOwner: undefined,
     sandbox,
@@ -172,6 +191,34 @@ export function createRuntime(options: HubOptions): HubRuntime {
     nextCallId: callIds(),
   }
   return runtime
+}
+
+/** Throws for records that should be shared and cannot be. */
+function durabilityOf({ durability, records, runs }: HubOptions, store: Store): Durability {
+  const wanted = durability === 'shared' ? 'durability: shared' : records?.bucket && 'records.bucket'
+  if (wanted && !store.isShared)
+    throw new ToolError('CONFIG_INVALID', `${wanted} needs a store that many machines share.`, {
+      fix: { key: 'store', hint: 'Set store to a PostgreSQL URL, or leave the key out.' },
+    })
+  if (durability === 'shared' && runs === false)
+    throw new ToolError('CONFIG_INVALID', 'durability: shared needs records, and runs is false.', {
+      fix: { key: 'runs', hint: 'Set runs to a folder, or leave durability out.' },
+    })
+  if (records?.bucket) assertBucketAddress(records.bucket.url)
+  return durability ?? (store.isShared && runs !== false ? 'shared' : 'effects')
+}
+
+/** Warns when the store or the bucket begins to refuse, each problem once a minute at most. */
+function warnOnce(): (error: unknown) => void {
+  const told = new Map<string, number>()
+  return (error) => {
+    const message = messageOf(error)
+    const now = performance.now()
+    if (now - (told.get(message) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return
+    if (told.size > MAX_TOLD) told.clear()
+    told.set(message, now)
+    process.emitWarning(message, { type: 'ToolHubWarning', code: 'RECORDS_UNAVAILABLE' })
+  }
 }
 
 function createLimiters(limits: Limits, store: Store, clock: Clock): Limiters {

@@ -346,7 +346,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
 
   /** Closes everything, even if a step fails, and then throws the first failure. */
   async #close(): Promise<void> {
-    const { underWay, features, sources, runs, cluster } = this.#runtime
+    const { underWay, features, sources, runs, shared, cluster } = this.#runtime
     await this.#closingQueues
     while (underWay.size > 0) await Promise.all(Array.from(underWay, (call) => call.whenEnded()))
     const closing = [
@@ -354,6 +354,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
         .close()
         .finally(() => sources.close())
         .finally(() => runs.closeAll())
+        .finally(() => shared?.close())
         .finally(() => cluster?.close()),
       ...this.#plugins.map(async (plugin) => plugin.close?.()),
     ]

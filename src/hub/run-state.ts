@@ -13,6 +13,7 @@ import {
 import { isWithin } from '../lib/index.ts'
 import type { ValueEvidence } from '../policy/index.ts'
 import { type RecordedLine, RunRecords, readTaintSync } from '../records/log/index.ts'
+import type { SharedRecords } from '../records/shipping/index.ts'
 import type { ProcessGuard } from '../sandbox/exec/index.ts'
 import type { FilesGuard } from '../sandbox/files/index.ts'
 import { createResponseCache, type ResponseCache } from '../sandbox/network/index.ts'
@@ -38,6 +39,8 @@ export interface RunsOptions {
   readonly sandbox: RunSandbox
   /** The store for the heads of the records. Default: none. */
   readonly heads?: HeadStore
+  /** Shares the records with other machines. Default: they are on this machine only. */
+  readonly shared?: SharedRecords
   /** Removes secrets from the names of what tainted a run. */
   readonly redact: (text: string) => string
 }
@@ -87,7 +90,7 @@ export class OpenRun implements RunState {
   #commands: ProcessGuard | undefined
 
   constructor(id: string, options: OpenRunOptions, owner: RunOwner | undefined) {
-    const { folder, durability, clock, onAppend, heads, redact } = options
+    const { folder, durability, clock, onAppend, heads, shared, redact } = options
     const sandbox = owner?.sandbox ?? options.sandbox
     this.id = id
     const known = folder === false ? undefined : runOwner(folder, id)
@@ -97,7 +100,15 @@ export class OpenRun implements RunState {
     this.records =
       folder === false
         ? undefined
-        : RunRecords.open(folder, id, { durability, clock, onAppend, heads, principal, onProblem: warn })
+        : RunRecords.open(folder, id, {
+            durability,
+            clock,
+            onAppend,
+            heads,
+            principal,
+            sharing: shared?.take(id),
+            onProblem: warn,
+          })
     this.keptTaint = this.records && new RunTaint(this.records, { isNewlyOwned: owner !== undefined && !known })
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
     this.starts = new StartQueue(clock)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, isRunId, type ReadArtifact, ToolError } from '../core/index.ts'
-import { type ArtifactReader, findArtifactOf, readArtifactOf } from '../records/artifacts/index.ts'
+import { type ArtifactReader, findArtifactOf } from '../records/artifacts/index.ts'
 import type { RecordedLine } from '../records/log/index.ts'
 import { descriptorLimit } from '../system/index.ts'
 import type { RunSandbox } from './run-sandbox.ts'
@@ -111,9 +111,9 @@ export class Runs {
     ref: string,
     { owner, maxBytes = Number.POSITIVE_INFINITY }: ReadArtifact & { readonly owner?: RunOwner } = {},
   ): Promise<Uint8Array> {
-    const folder = this.#folderFor(id, owner)
-    const { bytes } = await findArtifactOf(folder, id, ref)
-    if (bytes <= maxBytes) return readArtifactOf(folder, id, ref)
+    const artifact = await this.findArtifact(id, ref, owner)
+    const { bytes } = artifact
+    if (bytes <= maxBytes) return artifact.read()
     throw new ToolError('FILE_TOO_LARGE', `${ref} has ${bytes} bytes; the limit here is ${maxBytes}.`, {
       hint: 'Use a shorter extract, or refer to the artifact instead.',
     })
@@ -121,7 +121,7 @@ export class Runs {
 
   /** Opens an artifact for reading in chunks. */
   async findArtifact(id: string, ref: string, owner?: RunOwner): Promise<ArtifactReader> {
-    return findArtifactOf(this.#folderFor(id, owner), id, ref)
+    return findArtifactOf(this.#folderFor(id, owner), id, ref, this.#options.shared?.content)
   }
 
   /** Throws NOT_FOUND if the run belongs to another principal. A run that never started may be ended without a trace. */

@@ -21,6 +21,7 @@ import type { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, Ra
 import type { Policy, ValueEvidence } from '../policy/index.ts'
 import type { CallEnded, HubChanged, RunRecords } from '../records/log/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
+import type { SharedRecords } from '../records/shipping/index.ts'
 import type { Metrics } from '../records/telemetry/index.ts'
 import type { ProcessGuard } from '../sandbox/exec/index.ts'
 import type { FilesGuard } from '../sandbox/files/index.ts'
@@ -161,6 +162,8 @@ export interface Runtime {
   readonly runs: Runs
   /** This process among those that share the store; `undefined` if its store is not shared with other machines. */
   readonly cluster: ClusterMember | undefined
+  /** The records that all processes share; `undefined` if the store is not shared, or there are no records. */
+  readonly shared: SharedRecords | undefined
   /** Owns the runs that this caller may use; `undefined` for the owner of the hub, who may use every run. */
   readonly runOwner: RunOwner | undefined
   readonly commands: CommandRuntime

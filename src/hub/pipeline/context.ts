@@ -310,8 +310,13 @@ function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, ca
       if (hash === undefined) return (files[name] as Read).call(files, path, options)
       const artifacts = openArtifacts()
       if (!artifacts) throw missing(path)
-      const found = await (artifacts[name] as Read)
-        .call(artifacts, hash, options)
+      const readArtifact = () => (artifacts[name] as Read).call(artifacts, hash, options)
+      const found = await readArtifact()
+        .catch(async (error) => {
+          const isElsewhere = ToolError.is(error) && error.code === 'NOT_FOUND'
+          if (isElsewhere && (await run.records?.fetchArtifact(hash))) return readArtifact()
+          throw error
+        })
         .catch((error) => rethrow(error, path, hash))
       if (name === 'readFile' && (found as { sha256: string }).sha256 !== hash) throw changed(path)
       return found

@@ -62,6 +62,10 @@ function world({ durability = 'safe', hooks, principal, problem, synced, written
       steps.push('synced')
       return synced?.() ?? Promise.resolve()
     },
+    ended: () => {
+      steps.push('ended')
+      return synced?.() ?? Promise.resolve()
+    },
     written: (inFlight: number) => {
       steps.push(`written ${inFlight}`)
       return written?.()
@@ -251,7 +255,7 @@ describe('the end of a call on record', () => {
       return steps
     }
     const changed = { executedMark: performance.now(), hasChanged: true }
-    expect(await stepsOf(changed)).toEqual(['call-ended', 'synced'])
+    expect(await stepsOf(changed)).toEqual(['call-ended', 'ended'])
     expect(await stepsOf({ ...changed, executedMark: undefined })).toEqual(['call-ended', 'written 3'])
     expect(await stepsOf({ ...changed, hasChanged: false })).toEqual(['call-ended', 'written 3'])
     expect(await stepsOf(changed, { durability: 'behind' })).toEqual(['call-ended', 'written 3'])

@@ -9,13 +9,13 @@ import {
   withNoticeLines,
 } from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
-import { type CallEnded, type CallFacts, MAX_ARGS_CHARS } from '../../records/log/index.ts'
+import { type CallEnded, type CallFacts, MAX_ARGS_CHARS, UnsharedEnd } from '../../records/log/index.ts'
 import { fileAccess } from '../../sandbox/files/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { type Call, emitEvent, givenIds } from './call.ts'
 import { targetLines } from './decide.ts'
 import { keyOf, releaseLimits } from './limits.ts'
-import type { Settled } from './settle.ts'
+import { fail, type Settled } from './settle.ts'
 
 /** How many calls of a run its approvers see. */
 const MAX_RECENT_CALLS = 10
@@ -72,9 +72,10 @@ export async function recordEnd(
     call.recorded = true
     runtime.lastEnded.end = end
     const needsDisk = call.hasChanged && call.executedMark !== undefined && runtime.settings.durability !== 'behind'
-    const writing = needsDisk ? records.synced() : records.written(run.inFlight)
+    const writing = needsDisk ? records.ended() : records.written(run.inFlight)
     const unsafe = writing && (await problemOf(writing))
-    if (unsafe) result = withNotices(result, [unsafe])
+    if (unsafe instanceof UnsharedEnd) result = unshared(runtime, call, unsafe)
+    else if (unsafe) result = withNotices(result, [`The record of this call is not on disk yet: ${unsafe.message}`])
   }
   if (result.meta.notices) result = withNoticeLines(result)
   if (call.tool && runtime.hooks.names.has('settled')) {
@@ -143,11 +144,25 @@ export function recordLate(
  * Waits until the end of a call survives kill -9, or with side effects also a loss of power. The side effect has happened
  * and its result must not be lost, so a disk error is only a notice; the line is kept and written again later.
  */
-function problemOf(writing: Promise<void>): Promise<string | undefined> {
+function problemOf(writing: Promise<void>): Promise<Error | undefined> {
   return writing.then(
     () => undefined,
-    (problem: Error) => `The record of this call is not on disk yet: ${problem.message}`,
+    (problem: Error) => problem,
   )
+}
+
+/** The result of a call that was executed and whose end the others do not know: nobody may rely on it. */
+function unshared(runtime: Runtime, call: Call, { cause }: UnsharedEnd): ToolResult {
+  const problem = ToolError.is(cause) ? cause : undefined
+  const error = new ToolError(
+    problem?.code ?? 'RECORDS_UNAVAILABLE',
+    `${call.name} was executed, but its end could not be shared: ${messageOf(cause)} Its record is on this machine.`,
+    {
+      hint: 'Look whether the call had its effect before you call again; with the same idempotency key it is not repeated.',
+      cause,
+    },
+  )
+  return fail(runtime, call, error).result
 }
 
 /** Stores redacted data as an artifact of the run and lists it in the result of the call. Throws if there are no records. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { defineTool, type FileState, lazyModule, type ReadFiles, ToolError, type WriteFiles } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { listRuns, type RunRecords } from '../../records/log/index.ts'
-import { hashOf, readChangeHistory, readKept } from '../../records/undo/index.ts'
+import { hashOf, type RecordedChange, readChangeHistory, readKept } from '../../records/undo/index.ts'
 import { type FoundEntry, type RestoreFiles, treeDigest } from '../../sandbox/files/index.ts'
 import { findChanges, readMarks, UNDO_TOOL } from './find-changes.ts'
 import type { Step } from './judge-change.ts'
@@ -21,10 +21,12 @@ interface UndoToolOptions {
   readonly root: string
   /** The record of the run that the undo belongs to. */
   readonly recordsOf: (run: string) => Promise<RunRecords | undefined>
+  /** Whether what runs kept may be on another machine. */
+  readonly isShared: boolean
 }
 
 /** Creates the tool that undoes the file changes of a call or a run. It is not registered in the hub, so no agent finds it. */
-export function createUndoTool({ root, recordsOf }: UndoToolOptions) {
+export function createUndoTool({ root, recordsOf, isShared }: UndoToolOptions) {
   return defineTool({
     name: UNDO_TOOL,
     title: 'Undo changes to files',
@@ -43,6 +45,7 @@ export function createUndoTool({ root, recordsOf }: UndoToolOptions) {
       const files = ctx.fs as OwnerFiles
       const folder = join(root, run)
       const changes = await findChanges(root, { run, call })
+      if (isShared) await fetchKept(changes, join(folder, 'undo'), await recordsOf(run))
       const marks = await readMarks(root, changes[0]?.time ?? '')
       const undone = new Set(changes.map(({ callId }) => callId))
       const records = dryRun ? undefined : await recordsOf(ctx.run)
@@ -63,6 +66,19 @@ export function createUndoTool({ root, recordsOf }: UndoToolOptions) {
     },
     toModel: (report) => report.map(({ action, path }) => `${action}  ${path}`).join('\n') || 'Nothing to undo.',
   })
+}
+
+/** Copies what the run kept on another machine to this one. Trees are not shared: undoing their removal is refused. */
+async function fetchKept(
+  changes: readonly RecordedChange[],
+  folder: string,
+  records: RunRecords | undefined,
+): Promise<void> {
+  for (const { change } of changes) {
+    const hash = 'before' in change ? change.before.sha256 : ''
+    if (hash === '' || (await lstat(join(folder, hash)).catch(() => undefined))) continue
+    await records?.fetchKept(hash)
+  }
 }
 
 function rehearseFiles(files: OwnerFiles, root: string, run: string) {

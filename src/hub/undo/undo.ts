@@ -48,6 +48,8 @@ export async function undo(runtime: HubRuntime, options: UndoOptions): Promise<U
   if (root === false) throw new ToolError('NOT_FOUND', 'This hub keeps no records, so nothing can be undone.')
   const { call, run, caller, signal, force = false, dryRun = false } = options
   for (const id of new Set([defaultRun, run ?? defaultRun])) await runtime.runs.rehearsal(id).records?.written()
+  // Opening the run copies its record to this machine.
+  if (runtime.shared && run !== undefined) await runtime.runs.open(run)
   const found = await findChanges(root, { call, run })
   const first = found[0]
   if (!first) return { ok: true, dryRun, calls: [], changes: [] }
@@ -55,7 +57,11 @@ export async function undo(runtime: HubRuntime, options: UndoOptions): Promise<U
   const isOwn = sandboxOptions.root === undefined || found.some((change) => isResult(change, root))
   const into = isOwn ? first.run : defaultRun
   const state = await runtime.runs.open(into)
-  const tool = createUndoTool({ root, recordsOf: async (id) => (await runtime.runs.open(id)).records })
+  const tool = createUndoTool({
+    root,
+    recordsOf: async (id) => (await runtime.runs.open(id)).records,
+    isShared: runtime.shared !== undefined,
+  })
   const paths = targetsOf(found, state.sandbox.files())
   const isWholeRun = call === undefined && run !== undefined
   const input = { run: first.run, ...(!isWholeRun && { call: first.callId }), paths, force, dryRun }

@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
-import { AwsV4Signer } from 'aws4fetch'
-import { type BucketOptions, type Clock, messageOf, systemClock, ToolError } from '../../core/index.ts'
+import { type BucketOptions, type Clock, lazyModule, messageOf, systemClock, ToolError } from '../../core/index.ts'
 import { escapeLine, sha256 } from '../../lib/index.ts'
 
 /** Content that is stored: bytes, or a file that is read while it is sent. */
 export type BucketContent = Uint8Array | { readonly path: string; readonly bytes: number }
+
+const loadSigner = lazyModule(() => import('aws4fetch'))
 
 const MAX_TRIES = 4
 const RETRY_MS = 200
@@ -121,6 +122,7 @@ export class Bucket {
     }
     const url = `${this.#base}/${name.split('/').map(encodeURIComponent).join('/')}`
     const credentials = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
+    const { AwsV4Signer } = await loadSigner()
     const signer = new AwsV4Signer({ method, url, headers, service: 's3', region, ...credentials })
     const signed = await signer.sign()
     const body = content && bodyOf(content)
@@ -155,6 +157,11 @@ function bodyOf(content: BucketContent): RequestInit['body'] {
 }
 
 /** Throws CONFIG_INVALID for an address that cannot be that of a bucket. */
+export function assertBucketAddress(url: string): void {
+  baseOf(url)
+}
+
+/** The address without slashes at its end. */
 export function baseOf(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   const isPlain = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.search && !parsed.hash

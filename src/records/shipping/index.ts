@@ -1,6 +1,7 @@
-export { Bucket } from './bucket.ts'
+export { assertBucketAddress, Bucket } from './bucket.ts'
 export { continueRecord } from './continue-record.ts'
 export type { SharedFile } from './shared-content.ts'
 export type { SharedSource } from './shared-lines.ts'
 export { SharedRecords } from './shared-records.ts'
 export { NOTHING_SHARED, type SharedPosition, Shipper } from './shipper.ts'
+export { SharedCheck } from './verify-shared.ts'
