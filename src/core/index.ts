@@ -256,6 +256,7 @@ export type {
   StoredRun,
   StoredSegment,
 } from './store/cluster.ts'
+export type { DocumentStore, StoredDocument } from './store/documents.ts'
 export type { StoreTests, SuiteExpect, SuiteMatchers, SuiteRunner } from './store/suite-runner.ts'
 export type {
   Awaitable,

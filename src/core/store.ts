@@ -3,6 +3,7 @@ import type { BudgetLimits } from './options.ts'
 import type { ApprovalStore } from './store/approvals.ts'
 import type { CallIndex } from './store/call-index.ts'
 import type { BlobStore, ProcessStore, RunStore, SegmentStore, SettingStore } from './store/cluster.ts'
+import type { DocumentStore } from './store/documents.ts'
 
 export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
 export type {
@@ -33,6 +34,7 @@ export type {
   StoredRun,
   StoredSegment,
 } from './store/cluster.ts'
+export type { DocumentStore, StoredDocument } from './store/documents.ts'
 
 /** A value, or the promise of one: an embedded store answers synchronously, a database server does not. */
 export type Awaitable<T> = T | Promise<T>
@@ -81,6 +83,8 @@ export interface Store extends FeatureStores {
   readonly segments: SegmentStore
   /** Artifacts and what undo needs, as processes on other machines read them. */
   readonly blobs: BlobStore
+  /** Small documents that processes on several machines change, such as the sign-ins to MCP servers. */
+  readonly documents: DocumentStore
   /** Writes something and removes it again; rejects if that fails, or if damage was found now or before. */
   check(): Promise<void>
   /** Copies the whole store to a file that must not exist, while others use it. */

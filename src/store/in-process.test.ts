@@ -145,6 +145,14 @@ describe('the bounds of a store in memory', () => {
     expect(adding[5]!('b')).toBe(true)
   })
 
+  it('refuse more documents than fit, and replace those that are there', () => {
+    const store = createMemoryStore({ maxEntries: 1 })
+    store.documents.write('a', 'one', 0)
+    expect(() => store.documents.write('b', 'two', 0)).toThrow('holds 1 documents, and at most 1.')
+    expect(store.documents.read('b')).toBeUndefined()
+    expect(store.documents.write('a', 'two', 1)).toBe(true)
+  })
+
   it('let runs of schedules that are over make room, and refuse one more when none is', () => {
     const store = createMemoryStore({ maxEntries: 2 })
     store.schedules.add(schedule, { most: 9 })

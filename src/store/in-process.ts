@@ -82,6 +82,7 @@ const OWN_BOUNDS: { readonly [Part in keyof Repositories]?: readonly TableBound[
     { table: 'blobs', methods: ['add'], what: 'artifacts' },
     { table: 'blob_uses', methods: ['add', 'use'], what: 'uses of artifacts' },
   ],
+  documents: [{ table: 'documents', methods: ['write'], what: 'documents' }],
   settings: [{ table: 'cluster_settings', methods: ['secret'], what: 'settings' }],
   calls: [
     { table: 'calls', methods: ['put'], what: 'calls', evict: { column: 'call_id', select: OLDEST_CALLS } },

@@ -89,6 +89,7 @@ const DURABLE: Readonly<Record<string, readonly string[] | undefined>> = Object.
     settings: ['secret'],
     segments: ['append', 'move'],
     blobs: ['addPart', 'add', 'use'],
+    documents: ['write'],
   } satisfies { readonly [Part in keyof StoreParts]?: readonly (keyof StoreParts[Part])[] },
   ...featureStores.map(({ durable }) => durable),
 )

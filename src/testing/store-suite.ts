@@ -4,6 +4,7 @@ import { newOwner } from '../system/index.ts'
 import { approvalsSuite, SUITE_NOW } from './store/approvals.ts'
 import { callsSuite, headsSuite, userTextsSuite } from './store/calls.ts'
 import { clusterSuite } from './store/cluster.ts'
+import { documentsSuite } from './store/documents.ts'
 import { budgetsSuite, ratesSuite } from './store/limits.ts'
 import { sharedRecordsSuite } from './store/segments.ts'
 import { tokensSuite } from './store/tokens.ts'
@@ -203,6 +204,7 @@ const PARTS = [
   eventsSuite,
   clusterSuite,
   sharedRecordsSuite,
+  documentsSuite,
   ...featureSuites,
 ]
 

@@ -31,6 +31,7 @@ import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
 import { sweepBlocks } from './budget-blocks.ts'
 import { type CallSearch, createCallIndex } from './calls.ts'
 import { createProcesses, createRunStates, PROCESS_AGE_MS, settings } from './cluster.ts'
+import { documents } from './documents.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
 import { budgets, keys, rates } from './limits.ts'
 import { blobs, segments, sweepBlobs } from './segments.ts'
@@ -71,6 +72,7 @@ export function createRepositories(options: {
     settings,
     segments,
     blobs,
+    documents,
   }
   return Object.assign(own, ...featureStores.map(({ repositories }) => repositories))
 }

@@ -37,6 +37,7 @@ const ROWS: readonly string[] = [
   `INSERT INTO run_states (run, owner, epoch, leased_at, tainted_by, was_cleared) VALUES ('r', 'a', 1, 1, '[]', 0)`,
   `INSERT INTO rates (bucket, tokens, filled_at, full_at) VALUES ('b21', 1, 1, 2)`,
   `INSERT INTO rates (bucket, tokens, filled_at, full_at) VALUES ('b22', 1, 1, 2)`,
+  `INSERT INTO rates (bucket, tokens, filled_at, full_at) VALUES ('b23', 1, 1, 2)`,
 ]
 
 function openFile(name: string): SqliteDatabase {

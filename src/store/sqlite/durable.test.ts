@@ -76,6 +76,7 @@ const DURABLE: readonly (readonly [name: string, write: () => unknown])[] = [
   ['blobs.addPart', () => store.blobs.addPart('u', { number: 0, content: new Uint8Array(1), at: 1 })],
   ['blobs.add', () => store.blobs.add({ hash: 'h', bytes: 1, upload: 'u', parts: 1, run: 'r', at: 1 })],
   ['blobs.use', () => store.blobs.use('h', { run: 's', at: 1 })],
+  ['documents.write', () => store.documents.write('d', '{}', 0)],
   ['heads.put', () => store.heads.put({ run: 'r', opening: 'o', seq: 1, hash: 'h', at: 1 })],
   ['heads.remove', () => store.heads.remove('r', { by: 'ada', at: 2 })],
   ['canvases.add', () => store.canvases.add(canvas, { maxOfRun: 9 })],
@@ -115,6 +116,7 @@ describe('what nobody relies on', () => {
     ['slots.lease', () => store.slots.lease('s', { owner: 'o', now: 0, until: 1 })],
     ['events.append', () => store.events.append({ topic: 't', body: '', at: 1 })],
     ['calls.put', () => store.calls.put({ calls: [], runs: [] })],
+    ['documents.read', () => store.documents.read('d')],
     ['mail.take', () => store.mail.take('i', { limit: 1, now: 1 })],
     ['sweep', () => store.sweep(1)],
   ])('is not waited for: %s', (_, write) => {

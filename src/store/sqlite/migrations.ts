@@ -291,6 +291,15 @@ CREATE TABLE blob_uses (
 CREATE INDEX blob_uses_hash ON blob_uses (hash);
 `
 
+/** Documents by name, with their revisions. */
+const DOCUMENTS = `
+CREATE TABLE documents (
+  name TEXT PRIMARY KEY,
+  body TEXT NOT NULL,
+  revision BIGINT NOT NULL
+);
+`
+
 /** Our own steps by version; features have theirs. */
 const OWN: Migrations = {
   1: KEYS_BUDGETS_RATES,
@@ -309,6 +318,7 @@ const OWN: Migrations = {
   20: CLUSTER,
   21: SHARED_RECORDS,
   23: BUDGET_BLOCKS,
+  24: DOCUMENTS,
 }
 
 const SOURCES: readonly Migrations[] = [OWN, ...featureStores.map(({ migrations }) => migrations)]
