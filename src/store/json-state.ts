@@ -27,6 +27,14 @@ export interface JsonStateOptions<T> {
   readonly maxBytes?: number
 }
 
+/** A small state while it is looked at and changed. */
+export interface State<T> {
+  /** The object is shared and must not be changed. */
+  read(): T
+  /** Replaces the state; nothing is stored if `change` returns the same object. */
+  update(change: (before: T) => T): T
+}
+
 const MAX_BYTES = 10_000_000
 /** An update takes milliseconds: a longer wait means that another process hangs. */
 const MAX_WAIT_MS = 1_000
@@ -35,7 +43,7 @@ const MAX_WAIT_MS = 1_000
  * A small file of state, shared by processes: read again whenever it has changed, and replaced as a whole. Synchronous on
  * purpose: nothing may change between reading and writing, and it is used rarely.
  */
-export class JsonState<T> {
+export class JsonState<T> implements State<T> {
   readonly #options: JsonStateOptions<T>
   #identity: string | undefined
   #value: T

@@ -32,37 +32,81 @@ export class SealedFile<T> extends JsonState<T> {
   }
 
   protected override encode(text: string): string {
-    const nonce = randomBytes(NONCE_BYTES)
-    const cipher = createCipheriv('aes-256-gcm', makeSealKey(this.#keyPath), nonce).setAAD(this.#context)
-    const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-    return `tool-hub sealed 1\n${sealed.toString('base64')}\n`
+    return seal(text, makeSealKey(this.#keyPath), this.#context)
   }
 
   protected override decode(content: string): string {
-    const sealed = Buffer.from(SEALED.exec(content)?.[1] ?? '', 'base64')
-    if (sealed.length < NONCE_BYTES + TAG_BYTES) throw this.#closed('it is not what was written here')
-    const key = readSealKey(this.#keyPath)
-    if (!key) throw this.#closed(`its key ${this.#keyPath} is gone, and TOOL_HUB_KEY is not set`)
-    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
-      authTagLength: TAG_BYTES,
-    })
-    decipher.setAAD(this.#context).setAuthTag(sealed.subarray(-TAG_BYTES))
-    try {
-      return decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
-    } catch (cause) {
-      throw this.#closed('it was changed, or written with another key', cause)
+    const key = () => {
+      const known = readSealKey(this.#keyPath)
+      if (known) return known
+      throw closed(`its key ${this.#keyPath} is gone, and TOOL_HUB_KEY is not set`, this.#hint)
     }
+    return unseal(content, key, { context: this.#context, hint: this.#hint })
   }
+}
 
-  #closed(why: string, cause?: unknown): ToolError {
-    return new ToolError('CONFIG_INVALID', why, { hint: this.#hint, cause })
+/**
+ * How a document of a store is encrypted that processes on several machines share: with TOOL_HUB_KEY, because a key in the
+ * data folder would be another one on each machine. `hint` says what to do about a document of another key.
+ */
+export function sealForMachines({ what, name, hint }: Readonly<Record<'what' | 'name' | 'hint', string>>): {
+  encode(text: string): string
+  decode(body: string): string
+} {
+  const context = Buffer.from(`tool-hub document ${name} 1`)
+  const key = () => {
+    const given = givenKey()
+    if (given) return given
+    throw closed(
+      `TOOL_HUB_KEY is not set. ${what} are encrypted with it in a store that several machines share.`,
+      `Set TOOL_HUB_KEY to the same key on all machines; make one: openssl rand -base64 ${KEY_BYTES}.`,
+    )
   }
+  return {
+    encode: (text) => seal(text, key(), context),
+    decode: (body) => unseal(body, key, { context, hint }),
+  }
+}
+
+function seal(text: string, key: Buffer, context: Buffer): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(context)
+  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  return `tool-hub sealed 1\n${sealed.toString('base64')}\n`
+}
+
+function unseal(
+  content: string,
+  keyOf: () => Buffer,
+  { context, hint }: { readonly context: Buffer; readonly hint: string },
+): string {
+  const sealed = Buffer.from(SEALED.exec(content)?.[1] ?? '', 'base64')
+  if (sealed.length < NONCE_BYTES + TAG_BYTES) throw closed('it is not what was written here', hint)
+  const decipher = createDecipheriv('aes-256-gcm', keyOf(), sealed.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+  decipher.setAAD(context).setAuthTag(sealed.subarray(-TAG_BYTES))
+  try {
+    return decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+  } catch (cause) {
+    throw closed('it was changed, or written with another key', hint, cause)
+  }
+}
+
+function closed(why: string, hint: string, cause?: unknown): ToolError {
+  return new ToolError('CONFIG_INVALID', why, { hint, cause })
+}
+
+/** The key in TOOL_HUB_KEY; `undefined` if it is not set. */
+function givenKey(): Buffer | undefined {
+  const given = process.env.TOOL_HUB_KEY
+  return given === undefined || given === '' ? undefined : parseKey(given, 'TOOL_HUB_KEY')
 }
 
 /** The encryption key: TOOL_HUB_KEY, or else the content of the file; `undefined` if there is neither. */
 function readSealKey(path: string): Buffer | undefined {
-  const given = process.env.TOOL_HUB_KEY
-  if (given !== undefined && given !== '') return parseKey(given, 'TOOL_HUB_KEY')
+  const given = givenKey()
+  if (given) return given
   const text = readOurs(path, MAX_KEY_FILE_BYTES)
   if (text === undefined) return undefined
   refuseReadable(path)

@@ -1,0 +1,105 @@
+import { setTimeout } from 'node:timers/promises'
+import { z } from 'zod'
+import { type DocumentStore, messageOf, ToolError } from '../core/index.ts'
+import type { State } from './json-state.ts'
+
+/** Options of a small state that processes on several machines share. */
+export interface SharedStateOptions<T> {
+  readonly documents: DocumentStore
+  /** Name of its document in the store. */
+  readonly name: string
+  readonly schema: z.ZodType<T>
+  /** The state while there is no document. */
+  readonly empty: T
+  /** What this machine knows while there is no document; it is stored with the first use. Default: nothing. */
+  readonly first?: () => T
+  /** What the document holds, for messages: `The pinned definitions`. */
+  readonly what: string
+  /** What to do about a document that cannot be used. */
+  readonly hint: string
+  /** How its text is encrypted. Default: not at all. */
+  readonly seal?: { encode(text: string): string; decode(body: string): string }
+}
+
+/** Each conflict means that another process has written; more in a row mean that something is wrong. */
+const MAX_ATTEMPTS = 30
+const MAX_PAUSE_MS = 100
+
+/** A small state in a document of a store that processes on several machines share: `JsonState` is the same in a file. */
+export class SharedState<T> {
+  readonly #options: SharedStateOptions<T>
+  #known: { readonly revision: number; readonly value: T } | undefined
+
+  constructor(options: SharedStateOptions<T>) {
+    this.#options = options
+  }
+
+  /**
+   * Does the work on the current state and stores what it changed. If another process has written meanwhile, the work is
+   * done again on the new state, so it must have no other effect. CONFIG_INVALID if the document cannot be used.
+   */
+  async use<R>(work: (state: State<T>) => R): Promise<R> {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const { revision, stored, value } = await this.#read()
+      let after = value
+      const result = work({
+        read: () => after,
+        update: (change) => {
+          after = change(after)
+          return after
+        },
+      })
+      if (after === stored || (await this.#write(after, revision))) return result
+      await setTimeout(Math.random() * MAX_PAUSE_MS)
+    }
+    const { what } = this.#options
+    throw new ToolError('CONFLICT', `${what} were changed by other processes ${MAX_ATTEMPTS} times in a row.`, {
+      hint: 'Try again in a few seconds.',
+      retryable: true,
+    })
+  }
+
+  /** Replaces the document by an empty state, without reading it. Returns whether there was one. */
+  async discard(): Promise<boolean> {
+    const { documents, name, empty } = this.#options
+    for (;;) {
+      const document = await documents.read(name)
+      if (!document) return false
+      if (await documents.write(name, this.#encode(empty), document.revision)) return true
+    }
+  }
+
+  async #read(): Promise<{ readonly revision: number; readonly stored: T; readonly value: T }> {
+    const { documents, name, empty, first } = this.#options
+    const known = this.#known
+    const document = await documents.read(name, known?.revision)
+    if (!document) return { revision: 0, stored: empty, value: first?.() ?? empty }
+    const { revision, body } = document
+    const value = body === undefined ? known!.value : this.#decode(body)
+    this.#known = { revision, value }
+    return { revision, stored: value, value }
+  }
+
+  async #write(value: T, revision: number): Promise<boolean> {
+    const { documents, name, schema } = this.#options
+    return documents.write(name, this.#encode(schema.parse(value)), revision)
+  }
+
+  #encode(value: T): string {
+    const text = JSON.stringify(value)
+    return this.#options.seal?.encode(text) ?? text
+  }
+
+  #decode(body: string): T {
+    const { schema, seal, what, name, hint } = this.#options
+    try {
+      return schema.parse(JSON.parse(seal?.decode(body) ?? body))
+    } catch (cause) {
+      const why = cause instanceof z.ZodError ? z.prettifyError(cause) : messageOf(cause)
+      throw new ToolError('CONFIG_INVALID', `${what} in the shared store (${name}) cannot be used: ${why}`, {
+        hint: ToolError.is(cause) ? cause.fix.hint : hint,
+        cause,
+      })
+    }
+  }
+}
