@@ -161,7 +161,7 @@ export type {
 export type * from './features/generated/public/index.ts'
 export type { SearchProvider } from './tools/index.ts'
 export { createWebSearch } from './tools/index.ts'
-export type { ReadablePage, WebFetch, WebFetchOptions, WebOptions } from './core/index.ts'
+export type { ReadablePage, SharedStore, WebFetch, WebFetchOptions, WebOptions } from './core/index.ts'
 
 // Adapters: other formats of tools, calls and events.
 export type { FormGovernance } from './adapters/index.ts'

@@ -221,6 +221,7 @@ export type {
   ClientCall,
   ClientToolDefinition,
   RefusedClientTool,
+  SharedStore,
   SourceHost,
   ToolSource,
   WebFetch,

@@ -4,6 +4,7 @@ import type { Clock } from './context.ts'
 import type { ToolError } from './errors.ts'
 import type { SkillRequest } from './principal.ts'
 import type { AnySchema } from './schema/schema.ts'
+import type { Store } from './store.ts'
 import type { AnyTool } from './tool.ts'
 
 /** A source of tools that may come and go while the hub is open: MCP servers, a folder, skills, a client. */
@@ -52,9 +53,14 @@ export interface SourceHost {
   warn(message: string): void
   /** Folder of what outlives runs, absolute. */
   readonly data: string
+  /** Where to keep what processes on several machines share; absent if the hub has a store of its own. */
+  readonly sharedStore?: SharedStore
   /** The hub's clock; use it instead of timers, so that tests control the time. */
   readonly clock: Clock
 }
+
+/** The parts of a shared store that sources use. */
+export type SharedStore = Pick<Store, 'documents' | 'slots'>
 
 /** Where requests to a service may go. */
 export interface WebFetchOptions {

@@ -63,6 +63,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
   const store = options.store ?? createMemoryStore()
   const durability = durabilityOf(options, store)
   const underWay: HubRuntime['underWay'] = new Set()
+  const sharedStore = store.isShared ? store : undefined
   const cluster: ClusterMember | undefined = store.isShared
     ? new ClusterMember({ store, clock, running: () => underWay.size })
     : undefined
@@ -129,7 +130,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     }),
     arrangedFor,
     visibility,
-    sources: new Sources({ registry, redactor, secrets, data, clock, runs, network, machine }),
+    sources: new Sources({ registry, redactor, secrets, data, sharedStore, clock, runs, network, machine }),
     plugins: new PluginSetups(),
     hooks: new HookChain(clock),
     features,

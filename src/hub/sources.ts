@@ -3,6 +3,7 @@ import {
   type Clock,
   messageOf,
   type Secret,
+  type SharedStore,
   type SkillRequest,
   type SourceHost,
   ToolError,
@@ -22,6 +23,8 @@ export interface SourcesOptions {
   readonly redactor: Redactor
   readonly secrets: ReadonlyMap<string, Secret>
   readonly data: string
+  /** Absent if the store of the hub is not shared. */
+  readonly sharedStore: SharedStore | undefined
   readonly clock: Clock
   readonly runs: Pick<Runs, 'open'>
   readonly network: () => WebFetchGuard
@@ -184,10 +187,11 @@ export class Sources {
   }
 
   #hostOf(source: ToolSource): SourceHost {
-    const { redactor, secrets, data, clock, runs } = this.#options
+    const { redactor, secrets, data, sharedStore, clock, runs } = this.#options
     const isConnected = () => this.#connected.has(source)
     return {
       data,
+      sharedStore,
       clock,
       warn,
       offer: (tools) => (isConnected() ? this.#offer(source, tools) : []),

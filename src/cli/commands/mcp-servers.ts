@@ -143,15 +143,16 @@ export function describeMcpPin(command: Command): void {
 }
 
 async function pin(name: string, flags: PinFlags): Promise<void> {
-  const { acceptPins, forgetPins, listPins } = await import('../../sources/mcp/manage/index.ts')
-  await withSourceHost(flags, async ({ data }, servers) => {
+  const { openPins } = await import('../../sources/mcp/manage/index.ts')
+  await withSourceHost(flags, async (host, servers) => {
+    const pins = openPins(host)
     // Of a server that was taken out, what was pinned can still be looked after.
-    if (listPins(data, name).length === 0) serverNamed(servers, name)
+    if ((await pins.list(name)).length === 0) serverNamed(servers, name)
     if (flags.forget) {
-      const forgotten = forgetPins(data, name)
+      const forgotten = await pins.forget(name)
       return flags.json ? printJson({ forgotten }) : print(escapeLine(`Forgot ${forgotten} definitions of ${name}.`))
     }
-    const accepted = acceptPins(data, name)
+    const accepted = (await pins.accept(name)).map(({ tool }) => tool)
     if (flags.json) return printJson({ accepted })
     // The names are the server's own.
     const told =

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { JsonState } from '../../store/index.ts'
+import type { Awaitable, SharedStore, SourceHost } from '../../core/index.ts'
+import { JsonState, SharedState, type State } from '../../store/index.ts'
 import type { ServerToolDefinition } from './definitions.ts'
 import { type Drift, describeDrift, PART_NAMES, type PinnedParts, partsOf, pinnedDefinition } from './drift.ts'
 
@@ -33,28 +34,41 @@ export interface Review {
   readonly unpinned: ReadonlySet<string>
 }
 
-/** Limit of the file; each server also has its own limit. */
-const MAX_BYTES = 32_000_000
-
-/** The definitions that the owner has seen, stored in the data folder and shared by processes. */
-export class Pins {
-  readonly #state: JsonState<File>
-
-  constructor(data: string) {
-    this.#state = new JsonState<File>({
-      path: join(data, 'mcp-pins.json'),
-      schema: FileSchema,
-      empty: { version: 1, pins: [] },
-      what: 'The pinned definitions of MCP tools',
-      hint: 'Correct or delete the file; without it, tools are pinned as they are seen next.',
-      maxBytes: MAX_BYTES,
-    })
-  }
-
+/** The definitions that the owner has seen, in the data folder or in a store that several machines share. */
+export interface PinStore {
   /**
    * Pins all definitions of a server that was never seen before; for a known server, returns what differs from the
    * pins.
    */
+  review(server: string, definitions: readonly ServerToolDefinition[], now: Date): Awaitable<Review>
+  /** The pins of a server. */
+  list(server: string): Awaitable<readonly Pin[]>
+  /** Accepts the current definitions of a server, new tools included. Returns what changes. */
+  accept(server: string): Awaitable<readonly Accepted[]>
+  /**
+   * Deletes the pins of a server; its tools are pinned again when they are next listed. Returns how many were deleted.
+   */
+  forget(server: string): Awaitable<number>
+}
+
+/** The pins of a hub, where all of its processes see them. */
+export function openPins({ data, sharedStore }: Pick<SourceHost, 'data' | 'sharedStore'>): PinStore {
+  return sharedStore ? new SharedPins(data, sharedStore) : new Pins(data)
+}
+
+/** Limit of the file; each server also has its own limit. */
+const MAX_BYTES = 32_000_000
+const WHAT = 'The pinned definitions of MCP tools'
+const NO_PINS: File = { version: 1, pins: [] }
+
+/** The pins in a data folder, or in the given state. */
+export class Pins implements PinStore {
+  readonly #state: State<File>
+
+  constructor(place: string | State<File>) {
+    this.#state = typeof place === 'string' ? openFile(place) : place
+  }
+
   review(server: string, definitions: readonly ServerToolDefinition[], now: Date): Review {
     const seen = seenNow(definitions, now)
     const { pins } = this.#state.update((file) => reviewed(file, server, seen))
@@ -74,7 +88,6 @@ export class Pins {
     return this.#state.read().pins.filter((pin) => server === undefined || pin.server === server)
   }
 
-  /** Accepts the current definitions of a server, new tools included. Returns what changes. */
   accept(server: string): readonly Accepted[] {
     const accepted: Accepted[] = []
     this.#state.update((file) => {
@@ -89,9 +102,6 @@ export class Pins {
     return accepted
   }
 
-  /**
-   * Deletes the pins of a server; its tools are pinned again when they are next listed. Returns how many were deleted.
-   */
   forget(server: string): number {
     let forgotten = 0
     this.#state.update((file) => {
@@ -103,12 +113,73 @@ export class Pins {
   }
 }
 
-/** Lists the pinned definitions, for the CLI. */
+function openFile(data: string): State<File> {
+  return new JsonState<File>({
+    path: join(data, 'mcp-pins.json'),
+    schema: FileSchema,
+    empty: NO_PINS,
+    what: WHAT,
+    hint: 'Correct or delete the file; without it, tools are pinned as they are seen next.',
+    maxBytes: MAX_BYTES,
+  })
+}
+
+/** The pins in a shared store: one document for each server, so that processes seldom wait for each other. */
+class SharedPins implements PinStore {
+  readonly #data: string
+  readonly #store: SharedStore
+  readonly #states = new Map<string, SharedState<File>>()
+
+  constructor(data: string, store: SharedStore) {
+    this.#data = data
+    this.#store = store
+  }
+
+  review(server: string, definitions: readonly ServerToolDefinition[], now: Date): Promise<Review> {
+    return this.#use(server, (pins) => pins.review(server, definitions, now))
+  }
+
+  list(server: string): Promise<readonly Pin[]> {
+    return this.#use(server, (pins) => pins.list(server))
+  }
+
+  accept(server: string): Promise<readonly Accepted[]> {
+    return this.#use(server, (pins) => pins.accept(server))
+  }
+
+  forget(server: string): Promise<number> {
+    return this.#use(server, (pins) => pins.forget(server))
+  }
+
+  #use<R>(server: string, work: (pins: Pins) => R): Promise<R> {
+    const state = this.#states.get(server) ?? this.#open(server)
+    this.#states.set(server, state)
+    return state.use((each) => work(new Pins(each)))
+  }
+
+  #open(server: string): SharedState<File> {
+    return new SharedState<File>({
+      documents: this.#store.documents,
+      name: `mcp-pins/${server}`,
+      schema: FileSchema,
+      empty: NO_PINS,
+      // A hub that moves to a shared store keeps what its owner has seen: a change is not accepted by moving.
+      first: () => {
+        const pins = new Pins(this.#data).list(server)
+        return pins.length > 0 ? { version: 1, pins: [...pins] } : NO_PINS
+      },
+      what: WHAT,
+      hint: 'Restore the store from a backup; only tool-hub writes these documents.',
+    })
+  }
+}
+
+/** Lists the pinned definitions in a data folder. */
 export function listPins(data: string, server?: string): readonly Pin[] {
   return new Pins(data).list(server)
 }
 
-/** Accepts the definitions of a server as they were last listed, for the CLI. Returns the tools that changed. */
+/** Accepts the definitions of a server as they were last listed. Returns the tools that changed. */
 export function acceptPins(data: string, server: string): readonly string[] {
   return new Pins(data).accept(server).map(({ tool }) => tool)
 }
@@ -122,7 +193,7 @@ export async function acceptPinsWithDrift(
   return Promise.all(accepted.map(async ({ tool, drift }) => ({ tool, drift: await describeDrift(drift) })))
 }
 
-/** Deletes the pins of a server, for the CLI. */
+/** Deletes the pins of a server in a data folder. */
 export function forgetPins(data: string, server: string): number {
   return new Pins(data).forget(server)
 }

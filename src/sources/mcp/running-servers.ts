@@ -1,6 +1,6 @@
 import type { McpServer, SourceHost } from '../../core/index.ts'
 import type { McpServerStatus } from './mcp-source.ts'
-import { Pins } from './pins.ts'
+import { openPins, type PinStore } from './pins.ts'
 import type { ReferenceSources } from './resolve-server.ts'
 import { ServerLink } from './server-link.ts'
 
@@ -12,8 +12,10 @@ export class RunningServers {
   readonly #servers: Readonly<Record<string, McpServer>>
   readonly #links = new Map<string, ServerLink>()
   readonly #host: SourceHost
-  readonly #pins: Pins
+  readonly #pins: PinStore
   readonly #refused = new Set<string>()
+  /** How often the pins could be read again after a listing that could not be compared, by server. */
+  readonly #readable = new Map<string, number>()
   #cancelLook: (() => void) | undefined
   #isClosed = false
 
@@ -23,7 +25,7 @@ export class RunningServers {
   ) {
     this.#servers = servers
     this.#host = host
-    this.#pins = new Pins(host.data)
+    this.#pins = openPins(host)
     const enabled = Object.entries(servers).filter(([, server]) => server.disabled !== true)
     const names = Object.keys(servers)
     // Longest name first: on the wire a tool of `a_b` begins like one of `a`.
@@ -49,7 +51,7 @@ export class RunningServers {
   }
 
   async accept(server: string): Promise<readonly string[]> {
-    const accepted = this.#pins.accept(server)
+    const accepted = await this.#pins.accept(server)
     await this.#links.get(server)?.refresh()
     return accepted.map(({ tool }) => tool)
   }
@@ -76,29 +78,45 @@ export class RunningServers {
     this.#lookForAnswer()
   }
 
-  /** While something waits for the owner, notices `tool-hub mcp pin` of another process. */
+  /**
+   * While something waits for the owner, notices `tool-hub mcp pin` of another process. A listing that could not be compared
+   * because a shared store was away is repeated when the store is back.
+   */
   #lookForAnswer(): void {
     this.#cancelLook?.()
     this.#cancelLook = undefined
-    const waiting = [...this.#links].filter(([, { shelf }]) => shelf.acceptable.length > 0)
+    const isShared = this.#host.sharedStore !== undefined
+    const waiting = [...this.#links].filter(
+      ([, { shelf }]) => shelf.acceptable.length > 0 || (isShared && shelf.isUncompared),
+    )
     if (waiting.length === 0 || this.#isClosed) return
-    const look = () => {
+    const look = async () => {
       for (const [name, link] of waiting) {
         // A server that does not answer is listed when it is connected again.
-        if (this.#isAnswered(name, link)) void link.refresh().catch(() => {})
+        if (await this.#isAnswered(name, link)) void link.refresh().catch(() => {})
       }
       this.#lookForAnswer()
     }
-    this.#cancelLook = this.#host.clock.after(LOOK_MS, look, { background: true })
+    this.#cancelLook = this.#host.clock.after(LOOK_MS, () => void look(), { background: true })
   }
 
-  #isAnswered(name: string, { shelf }: ServerLink): boolean {
+  async #isAnswered(name: string, { shelf }: ServerLink): Promise<boolean> {
     try {
-      const open = new Set(this.#pins.list(name).flatMap((pin) => (pin.drifted || pin.isNew ? [pin.tool] : [])))
+      const pins = await this.#pins.list(name)
+      if (shelf.isUncompared) return this.#isNextTry(name)
+      this.#readable.delete(name)
+      const open = new Set(pins.flatMap((pin) => (pin.drifted || pin.isNew ? [pin.tool] : [])))
       return shelf.acceptable.some((tool) => !open.has(tool))
     } catch {
       // Nothing is accepted while the pins cannot be read.
       return false
     }
+  }
+
+  /** After 1, 2, 4, 8 … looks, in case the pins can be read but not written. */
+  #isNextTry(name: string): boolean {
+    const looks = (this.#readable.get(name) ?? 0) + 1
+    this.#readable.set(name, looks)
+    return (looks & (looks - 1)) === 0
   }
 }

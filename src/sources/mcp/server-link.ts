@@ -4,7 +4,7 @@ import { escapeLine, untilAborted } from '../../lib/index.ts'
 import { type KnownServer, START_TIMEOUT_MS } from './connect.ts'
 import { McpConnection } from './connection.ts'
 import type { ServerToolDefinition } from './definitions.ts'
-import type { Pins } from './pins.ts'
+import type { PinStore } from './pins.ts'
 import type { ReferenceSources } from './resolve-server.ts'
 import { ServerTools } from './server-tools.ts'
 import { tooSlow, upstreamError } from './upstream-error.ts'
@@ -45,7 +45,7 @@ export interface ServerLinkOptions {
   readonly names: readonly string[]
   readonly host: SourceHost
   readonly env: ReferenceSources['env']
-  readonly pins: Pins
+  readonly pins: PinStore
   /** Called when its tools have changed. */
   readonly onTools: () => void
 }

@@ -3,7 +3,7 @@ import { type AnyTool, type McpServer, messageOf, type SourceHost } from '../../
 import { escapeLine, sha256 } from '../../lib/index.ts'
 import type { LeftOut, McpJsonObject, ServerToolDefinition } from './definitions.ts'
 import { type Drift, describeDrift, shortHash } from './drift.ts'
-import type { Pins } from './pins.ts'
+import type { PinStore } from './pins.ts'
 import { isIgnoredTool, type ToolParts, toTool, UNCHECKED } from './to-tool.ts'
 
 const PLAIN = /^[A-Za-z0-9_-]+$/
@@ -23,7 +23,7 @@ export interface ServerToolsOptions {
   /** Names of all servers of the source: a tool must not be mistaken for one of another server. */
   readonly names: readonly string[]
   readonly host: Pick<SourceHost, 'warn' | 'clock'>
-  readonly pins: Pins
+  readonly pins: PinStore
   readonly call: ToolParts['call']
 }
 
@@ -71,6 +71,8 @@ export class ServerTools {
   pending: readonly PendingTool[] = []
   /** What the owner can accept: tools that changed or are new, by the server's names. */
   acceptable: readonly string[] = []
+  /** Whether the last listing could not be compared with the pins. */
+  isUncompared = false
   readonly #options: ServerToolsOptions
   #made: ReadonlyMap<string, Made> = new Map()
   /** What the last listing left out. */
@@ -140,7 +142,7 @@ export class ServerTools {
   async #compare(definitions: readonly ServerToolDefinition[]): Promise<Comparison> {
     const { name, host, pins } = this.#options
     try {
-      const { drifts, added, unpinned } = pins.review(name, definitions, new Date(host.clock.now()))
+      const { drifts, added, unpinned } = await pins.review(name, definitions, new Date(host.clock.now()))
       const doubted = new Map<string, Doubted>()
       const pending = new Map<string, string>()
       for (const definition of definitions) {
@@ -151,8 +153,10 @@ export class ServerTools {
         if (drift && !drift.isNew) doubted.set(tool, { shown: drift.pinned ?? unknown(definition), doubt })
         else pending.set(tool, doubt)
       }
+      this.isUncompared = false
       return { doubted, pending, acceptable: [...drifts.keys(), ...added.keys()] }
     } catch (error) {
+      this.isUncompared = true
       host.warn(`MCP server ${name}: its definitions cannot be compared with those first seen: ${messageOf(error)}`)
       const doubted = definitions.map((each) => [each.tool, { shown: unknown(each), doubt: uncompared(each) }] as const)
       return { doubted: new Map(doubted), pending: new Map(), acceptable: [] }

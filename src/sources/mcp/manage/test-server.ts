@@ -5,7 +5,7 @@ import { McpConnection } from '../connection.ts'
 import type { LeftOut } from '../definitions.ts'
 import { cleanTexts } from '../definitions.ts'
 import { assertServerName } from '../mcp-source.ts'
-import { Pins } from '../pins.ts'
+import { openPins } from '../pins.ts'
 import { isProgram, type ReferenceSources } from '../resolve-server.ts'
 import { ServerTools } from '../server-tools.ts'
 import { tooSlow, upstreamError } from '../upstream-error.ts'
@@ -60,7 +60,7 @@ export async function testServer(
     const { definitions, leftOut } = await connection.list(deadline.signal)
     const listMs = clock.now() - connectedAt
     const call = () => Promise.reject(new ToolError('ABORTED', 'This server is only looked at.'))
-    const found = new ServerTools({ name, server, names: [name], host, pins: new Pins(host.data), call })
+    const found = new ServerTools({ name, server, names: [name], host, pins: openPins(host), call })
     await found.take(definitions, leftOut, deadline.signal)
     const { era } = connection
     const info = connection.info && { name: redact(connection.info.name), version: redact(connection.info.version) }
