@@ -176,6 +176,7 @@ export function describeMcpLogout(command: Command): void {
     .summary('Sign out of an MCP server')
     .description('Sign out of an MCP server: delete the tokens that it issued.')
     .argument('<name>', 'Name of the server')
+    .option('--force', 'Also delete what a shared store holds and no key can decrypt')
     .action(logout)
 }
 
@@ -194,9 +195,9 @@ async function login(name: string, flags: Flags): Promise<void> {
   await (flags.json ? printJson({ signedIn: name }) : print(escapeLine(`Signed in to ${name}.`)))
 }
 
-async function logout(name: string, flags: Flags): Promise<void> {
+async function logout(name: string, flags: Flags & { readonly force?: boolean }): Promise<void> {
   const { signOut } = await import('../../sources/mcp/manage/index.ts')
-  const forgotten = await withSourceHost(flags, async (host) => signOut({ server: name, host }))
+  const forgotten = await withSourceHost(flags, async (host) => signOut({ server: name, force: flags.force, host }))
   if (flags.json) return printJson({ signedOut: name, forgotten })
   await print(escapeLine(forgotten ? `Signed out of ${name}.` : `There was no sign-in to ${name}.`))
 }

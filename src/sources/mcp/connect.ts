@@ -30,6 +30,7 @@ export const START_TIMEOUT_MS = 30_000
 const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 const loadOauthProvider = lazyModule(() => import('./oauth/oauth-provider.ts'))
 const loadOauthFetch = lazyModule(() => import('./oauth/oauth-fetch.ts'))
+const loadSharedRenewals = lazyModule(() => import('./oauth/shared-renewals.ts'))
 
 type Sdk = typeof import('@modelcontextprotocol/client')
 
@@ -182,8 +183,11 @@ async function openWeb(
   if (!isSigningIn) return { server: name, url, headers, fetch, authProvider: undefined, sdk, clock: host.clock }
   const { openOAuth } = await loadOauthProvider()
   const { oauthFetch } = await loadOauthFetch()
-  const authProvider = openOAuth({ server: name, ...resolveOAuth(name, service, host, env), host })
-  return { server: name, url, headers, fetch: oauthFetch(fetch), authProvider, sdk, clock: host.clock }
+  const { url: resource, oauth } = resolveOAuth(name, service, host, env)
+  const authProvider = openOAuth({ server: name, url: resource, oauth, host })
+  const { sharedStore: store } = host
+  const together = store && (await loadSharedRenewals()).renewTogether({ server: name, url: resource, host, store })
+  return { server: name, url, headers, fetch: oauthFetch(fetch, together), authProvider, sdk, clock: host.clock }
 }
 
 /** A server of the first protocol version rejects the request of the newer one with one of these codes. */

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import type { AuthResult, OAuthClientProvider } from '@modelcontextprotocol/client'
-import { lazyModule, messageOf, ToolError, type WebFetch } from '../../../core/index.ts'
+import { type Awaitable, lazyModule, messageOf, ToolError, type WebFetch } from '../../../core/index.ts'
 import { escapeLine } from '../../../lib/index.ts'
 import { openWebCallback } from '../../../sandbox/network/index.ts'
 import { oauthFetch } from '../oauth/oauth-fetch.ts'
 import { type OAuthOptions, openOAuth } from '../oauth/oauth-provider.ts'
-import { forgetSignIns, SealedSignInStore } from '../oauth/sign-in-store.ts'
+import { forgetSignInsOf, openSignIns, type SignInPlace } from '../oauth/sign-in-store.ts'
 
 const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 
@@ -57,7 +57,7 @@ export async function signInToServer(options: SignInOptions): Promise<void> {
     const found = await sdk.discoverOAuthServerInfo(url, { ...challenge.place, fetchFn })
     offersNone = !found.resourceMetadata && !found.authorizationServerMetadata
     await provider.saveDiscoveryState?.({ ...found, resourceMetadataUrl: challenge.place?.resourceMetadataUrl.href })
-    const { lackingScope } = new SealedSignInStore(host.data, server, url).read()
+    const { lackingScope } = await openSignIns(host, server, url).use((store) => store.read())
     const scope = oauth?.scopes?.join(' ') ?? sdk.computeScopeUnion(challenge.scope, lackingScope)
     const begun = await sdk.auth(provider, {
       serverUrl: url,
@@ -74,9 +74,20 @@ export async function signInToServer(options: SignInOptions): Promise<void> {
   }
 }
 
-/** Deletes the stored sign-ins to a server, at one URL or at all. Returns whether there was one. */
-export function signOut({ server, url, host }: { server: string; url?: string; host: { data: string } }): boolean {
-  return forgetSignIns(host.data, server, url)
+/**
+ * Deletes the stored sign-ins to a server, at one URL or at all. With `force`, also those of a shared store that cannot be
+ * decrypted. Returns whether there was one.
+ */
+export function signOut({
+  host,
+  ...which
+}: {
+  readonly server: string
+  readonly url?: string
+  readonly force?: boolean
+  readonly host: SignInPlace
+}): Awaitable<boolean> {
+  return forgetSignInsOf(host, which)
 }
 
 /** Exchanges the code from the browser for tokens. */

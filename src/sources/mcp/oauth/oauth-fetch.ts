@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { lazyModule, ToolError, type WebFetch } from '../../../core/index.ts'
+import type { RenewTogether } from './shared-renewals.ts'
 
 const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
 
@@ -7,12 +8,15 @@ const renewedSchema = z.object({ access_token: z.string(), refresh_token: z.stri
 
 /** Answers of authorization servers are short. */
 const MAX_BYTES = 200_000
+/** Calls that began with an older token may be rejected late. */
+const MAX_REFUSED = 20
 const BODILESS = new Set([204, 205, 304])
 
 /**
- * A fetch for a server with sign-in: bounds the answers about signing in, and renews a token only once for all calls.
+ * A fetch for a server with sign-in: bounds the answers about signing in, and renews a token only once for all calls; with
+ * `together`, also of other processes.
  */
-export function oauthFetch(fetch: WebFetch): WebFetch {
+export function oauthFetch(fetch: WebFetch, together?: RenewTogether): WebFetch {
   const renewals = new Renewals()
   const ask: WebFetch = async (url, init) => {
     const response = await fetch(url, init)
@@ -23,7 +27,14 @@ export function oauthFetch(fetch: WebFetch): WebFetch {
     if (isOfServer(init)) return ask(url, init)
     const refreshToken = refreshTokenOf(init)
     if (refreshToken === undefined) return readWhole(await forSdk(ask(url, init)))
-    return renewals.renew(refreshToken, async () => readWhole(await ask(url, init)))
+    if (!together) return renewals.renew(refreshToken, async () => readWhole(await ask(url, init)))
+    return renewals.renew(refreshToken, () =>
+      together({
+        refreshToken,
+        isRefused: (accessToken) => renewals.isRefused(accessToken),
+        ask: async (signal) => readWhole(await ask(url, { ...init, signal })),
+      }),
+    )
   }
 }
 
@@ -78,11 +89,20 @@ interface Renewed {
  */
 export class Renewals {
   readonly #running = new Map<string, Promise<Response>>()
+  /** The last ones, oldest first. */
+  readonly #refused = new Set<string>()
   #last: Renewed | undefined
 
   /** The server rejected this token. */
   refuse(accessToken: string): void {
     if (this.#last?.accessToken === accessToken) this.#last.isRefused = true
+    this.#refused.add(accessToken)
+    if (this.#refused.size > MAX_REFUSED) this.#refused.delete(this.#refused.values().next().value!)
+  }
+
+  /** Whether the server has rejected this token lately. */
+  isRefused(accessToken: string): boolean {
+    return this.#refused.has(accessToken)
   }
 
   /** Returns the answer to a renewal; calls `ask` only if no other call has just renewed the token or is about to. */

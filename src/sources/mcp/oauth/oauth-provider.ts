@@ -7,9 +7,9 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import { type McpOAuth, type SourceHost, ToolError } from '../../../core/index.ts'
+import { type Awaitable, type McpOAuth, type SourceHost, ToolError } from '../../../core/index.ts'
 import { escapeLine } from '../../../lib/index.ts'
-import { SealedSignInStore, type SignInEntry } from './sign-in-store.ts'
+import { openSignIns, type SealedSignInStore, type SignInEntry, type SignIns } from './sign-in-store.ts'
 
 /** Options for signing in to a server. */
 export interface OAuthOptions {
@@ -17,7 +17,7 @@ export interface OAuthOptions {
   readonly server: string
   readonly url: string
   readonly oauth?: McpOAuth | undefined
-  readonly host: Pick<SourceHost, 'data' | 'clock' | 'hide'>
+  readonly host: Pick<SourceHost, 'data' | 'sharedStore' | 'clock' | 'hide'>
   /** How a person can sign in; absent inside a hub, where nobody can. */
   readonly signIn?: SignIn | undefined
 }
@@ -45,7 +45,9 @@ export function openOAuth(options: OAuthOptions): OAuthClientProvider {
 class Provider implements OAuthClientProvider {
   readonly clientMetadataUrl?: string
   readonly #options: OAuthOptions
-  readonly #store: SealedSignInStore
+  readonly #signIns: SignIns
+  /** What was stored when it was last read or changed. */
+  #last: SignInEntry = {}
   /** Never stored on disk: the process that starts a sign-in also ends it. */
   #verifier: string | undefined
   /** The refresh token in use. */
@@ -56,7 +58,7 @@ class Provider implements OAuthClientProvider {
   constructor(options: OAuthOptions) {
     const { server, url, oauth, host } = options
     this.#options = options
-    this.#store = new SealedSignInStore(host.data, server, url)
+    this.#signIns = openSignIns(host, server, url)
     if (isMetadataUrl(oauth)) this.clientMetadataUrl = oauth.clientId
   }
 
@@ -66,7 +68,7 @@ class Provider implements OAuthClientProvider {
 
   get clientMetadata(): OAuthClientMetadata {
     const { oauth } = this.#options
-    const supported = this.#read().discovery?.authorizationServerMetadata?.token_endpoint_auth_methods_supported
+    const supported = this.#last.discovery?.authorizationServerMetadata?.token_endpoint_auth_methods_supported
     return {
       client_name: 'tool-hub',
       redirect_uris: [this.redirectUrl],
@@ -81,37 +83,43 @@ class Provider implements OAuthClientProvider {
     return this.#options.signIn?.state ?? randomBytes(16).toString('hex')
   }
 
-  clientInformation(context: Context): StoredOAuthClientInformation | undefined {
-    const { client } = this.#read()
-    if (context) this.#assertIssuer(context.issuer)
-    const named = this.#namedClient()
-    if (named) return { ...named, issuer: this.#bind(named.client_id, client, context) }
-    if (this.#options.signIn) return client && this.#isUsable(client) ? client : undefined
-    // The SDK would register a client that nobody can sign in with.
-    if (!client) throw this.#wanted()
-    return client
+  clientInformation(context: Context): Awaitable<StoredOAuthClientInformation | undefined> {
+    return this.#signIns.use((store) => {
+      const { client } = this.#read(store)
+      if (context) this.#assertIssuer(context.issuer)
+      const named = this.#namedClient()
+      if (named) return { ...named, issuer: this.#bind(named.client_id, store, context) }
+      if (this.#options.signIn) return client && this.#isUsable(client) ? client : undefined
+      // The SDK would register a client that nobody can sign in with.
+      if (!client) throw this.#wanted()
+      return client
+    })
   }
 
-  saveClientInformation(client: StoredOAuthClientInformation): void {
+  saveClientInformation(client: StoredOAuthClientInformation): Awaitable<void> {
     this.#isRegistered = true
-    this.#change((entry) => ({ ...entry, client }))
+    return this.#change((entry) => ({ ...entry, client }))
   }
 
-  tokens(context: Context): StoredOAuthTokens | undefined {
-    const { tokens } = this.#read()
-    if (context) this.#renewing = tokens?.refresh_token
-    return tokens
+  tokens(context: Context): Awaitable<StoredOAuthTokens | undefined> {
+    return this.#signIns.use((store) => {
+      const { tokens } = this.#read(store)
+      if (context) this.#renewing = tokens?.refresh_token
+      return tokens
+    })
   }
 
-  saveTokens(tokens: StoredOAuthTokens): void {
-    this.#change((entry) => ({ ...entry, tokens, lackingScope: undefined }))
+  saveTokens(tokens: StoredOAuthTokens): Awaitable<void> {
+    // The renewal has stored them while no other process could renew them again; by now, one may have.
+    if (this.#signIns.isShared && !this.#options.signIn) return undefined
+    return this.#change((entry) => ({ ...entry, tokens, lackingScope: undefined }))
   }
 
   async redirectToAuthorization(url: URL): Promise<void> {
     const { signIn, url: server } = this.#options
     if (signIn) return signIn.visit(checkPage(url, new URL(server)))
     const lackingScope = url.searchParams.get('scope') ?? undefined
-    this.#change((entry) => (entry.lackingScope === lackingScope ? entry : { ...entry, lackingScope }))
+    await this.#change((entry) => (entry.lackingScope === lackingScope ? entry : { ...entry, lackingScope }))
     throw this.#wanted()
   }
 
@@ -125,20 +133,22 @@ class Provider implements OAuthClientProvider {
     throw new ToolError('CONFLICT', `Nobody has begun to sign in to ${this.#options.server}.`)
   }
 
-  saveDiscoveryState(discovery: OAuthDiscoveryState): void {
-    this.#change((entry) => ({ ...entry, discovery }))
+  saveDiscoveryState(discovery: OAuthDiscoveryState): Awaitable<void> {
+    return this.#change((entry) => ({ ...entry, discovery }))
   }
 
   /** The first step of a sign-in. Inside a hub it stops here, before a client is registered. */
-  discoveryState(): OAuthDiscoveryState | undefined {
-    const { discovery, tokens } = this.#read()
-    if (!this.#options.signIn && !tokens) throw this.#wanted()
-    return discovery
+  discoveryState(): Awaitable<OAuthDiscoveryState | undefined> {
+    return this.#signIns.use((store) => {
+      const { discovery, tokens } = this.#read(store)
+      if (!this.#options.signIn && !tokens) throw this.#wanted()
+      return discovery
+    })
   }
 
-  invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
+  invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Awaitable<void> {
     if (scope === 'verifier' || scope === 'all') this.#verifier = undefined
-    this.#change((entry) => {
+    return this.#change((entry) => {
       // Another process has renewed the tokens meanwhile: the rejected ones are not the stored ones.
       if (scope === 'tokens' && entry.tokens?.refresh_token !== this.#renewing) return entry
       const forgotten = KEPT.filter((key) => (scope === 'all' || scope === key) && entry[key] !== undefined)
@@ -180,11 +190,12 @@ class Provider implements OAuthClientProvider {
   }
 
   /** Binds a client to the first authorization server it was used with; one that the server names later is refused. */
-  #bind(id: string, known: SignInEntry['client'], context: Context): string | undefined {
+  #bind(id: string, store: SealedSignInStore, context: Context): string | undefined {
+    const { client: known } = store.read()
     const issuer = this.#options.oauth?.issuer ?? (known?.client_id === id ? known.issuer : undefined)
     if (!context) return issuer
     if (issuer === undefined) {
-      this.#change((entry) => ({ ...entry, client: { client_id: id, issuer: context.issuer } }))
+      this.#changeIn(store, (entry) => ({ ...entry, client: { client_id: id, issuer: context.issuer } }))
       return context.issuer
     }
     if (withoutSlash(issuer) === withoutSlash(context.issuer)) return issuer
@@ -196,17 +207,21 @@ class Provider implements OAuthClientProvider {
     )
   }
 
-  #read(): SignInEntry {
-    const entry = this.#store.read()
-    this.#hide(entry)
-    return entry
+  #read(store: SealedSignInStore): SignInEntry {
+    this.#last = store.read()
+    this.#hide(this.#last)
+    return this.#last
   }
 
-  #change(decide: (before: SignInEntry) => SignInEntry): void {
-    this.#store.change((before) => {
-      const after = decide(before)
-      this.#hide(after)
-      return after
+  #change(decide: (before: SignInEntry) => SignInEntry): Awaitable<void> {
+    return this.#signIns.use((store) => this.#changeIn(store, decide))
+  }
+
+  #changeIn(store: SealedSignInStore, decide: (before: SignInEntry) => SignInEntry): void {
+    store.change((before) => {
+      this.#last = decide(before)
+      this.#hide(this.#last)
+      return this.#last
     })
   }
 
