@@ -261,7 +261,7 @@ export class ApprovalQueue<Request extends PendingRequest, Answer extends Answer
 
   #ownerOf(isLeft: boolean): string | null {
     if (isLeft) return null
-    this.#owner ??= newOwner()
+    this.#owner ??= newOwner(this.#options.process)
     return this.#owner
   }
 

@@ -65,6 +65,8 @@ export interface QueueOptions<Request> {
   readonly waitsInStore?: boolean
   /** Requests that wait when the queue is closed stay in the store for the next hub. Default: false. */
   readonly outlives?: boolean
+  /** Id of this process among those that share the store. Default: no other machine uses the store. */
+  readonly process?: string
   /** The owner's code, which is asked last. */
   readonly responder?: Responder<Request>
 }

@@ -46,6 +46,8 @@ export interface FeatureHost
   extends Pick<SourceHost, 'startProgram' | 'webFetch' | 'secret' | 'hide' | 'redact' | 'warn' | 'data' | 'clock'> {
   /** The store of the hub. */
   readonly store: Store
+  /** Id of this process among those that share the store; absent if no other machine uses the store. */
+  readonly process?: string
   /** The tools that the owner's agents see. The same array until a tool changes. */
   tools(): readonly ToolCard[]
   /** Calls of somebody with these rights; they go through the whole pipeline. */

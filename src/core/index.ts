@@ -241,6 +241,7 @@ export {
 } from './store/call-index.ts'
 export type {
   BlobStore,
+  HeldRun,
   MovedSegments,
   NewBlob,
   NewProcess,

@@ -2,7 +2,7 @@ import type { FeatureStores } from './feature.ts'
 import type { BudgetLimits } from './options.ts'
 import type { ApprovalStore } from './store/approvals.ts'
 import type { CallIndex } from './store/call-index.ts'
-import type { BlobStore, ProcessStore, RunStore, SegmentStore, SettingStore } from './store/cluster.ts'
+import type { BlobStore, HeldRun, ProcessStore, RunStore, SegmentStore, SettingStore } from './store/cluster.ts'
 import type { DocumentStore } from './store/documents.ts'
 
 export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
@@ -18,6 +18,7 @@ export type {
 } from './store/call-index.ts'
 export type {
   BlobStore,
+  HeldRun,
   MovedSegments,
   NewBlob,
   NewProcess,
@@ -101,8 +102,11 @@ export interface KeyStore {
   look(key: string): Awaitable<KeyState | undefined>
   /** Claims the key before the execution; returns its state if another owner holds it. An expired key is free. */
   claim(key: string, claim: { argsHash: string; owner: string; now: number }): Awaitable<KeyState | undefined>
-  /** Keeps the result of the owner's execution; without `result`, only that it happened. */
-  finish(key: string, end: { owner: string; result?: string; expiresAt: number }): Awaitable<void>
+  /**
+   * Keeps the result of the owner's execution; without `result`, and if `held` is no longer the lease of its run, only that
+   * it happened.
+   */
+  finish(key: string, end: { owner: string; result?: string; expiresAt: number; held?: HeldRun }): Awaitable<void>
   /** Frees a key whose call was not executed. */
   release(key: string, owner: string): Awaitable<void>
 }

@@ -169,6 +169,17 @@ export class ClusterMember implements ProcessDirectory {
     })
   }
 
+  /** The error for a run that another process has taken. */
+  moved(run: string): ToolError {
+    return new ToolError('RUN_MOVED', `Run ${run} was taken over by another process.`)
+  }
+
+  /** The error while this process is cut off. */
+  cutOff(): ToolError {
+    const seconds = CUT_MS / 1_000
+    return new ToolError('PROCESS_CUT_OFF', `Process ${this.id} has not reached the shared store for ${seconds} s.`)
+  }
+
   /** Whether heartbeats have failed for so long that nothing may be started. Looks at the clocks: a process may be stopped. */
   get isCut(): boolean {
     if (this.#sentAt !== undefined && this.#elapsed(this.#sentAt) <= CUT_MS) return false
@@ -191,7 +202,7 @@ export class ClusterMember implements ProcessDirectory {
   /** Throws if this process is cut off, or does not hold the lease of the run. */
   assertHolds(run: string): void {
     this.#assertConnected()
-    if (!this.#leases.has(run)) throw moved(run)
+    if (!this.#leases.has(run)) throw this.moved(run)
   }
 
   /** The same, and asks the store: before a side effect. */
@@ -272,11 +283,7 @@ export class ClusterMember implements ProcessDirectory {
   }
 
   #assertConnected(): void {
-    if (!this.isCut) return
-    throw new ToolError(
-      'PROCESS_CUT_OFF',
-      `Process ${this.id} has not reached the shared store for ${CUT_MS / 1_000} s.`,
-    )
+    if (this.isCut) throw this.cutOff()
   }
 
   #tellCut(): void {
@@ -316,10 +323,6 @@ export class ClusterMember implements ProcessDirectory {
 interface Moment {
   readonly wall: number
   readonly monotonic: number
-}
-
-function moved(run: string): ToolError {
-  return new ToolError('RUN_MOVED', `Run ${run} was taken over by another process.`)
 }
 
 function warn(message: string): void {

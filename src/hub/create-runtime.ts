@@ -104,7 +104,10 @@ export function createRuntime(options: HubOptions): HubRuntime {
           onProblem: warnOnce(),
         })
       : undefined
-  const runs = new Runs({ folder: runsFolder, durability, clock, sandbox, heads: options.store?.heads, shared, redact })
+  const runs = new Runs({
+    ...{ folder: runsFolder, durability, clock, sandbox, heads: options.store?.heads, shared, redact },
+    cluster: cluster && { member: cluster, states: store.runStates },
+  })
   const network = () => sandbox.webFetchGuard()
   const machine = () => sandbox.programMachine()
   const untrusted = new UntrustedFiles(join(data, 'untrusted-files.jsonl'))
@@ -113,6 +116,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     clock,
     waitsInStore: options.approvals?.inbox === true,
     outlives: options.store !== undefined,
+    process: cluster?.id,
   }
   const metrics = new Metrics()
   const features: Features = new Features(options, () => createFeatureHost(runtime))
@@ -148,7 +152,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     onQuestion: options.onQuestion ?? options.onClarificationRequest,
     grants: new Grants({ store: store.grants, clock }),
     userTexts: new UserTexts({ store: store.userTexts, redactor, clock }),
-    limits: createLimiters(limits, store, clock),
+    limits: createLimiters(limits, store, clock, cluster?.id),
     settings: {
       timeoutMs: limits.timeoutMs ?? DEFAULT_LIMITS.timeoutMs,
       graceMs: GRACE_MS,
@@ -191,6 +195,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
     listeners: new Set(),
     nextCallId: callIds(),
   }
+  if (cluster) stopCalls(cluster, runtime)
   return runtime
 }
 
@@ -222,7 +227,24 @@ function warnOnce(): (error: unknown) => void {
   }
 }
 
-function createLimiters(limits: Limits, store: Store, clock: Clock): Limiters {
+/** Stops calls whose run was taken by another process, and those with side effects while others may take their run. */
+function stopCalls(cluster: ClusterMember, { underWay, runs }: HubRuntime): void {
+  cluster.onCut(() => {
+    for (const call of underWay)
+      if (call.executedMark !== undefined && call.tool?.hasEffects) call.abort(cluster.cutOff())
+  })
+  cluster.onMoved((run) => {
+    const calls = [...underWay].filter((call) => call.run === run)
+    for (const call of calls) call.abort(cluster.moved(run))
+    runs.abandon(run, Promise.all(calls.map((call) => call.whenEnded())))
+  })
+  // Others must know this process before they see what it owns.
+  cluster.beat().catch(({ message }: Error) => {
+    process.emitWarning(`The shared store cannot be reached yet: ${message}`, 'ToolHubWarning')
+  })
+}
+
+function createLimiters(limits: Limits, store: Store, clock: Clock, process: string | undefined): Limiters {
   return {
     budget: new BudgetLedger(limits, store.budgets, clock),
     rate: new RateLimiter({ all: limits.rate, tools: perTool(limits, 'rate') }, store.rates, clock),
@@ -232,7 +254,7 @@ function createLimiters(limits: Limits, store: Store, clock: Clock): Limiters {
     }),
     breakers: new Breakers({}, clock),
     loops: new LoopDetector(),
-    idempotency: new Idempotency(store.keys, clock),
+    idempotency: new Idempotency(store.keys, clock, { process }),
   }
 }
 

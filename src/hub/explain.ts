@@ -110,7 +110,7 @@ function pastRun(run: RunState, past: RunMoment, evidence: ValueEvidence): RunSt
   return {
     ...{ id, cache, starts, sandbox, seen, recent, responses, backgroundCommands, earlierCommands },
     ...{ past, evidence, tainted, taintedBy: tainted ? run.taintedBy : [], hasOutsideArtifacts: tainted },
-    ...{ records: undefined, keptTaint: undefined, inFlight: 0 },
+    ...{ records: undefined, lease: undefined, keptTaint: undefined, inFlight: 0 },
     taint() {},
     onTaint: () => () => {},
     taintedBeside: () => tainted,

@@ -182,6 +182,7 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
   return {
     ...{ startProgram, webFetch, secret, hide, redact, warn, data, clock },
     store: runtime.store,
+    process: runtime.cluster?.id,
     tools: () => runtime.catalog.cards(),
     as: (rights) => {
       if (!rights.principal) return portOf(owner, rights)

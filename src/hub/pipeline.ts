@@ -166,9 +166,12 @@ async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: str
   if (starting) await starting
   const preparing = call.tool.usesFeature ? runtime.features.prepare(call.tool.capabilities) : undefined
   if (preparing) await untilStopped(call, preparing)
+  if (runtime.cluster) runtime.cluster.assertHolds(call.run)
   const executing = execute(runtime, run, call, callNested)
   const value = executing instanceof Promise ? await executing : executing
   if (call.abortReason) throw call.abortReason
+  // A process that was stopped meanwhile must not acknowledge what others may not know.
+  if (runtime.cluster) runtime.cluster.assertHolds(call.run)
   // Awaited here: returning the promise itself would take two more microtask turns.
   const settled = await succeed(runtime, run, call, value) // 9
   return settled

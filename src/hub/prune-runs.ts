@@ -143,7 +143,7 @@ async function sizeOfFile(path: string): Promise<number> {
 /** Options for removing a run and recording the removal. */
 interface RemoveRunOptions {
   readonly runsFolder: string
-  readonly store: Pick<Store, 'heads' | 'calls'>
+  readonly store: Pick<Store, 'heads' | 'calls' | 'isShared' | 'runStates' | 'processes'>
   readonly by: string
   readonly now: number
   /** Records the removal in another run. */
@@ -164,6 +164,7 @@ export async function removeRun(run: string, options: RemoveRunOptions): Promise
   const lock = takeLock(join(folder, 'lock'), { what: `Run ${run}`, fix: { key: 'run', hint } })
   const gone = join(runsFolder, `${REMOVING}${run}`)
   try {
+    if (store.isShared) await assertNotLeased(run, store)
     const head = await lastHead(folder, run, store)
     await record({ by, change: 'run-removed', subject: run, ...(head && { head }) })
     await store.heads.remove(run, { by, at: now })
@@ -174,7 +175,18 @@ export async function removeRun(run: string, options: RemoveRunOptions): Promise
     throw error
   }
   await store.calls.remove(run)
+  if (store.isShared) await store.runStates.remove(run)
   await rm(gone, { recursive: true, force: true })
+}
+
+/** Throws CONFLICT if a process has the run open, on whatever machine. */
+async function assertNotLeased(run: string, { runStates, processes }: RemoveRunOptions['store']): Promise<void> {
+  const owner = (await runStates.find(run))?.owner
+  if (owner === undefined) return
+  if ((await processes.list()).some(({ id, isAlive }) => id === owner && isAlive))
+    throw new ToolError('CONFLICT', `Run ${run} is open in process ${owner}.`, {
+      hint: 'End the run there first, or wait until it is closed.',
+    })
 }
 
 async function lastHead(

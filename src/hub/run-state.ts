@@ -7,20 +7,24 @@ import {
   isRunId,
   type RecentCall,
   type RunCache,
+  type RunLease,
+  type RunStore,
   type SeenFiles,
+  type StoredRun,
   ToolError,
 } from '../core/index.ts'
 import { isWithin } from '../lib/index.ts'
 import type { ValueEvidence } from '../policy/index.ts'
-import { type RecordedLine, RunRecords, readTaintSync } from '../records/log/index.ts'
+import { type RecordedLine, RunRecords, type RunRecordsOptions, readTaintSync } from '../records/log/index.ts'
 import type { SharedRecords } from '../records/shipping/index.ts'
 import type { ProcessGuard } from '../sandbox/exec/index.ts'
 import type { FilesGuard } from '../sandbox/files/index.ts'
 import { createResponseCache, type ResponseCache } from '../sandbox/network/index.ts'
 import { createRunCache, createSeenFiles } from '../store/index.ts'
+import type { ClusterMember } from './cluster.ts'
 import { StartQueue } from './pipeline/record.ts'
 import type { RunSandbox } from './run-sandbox.ts'
-import { assertOwner, RunTaint, runOwner, TaintSources } from './run-taint.ts'
+import { assertOwner, RunTaint, runOwner, type SharedTaint, TaintSources } from './run-taint.ts'
 import type { RunState, SandboxHandles } from './runtime.ts'
 
 /** The owner of a run, and the sandbox that the run uses. */
@@ -43,12 +47,32 @@ export interface RunsOptions {
   readonly shared?: SharedRecords
   /** Removes secrets from the names of what tainted a run. */
   readonly redact: (text: string) => string
+  /** This process among those that share the store, which lease the runs. Default: no other machine uses the store. */
+  readonly cluster?: ClusterRuns
+}
+
+/** How the runs of processes on many machines are leased and opened. */
+export interface ClusterRuns {
+  readonly member: ClusterMember
+  readonly states: RunStore
+}
+
+/** A run that is leased to this process. */
+export interface LeasedRun {
+  readonly lease: RunLease
+  /** What the store knows of the run. */
+  readonly state: StoredRun
+  /** Keeps what has tainted the run in the store. */
+  readonly taint: SharedTaint
+  readonly records: Partial<RunRecordsOptions>
 }
 
 /** Options of one run. */
 interface OpenRunOptions extends RunsOptions {
   /** Called for every line that is appended to the record. */
   readonly onAppend: (line: RecordedLine) => void
+  /** Only if the store is shared. */
+  readonly leased?: LeasedRun
 }
 
 const RESPONSE_BYTES = 8_000_000
@@ -59,6 +83,7 @@ export class OpenRun implements RunState {
   readonly id: string
   /** Name of the principal that owns the run; `undefined` for the owner of the hub. */
   readonly principal: string | undefined
+  readonly lease: RunLease | undefined
   readonly records: RunRecords | undefined
   readonly cache: ReturnType<typeof createRunCache>
   readonly starts: StartQueue
@@ -90,26 +115,19 @@ export class OpenRun implements RunState {
   #commands: ProcessGuard | undefined
 
   constructor(id: string, options: OpenRunOptions, owner: RunOwner | undefined) {
-    const { folder, durability, clock, onAppend, heads, shared, redact } = options
+    const { folder, durability, clock, onAppend, heads, redact, leased } = options
     const sandbox = owner?.sandbox ?? options.sandbox
     this.id = id
     const known = folder === false ? undefined : runOwner(folder, id)
     if (owner && known) assertOwner(id, known.principal, owner.principal)
-    const principal = owner?.principal ?? known?.principal
+    const principal = owner?.principal ?? known?.principal ?? leased?.state.principal
     this.principal = principal
-    this.records =
-      folder === false
-        ? undefined
-        : RunRecords.open(folder, id, {
-            durability,
-            clock,
-            onAppend,
-            heads,
-            principal,
-            sharing: shared?.take(id),
-            onProblem: warn,
-          })
-    this.keptTaint = this.records && new RunTaint(this.records, { isNewlyOwned: owner !== undefined && !known })
+    this.lease = leased?.lease
+    const recording = { durability, clock, onAppend, heads, principal, onProblem: warn, ...leased?.records }
+    this.records = folder === false ? undefined : RunRecords.open(folder, id, recording)
+    const isNewlyOwned = owner !== undefined && !known
+    const shared = leased && { known: leased.state.taintedBy, kept: leased.taint }
+    this.keptTaint = this.records && new RunTaint(this.records, { isNewlyOwned, shared })
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
     this.starts = new StartQueue(clock)
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
@@ -125,7 +143,7 @@ export class OpenRun implements RunState {
     }
     const { sources, wasCleared } = this.records?.taint ?? { sources: [], wasCleared: false }
     this.tainted = sources.length > 0
-    this.#wasCleared = wasCleared
+    this.#wasCleared = wasCleared || (leased?.state.wasCleared ?? false)
     this.#redact = redact
     this.#sources = new TaintSources(redact, sources)
   }
@@ -220,11 +238,21 @@ export class OpenRun implements RunState {
 
   /** Ends the commands first, so that their ends are recorded too. */
   async close(): Promise<void> {
+    await this.#endWork()
+    await this.records?.close()
+  }
+
+  /** Closes a run that another process has taken over. */
+  async abandon(): Promise<void> {
+    await this.#endWork()
+    await this.records?.abandon()
+  }
+
+  async #endWork(): Promise<void> {
     await this.#commands?.endRun(this.id)
     await this.#processes?.close()
     this.#files?.close()
     this.#artifacts?.close()
-    await this.records?.close()
   }
 }
 
@@ -239,6 +267,7 @@ export class Rehearsal implements RunState {
   readonly recent: RecentCall[] = []
   readonly responses: ResponseCache
   readonly taintedBy: readonly string[]
+  readonly lease = undefined
   readonly backgroundCommands = new Set<string>()
   readonly earlierCommands = new Set<string>()
   readonly keptTaint = undefined

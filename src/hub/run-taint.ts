@@ -27,12 +27,24 @@ export class RunTaint {
   #changes = 0
   #syncing: Promise<void> | undefined
 
-  /** `isNewlyOwned`: the record has just got the owner of the run. */
-  constructor(records: RunRecords, { isNewlyOwned, shared }: { isNewlyOwned: boolean; shared?: SharedTaint }) {
+  /** `isNewlyOwned`: the record has just got the owner of the run; `known`: what has tainted it, by the store. */
+  constructor(
+    records: RunRecords,
+    { isNewlyOwned, shared }: { isNewlyOwned: boolean; shared?: { known: readonly string[]; kept: SharedTaint } },
+  ) {
     this.#records = records
-    this.#shared = shared
-    this.#isTainted = records.taint.sources.length > 0
+    this.#shared = shared?.kept
     this.isDurable = !isNewlyOwned
+    if (shared) this.#merge(shared.known)
+    this.#isTainted = records.taint.sources.length > 0
+  }
+
+  /** A run is tainted if its record says so or the store: a process that was killed may have told only one of them. */
+  #merge(known: readonly string[]): void {
+    const { sources } = this.#records.taint
+    const all = [...new Set([...known, ...sources])].slice(0, MAX_TAINT_SOURCES)
+    if (all.some((source) => !sources.includes(source))) this.#records.appendTaint(all)
+    if (all.some((source) => !known.includes(source))) this.#changed(all)
   }
 
   /**

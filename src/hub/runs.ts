@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Clock, isRunId, type ReadArtifact, ToolError } from '../core/index.ts'
+import { assertRunId, type Clock, isRunId, type ReadArtifact, ToolError } from '../core/index.ts'
 import { type ArtifactReader, findArtifactOf } from '../records/artifacts/index.ts'
 import type { RecordedLine } from '../records/log/index.ts'
 import { descriptorLimit } from '../system/index.ts'
 import type { RunSandbox } from './run-sandbox.ts'
-import { OpenRun, Rehearsal, type RunOwner, type RunsOptions } from './run-state.ts'
+import { type ClusterRuns, type LeasedRun, OpenRun, Rehearsal, type RunOwner, type RunsOptions } from './run-state.ts'
 import { assertOwner, runOwner } from './run-taint.ts'
 import type { RunState } from './runtime.ts'
 
@@ -36,12 +36,13 @@ export class Runs {
 
   /**
    * Returns an open run; opens it first if necessary (folder, lock, recovery). Returns a promise only while the run is being
-   * closed. Without `owner`, the caller is the owner of the hub, who may open every run.
+   * closed, and in a cluster while it is leased. Without `owner`, the caller is the owner of the hub, who may open every run.
    */
   open(id: string, owner?: RunOwner): RunState | Promise<RunState> {
     const present = this.#open.get(id)
     if (!present || (present.isReleased && present.records?.isGone)) return this.#openAgain(id, owner)
     if (owner) assertOwner(id, present.principal, owner.principal)
+    this.#options.cluster?.member.assertHolds(id)
     if (this.#open.size > 1) {
       this.#open.delete(id)
       this.#open.set(id, present)
@@ -57,8 +58,27 @@ export class Runs {
     if (!this.#takesMore) throw new ToolError('ABORTED', 'The hub is closed and takes no more calls.')
     const closing = this.#closing.get(id)
     if (closing) return closing.catch(() => {}).then(() => this.open(id, owner))
+    return this.#options.cluster ? this.#openLeased(id, owner, this.#options.cluster) : this.#add(id, owner)
+  }
+
+  /** Leases a run before it is opened; other calls of the run wait meanwhile. */
+  #openLeased(id: string, owner: RunOwner | undefined, cluster: ClusterRuns): Promise<RunState> {
+    const opening = leaseRun(id, { ...this.#options, cluster }, owner).then(async (leased) => {
+      try {
+        if (!this.#takesMore) throw new ToolError('ABORTED', 'The hub is closed and takes no more calls.')
+        return this.#add(id, owner, leased)
+      } catch (error) {
+        await cluster.member.release(id)
+        throw error
+      }
+    })
+    this.#waitFor(id, opening)
+    return opening
+  }
+
+  #add(id: string, owner: RunOwner | undefined, leased?: LeasedRun): RunState {
     if (this.#idle.isFull(this.#open.size)) this.#closeIdle()
-    const run = new OpenRun(id, { ...this.#options, onAppend: this.#onAppend }, owner)
+    const run = new OpenRun(id, { ...this.#options, onAppend: this.#onAppend, leased }, owner)
     if (owner?.sandbox) this.#otherSandboxes.add(owner.sandbox)
     this.#open.set(id, run)
     this.#idle.add(run)
@@ -76,23 +96,40 @@ export class Runs {
       void this.open(id)
       return work(present)
     }
-    const { folder } = this.#options
-    if (folder === false || !isRunId(id) || !existsSync(join(folder, id, 'events.jsonl')))
+    const { folder, cluster } = this.#options
+    const isHere = folder !== false && isRunId(id) && existsSync(join(folder, id, 'events.jsonl'))
+    if (!isHere && !(cluster && isRunId(id) && (await cluster.states.find(id))))
       throw new ToolError('NOT_FOUND', `There is no run ${JSON.stringify(id.slice(0, 64))}.`, {
         hint: 'List the runs with GET /v1/runs or tool-hub runs.',
       })
     if (!this.#takesMore) throw new ToolError('ABORTED', 'The hub is closed.')
-    const run = new OpenRun(id, { ...this.#options, onAppend: this.#onAppend }, undefined)
-    const changing = work(run).finally(() => run.close())
-    const settled = changing.then(
-      () => {},
-      () => {},
-    )
-    this.#closing.set(
-      id,
-      settled.finally(() => this.#closing.delete(id)),
-    )
+    const changing = this.#changeClosed(id, work)
+    this.#waitFor(id, changing)
     return changing
+  }
+
+  async #changeClosed<T>(id: string, work: (run: OpenRun) => Promise<T>): Promise<T> {
+    const { cluster } = this.#options
+    const leased = cluster && (await leaseRun(id, { ...this.#options, cluster }, undefined))
+    try {
+      const run = new OpenRun(id, { ...this.#options, onAppend: this.#onAppend, leased }, undefined)
+      return await work(run).finally(() => run.close().finally(() => this.#release(id, run)))
+    } catch (error) {
+      await cluster?.member.release(id)
+      throw error
+    }
+  }
+
+  /** Lets others wait until work on a run that is not open has ended. */
+  #waitFor(id: string, work: Promise<unknown>): void {
+    const settled = work.then(
+      () => {},
+      () => {},
+    )
+    const waiting = settled.finally(() => {
+      if (this.#closing.get(id) === waiting) this.#closing.delete(id)
+    })
+    this.#closing.set(id, waiting)
   }
 
   /** Returns a run for questions such as `explain`: the open run, or one that writes nothing. */
@@ -149,9 +186,39 @@ export class Runs {
     const run = this.#open.get(id)
     if (!run) return this.#closing.get(id) ?? Promise.resolve()
     this.#open.delete(id)
-    const closing = run.close().finally(() => this.#closing.delete(id))
+    const closing = run
+      .close()
+      .finally(() => this.#release(id, run))
+      .finally(() => this.#closing.delete(id))
     this.#closing.set(id, closing)
     return closing
+  }
+
+  /** Ends the lease of a closed run when its record is shared. Nobody waits for a store that is away. */
+  async #release(id: string, { records }: OpenRun): Promise<void> {
+    const { cluster, shared } = this.#options
+    if (!cluster) return
+    const isLater = records?.isShared === false
+    const release = async () => {
+      await records?.drained()
+      // Opened again meanwhile.
+      if (isLater && (this.#open.has(id) || this.#closing.has(id))) return
+      shared?.closed(id)
+      await cluster.member.release(id)
+    }
+    if (isLater) void release()
+    else await release()
+  }
+
+  /** Closes a run that another process has taken over, when its calls have ended. Calls that come meanwhile wait. */
+  abandon(id: string, whenEnded: Promise<unknown>): void {
+    const run = this.#open.get(id)
+    if (!run) return
+    this.#open.delete(id)
+    this.#waitFor(
+      id,
+      whenEnded.then(() => run.abandon()),
+    )
   }
 
   async closeAll(): Promise<void> {
@@ -177,6 +244,46 @@ export class Runs {
       void this.close(id).catch(() => {})
       return
     }
+  }
+}
+
+/** Leases a run to this process. Throws NOT_FOUND if it is of another principal, RUN_ELSEWHERE if another process has it. */
+async function leaseRun(
+  id: string,
+  { folder, heads, shared, cluster }: RunsOptions & { readonly cluster: ClusterRuns },
+  owner: RunOwner | undefined,
+): Promise<LeasedRun> {
+  const { member, states } = cluster
+  assertRunId(id)
+  const known = folder === false ? undefined : runOwner(folder, id)
+  if (owner && known) assertOwner(id, known.principal, owner.principal)
+  const state = await member.lease(id, owner?.principal ?? known?.principal)
+  const lease = member.leaseOf(id)
+  try {
+    if (owner) assertOwner(id, state.principal, owner.principal)
+    if (state.owner !== member.id || !lease) throw member.elsewhere(state)
+    const sharing = shared && folder !== false ? await shared.prepare(folder, id, lease) : undefined
+    // Others may have taken the run while its record was brought here.
+    member.assertHolds(id)
+    const isHeld = () => !member.isCut && member.leaseOf(id) === lease
+    return {
+      lease,
+      state,
+      taint: {
+        save: async (sources) => {
+          if (!(await states.taint(id, sources, lease))) member.lose(id)
+          member.assertHolds(id)
+        },
+      },
+      records: {
+        // The head of a run that another process continues would contradict its record.
+        heads: heads && { put: (head, continues) => (isHeld() ? heads.put(head, continues) : undefined) },
+        sharing,
+      },
+    }
+  } catch (error) {
+    await member.release(id)
+    throw error
   }
 }
 

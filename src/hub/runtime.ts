@@ -10,6 +10,7 @@ import type {
   Principal,
   RecentCall,
   RunCache,
+  RunLease,
   Sandbox,
   SandboxLevel,
   SeenFiles,
@@ -58,6 +59,8 @@ export interface RunState {
   readonly seen: SeenFiles
   /** Cached network responses that are still fresh. */
   readonly responses: ResponseCache
+  /** The lease under which this process has opened it; `undefined` if the store is not shared with other machines. */
+  readonly lease: RunLease | undefined
   /** Whether the run has read content from outside. */
   readonly tainted: boolean
   /** What it has read from outside, for people: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */

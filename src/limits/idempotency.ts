@@ -1,4 +1,4 @@
-import { type Awaitable, type Clock, type KeyState, type KeyStore, ToolError } from '../core/index.ts'
+import { type Awaitable, type Clock, type HeldRun, type KeyState, type KeyStore, ToolError } from '../core/index.ts'
 import { after, sha256 } from '../lib/index.ts'
 import { isOwnerAlive, newOwner } from '../system/index.ts'
 
@@ -16,7 +16,8 @@ export type Claim<R> =
 export interface NewKey<R> {
   /** From now on it counts as used, also for other processes and should this one be killed. */
   begin(): Awaitable<void>
-  finish(result: R | undefined): Awaitable<void>
+  /** With `held`, the result is kept only if this process still has the run. */
+  finish(result: R | undefined, held?: HeldRun): Awaitable<void>
 }
 
 interface IdempotencyOptions {
@@ -24,6 +25,8 @@ interface IdempotencyOptions {
   readonly maxResultChars?: number
   /** Default: a day. */
   readonly ttlMs?: number
+  /** Id of this process among those that share the store. Default: no other machine uses the store. */
+  readonly process?: string
 }
 
 /** Within what a key means one call. */
@@ -51,7 +54,7 @@ const LOOK_AGAIN_MS = 100
 export class Idempotency<R> {
   readonly #store: KeyStore
   readonly #clock: Clock
-  readonly #owner = newOwner()
+  readonly #owner: string
   readonly #running = new Map<string, Running<R>>()
   readonly #ttlMs: number
   readonly #maxResultChars: number
@@ -59,8 +62,9 @@ export class Idempotency<R> {
   constructor(
     store: KeyStore,
     clock: Clock,
-    { ttlMs = KEY_TTL_MS, maxResultChars = 1_048_576 }: IdempotencyOptions = {},
+    { ttlMs = KEY_TTL_MS, maxResultChars = 1_048_576, process }: IdempotencyOptions = {},
   ) {
+    this.#owner = newOwner(process)
     this.#store = store
     this.#clock = clock
     this.#ttlMs = ttlMs
@@ -111,19 +115,19 @@ export class Idempotency<R> {
           isBegun = true
         })
       },
-      finish: (result) => {
+      finish: (result, held) => {
         if (!isOpen) return
         isOpen = false
         this.#drop(key, running, result)
-        if (isBegun) return result === undefined ? this.#store.release(key, this.#owner) : this.#keep(key, result)
+        if (isBegun) return result === undefined ? this.#store.release(key, this.#owner) : this.#keep(key, result, held)
       },
     }
   }
 
-  #keep(key: string, result: R): Awaitable<void> {
+  #keep(key: string, result: R, held: HeldRun | undefined): Awaitable<void> {
     const json = jsonOf(result)
     const kept = json !== undefined && json.length <= this.#maxResultChars ? { result: json } : {}
-    return this.#store.finish(key, { owner: this.#owner, ...kept, expiresAt: this.#clock.now() + this.#ttlMs })
+    return this.#store.finish(key, { owner: this.#owner, ...kept, expiresAt: this.#clock.now() + this.#ttlMs, held })
   }
 
   /** Another process, or another hub of this one, executes the call: looks until that has ended. */

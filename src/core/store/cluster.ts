@@ -78,6 +78,12 @@ export interface RunLease {
   readonly epoch: number
 }
 
+/** A run with the lease under which something was done for it. */
+export interface HeldRun extends RunLease {
+  /** Id of the run. */
+  readonly run: string
+}
+
 /** The state of a run. */
 export interface StoredRun {
   /** Id of the run. */

@@ -96,10 +96,11 @@ class Scripts {
   readonly #live = new Map<string, LiveScript>()
   /** Scripts that are being continued here. */
   readonly #taken = new Set<string>()
-  readonly #owner = newOwner()
+  readonly #owner: string
 
   constructor({ workers: _, enabled: __, ...options }: CodeOptions, host: FeatureHost, engine: ScriptEngine) {
     this.#options = { ...DEFAULTS, ...options }
+    this.#owner = newOwner(host.process)
     this.#host = host
     this.#engine = engine
   }

@@ -29,7 +29,7 @@ const MAX_WAITING_OF_ONE = 250
 /** Executes the runs that this process has claimed, within its limit of concurrent runs and the overlap policy of each schedule. */
 export class ScheduleRunner {
   /** Identifies this runner in the store. */
-  readonly owner = newOwner()
+  readonly owner: string
   readonly #host: FeatureHost
   readonly #registry: ScheduleRegistry
   readonly #options: SchedulesOptions
@@ -48,6 +48,7 @@ export class ScheduleRunner {
   #isCalm = false
 
   constructor(host: FeatureHost, registry: ScheduleRegistry, options: SchedulesOptions) {
+    this.owner = newOwner(host.process)
     this.#host = host
     this.#registry = registry
     this.#options = options

@@ -35,7 +35,7 @@ export async function createSessions(
   host: FeatureHost,
 ): Promise<Feature<SessionHandle, SessionService>> {
   checkSessionsOptions(options)
-  const owner = newOwner()
+  const owner = newOwner(host.process)
   const events = new SessionEvents(host)
   const registry = new SessionRegistry({ host, events, owner, visibility: options.visibility ?? 'tree' })
   const mailbox = new Mailbox(host, events, registry)

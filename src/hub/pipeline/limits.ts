@@ -1,4 +1,4 @@
-import { type Awaitable, ERRORS, messageOf, type ToolResult } from '../../core/index.ts'
+import { type Awaitable, ERRORS, messageOf, type RunLease, type ToolResult } from '../../core/index.ts'
 import { after, sha256 } from '../../lib/index.ts'
 import { type BudgetLedger, defaultIdempotencyKey, keyName, recordedKeyName } from '../../limits/index.ts'
 import type { Limiters, Runtime } from '../runtime.ts'
@@ -90,12 +90,15 @@ export function releaseLimits(
   { limits }: Runtime,
   call: Call,
   { result, bytes }: Settled,
+  lease?: RunLease,
 ): Awaitable<readonly string[]> {
   const { breakers, loops } = limits
   const { key, reservation, executedMark } = call
   call.release?.()
   const finishing = key
-    ? reported(() => key.finish(isFinal(call, result) ? structuredClone(result) : undefined))
+    ? reported(() =>
+        key.finish(isFinal(call, result) ? structuredClone(result) : undefined, lease && { run: call.run, ...lease }),
+      )
     : NO_NOTICES
   if (executedMark === undefined) {
     if (call.isProbe) breakers.record(call.circuit, 'neutral', true)

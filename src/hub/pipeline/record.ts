@@ -35,12 +35,15 @@ function recordStart(runtime: Runtime, run: RunState, call: Call): void {
 /** Records the intent of a call and waits until it is durable, before the tool changes anything. */
 export async function recordIntent(runtime: Runtime, run: RunState, call: Call): Promise<void> {
   beginChange(runtime, run, call)
-  if (!run.records || runtime.settings.durability === 'behind') return
-  await run.records.synced().catch(refuseEffects)
+  const { cluster, settings } = runtime
+  const recording = settings.durability === 'behind' ? undefined : run.records?.synced().catch(refuseEffects)
+  if (cluster) await Promise.all([recording, cluster.confirm(call.run)])
+  else if (recording) await recording
 }
 
 /** Records the start of a call that is about to change something. Throws if nothing can be recorded. */
 export function beginChange(runtime: Runtime, run: RunState, call: Call): void {
+  runtime.cluster?.assertHolds(call.run)
   if (run.records?.problem) refuseEffects(run.records.problem)
   call.hasChanged = true
   if (run.records && !call.started) recordStart(runtime, run, call)
@@ -53,7 +56,7 @@ export async function recordEnd(
   call: Call,
   settled: Settled,
 ): Promise<ToolResult> {
-  const releasing = releaseLimits(runtime, call, settled)
+  const releasing = releaseLimits(runtime, call, settled, run?.lease)
   const notices = releasing instanceof Promise ? await releasing : releasing
   let result = notices.length > 0 ? withNotices(settled.result, notices) : settled.result
   const { status, meta } = result

@@ -283,6 +283,11 @@ export class RunRecords {
     })
   }
 
+  /** Whether nothing waits to be shared, or never will be. */
+  get isShared(): boolean {
+    return !this.#shared || this.#shared.problem !== undefined || this.#shared.unsharedBytes <= 0
+  }
+
   /** Resolves when a record that was closed is shared completely, however long the store is away, or if the run has moved. */
   async drained(): Promise<void> {
     await this.#shared?.close()
@@ -353,6 +358,23 @@ export class RunRecords {
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
+  }
+
+  /**
+   * Closes the files of a run that another process continues. Its record ends here as after a crash: nothing is added, and
+   * nothing refers to its last lines.
+   */
+  abandon(): Promise<void> {
+    this.#closing ??= this.#abandon()
+    return this.#closing
+  }
+
+  async #abandon(): Promise<void> {
+    this.#schedule.stop()
+    this.#keeper?.stop()
+    this.#events.flush()
+    this.#log.flush()
+    closeRunFiles(this.#files)
   }
 
   async #close(): Promise<void> {

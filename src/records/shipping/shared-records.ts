@@ -32,7 +32,6 @@ export class SharedRecords {
   readonly #bucket: Bucket | undefined
   readonly #shipper: Shipper
   readonly #sealer: Sealer | undefined
-  readonly #prepared = new Map<string, RunSharing>()
 
   constructor(options: SharedRecordsOptions) {
     const { store, clock, onMoved, onProblem } = options
@@ -55,16 +54,7 @@ export class SharedRecords {
   /** Makes the record of a run on this machine continue the shared one, before the run is opened. */
   async prepare(runsFolder: string, run: string, held: RunLease): Promise<RunSharing> {
     const position = await continueRecord(join(runsFolder, run), run, this.source)
-    const sharing = { shipper: this.#shipper, held, position, content: this.content }
-    this.#prepared.set(run, sharing)
-    return sharing
-  }
-
-  /** How the record of a run that was prepared is shared; once for each opening. */
-  take(run: string): RunSharing | undefined {
-    const sharing = this.#prepared.get(run)
-    this.#prepared.delete(run)
-    return sharing
+    return { shipper: this.#shipper, held, position, content: this.content }
   }
 
   /** Call this when a closed run is shared completely. */

@@ -24,6 +24,13 @@ const CLAIM_KEY = `INSERT INTO idempotency_keys (name, ${KEYS.columns}) VALUES (
  SET args_hash = excluded.args_hash, state = excluded.state, owner = excluded.owner, result = NULL, expires_at = NULL
  WHERE idempotency_keys.state = 'finished' AND idempotency_keys.expires_at <= ?`
 
+const FINISH_KEY = `UPDATE idempotency_keys SET state = 'finished', result = ?, expires_at = ?
+ WHERE name = ? AND owner = ? AND state = 'running'`
+/** A process that has lost the run must not hand out a result that the record of the run does not have. */
+const FINISH_HELD = `UPDATE idempotency_keys SET state = 'finished', result = CASE
+ WHEN EXISTS (SELECT 1 FROM run_states WHERE run = ? AND run_states.owner = ? AND epoch = ?) THEN ? ELSE NULL END,
+ expires_at = ? WHERE name = ? AND owner = ? AND state = 'running'`
+
 /** Idempotency keys. */
 export const keys: Repository<KeyStore> = {
   look: findKey,
@@ -35,12 +42,9 @@ export const keys: Repository<KeyStore> = {
       if (held) return held
     }
   },
-  *finish(key, { owner, result, expiresAt }) {
-    yield* run(
-      `UPDATE idempotency_keys SET state = 'finished', result = ?, expires_at = ?
-       WHERE name = ? AND owner = ? AND state = 'running'`,
-      ...[result, expiresAt, key, owner],
-    )
+  *finish(key, { owner, result, expiresAt, held }) {
+    if (held) yield* run(FINISH_HELD, held.run, held.owner, held.epoch, result, expiresAt, key, owner)
+    else yield* run(FINISH_KEY, result, expiresAt, key, owner)
   },
   *release(key, owner) {
     yield* run(`DELETE FROM idempotency_keys WHERE name = ? AND owner = ? AND state = 'running'`, key, owner)
