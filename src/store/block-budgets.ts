@@ -32,6 +32,11 @@ export interface BlockBudgetOptions {
 const RECALL_POLL_MS = 50
 /** The number of accounts that are reported together. */
 const MAX_REPORTED = 50
+/** A block is filled up when so much of it is used. */
+const LOW = 0.6
+/** The smallest block that is filled up, and the shortest time between two fillings. */
+const MIN_FILLED = 10
+const MIN_FILL_MS = 5
 const NONE: BlockAmounts = Object.freeze({ calls: 0, cost: 0 })
 
 /**
@@ -145,7 +150,17 @@ export class BlockBudgets implements BudgetStore {
       return undefined
     }
     this.#schedule()
+    this.#fillUp(accounts, now)
     return { ok: true, used: accounts.map(({ account }) => this.#accounts.get(account)!.usage) }
+  }
+
+  /** Fills blocks up before they are used up, while calls continue to use them. */
+  #fillUp(accounts: readonly BudgetAccountLimits[], now: number): void {
+    const held = accounts.map(({ account }) => this.#accounts.get(account)!)
+    if (!held.some((account) => account.isLow(now))) return
+    const low = [...new Set(held)].filter((account) => account.isLow(now))
+    // If it fails, the call that needs more is shown the error.
+    this.#exchange(low.map((account) => account.reportAs('keep'))).catch(() => {})
   }
 
   async #reserveLater(accounts: readonly BudgetAccountLimits[], cost: number): Promise<BudgetOutcome> {
@@ -294,6 +309,7 @@ class HeldAccount {
   isRecalled = false
   /** Until when the block may be used. */
   #usableUntil = 0
+  #filledAt = 0
   /** False while the block is returned or replaced. */
   #isOpen = true
 
@@ -309,6 +325,14 @@ class HeldAccount {
   get hasReport(): boolean {
     const { calls, wallMs, bytes, cost } = this.since
     return this.#block.calls > 0 || this.#block.cost > 0 || calls !== 0 || cost !== 0 || wallMs > 0 || bytes > 0
+  }
+
+  /** Whether most of the block is used; not again and again near the limit, where blocks are small. */
+  isLow(now: number): boolean {
+    if (this.exchange || this.isRecalled || now - this.#filledAt < MIN_FILL_MS) return false
+    const { calls, cost } = this.#block
+    if (isBounded(this.limits.calls) && calls >= MIN_FILLED && this.since.calls > calls * LOW) return true
+    return isBounded(this.limits.cost) && cost > 0 && this.since.cost > cost * LOW
   }
 
   canServe(limits: BudgetLimits, { calls, cost }: BlockAmounts, now: number): boolean {
@@ -360,6 +384,7 @@ class HeldAccount {
     this.isRecalled = isRecalled
     this.#block = block
     this.#known = usage
+    this.#filledAt = performance.now()
     this.#usableUntil = usableUntil
   }
 

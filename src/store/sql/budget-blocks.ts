@@ -13,7 +13,7 @@ export interface BlockRequest {
   readonly account: string
   /** What the process has used since its last report. */
   readonly since: Usage
-  /** `lease` takes a new block with room for `wanted`, `keep` keeps the rest of the block, `return` gives it back. */
+  /** `lease` takes a new block with room for `wanted`, `keep` fills the block up for calls to come, `return` gives it back. */
   readonly mode: 'lease' | 'keep' | 'return'
   /** What the next call needs. */
   readonly needed: BlockAmounts
@@ -116,7 +116,7 @@ export function exchangeBlocks(
   )
 }
 
-/** The usage of an account, without what processes hold in advance; `undefined` if the account was removed. */
+/** The usage of an account, without what processes hold in advance; `undefined` if there is no such account. */
 export function* usageWithoutBlocks(account: string): Work<Usage | undefined> {
   const [row] = yield* all(`SELECT ${USAGE_COLUMNS} FROM budgets WHERE account = ?`, account)
   if (!row) return undefined
@@ -173,7 +173,7 @@ function planChange(
   blocks: readonly BlockRow[],
   { owner, now }: { readonly owner: string; readonly now: number },
 ): PlannedChange {
-  const { account, since, mode, limits } = request
+  const { account, since, mode } = request
   const all = blocks.filter((block) => block.account === account)
   const own = all.find((block) => block.owner === owner)
   const others = all.filter((block) => block.owner !== owner && block.leased_until > now)
@@ -181,38 +181,44 @@ function planChange(
   // Without the own block and those that have expired, and with what was used.
   const used = plus(minus(row, minusAmounts(sum(all), held)), since)
   if (mode === 'lease' && !fits(request, used)) return { request, used, isHeld: fits(request, minus(used, held)) }
-  const { taken, granted } =
-    mode === 'lease'
-      ? takeBlock(request, used, others.length + 1)
-      : { taken: mode === 'keep' && own ? restOf(own, since, limits) : NONE, granted: NONE }
+  const isRecalled = mode === 'keep' && own?.recalled === 1
+  const { taken, granted } = takeBlock(request, used, { own, processes: others.length + 1, isRecalled })
   const usage = plus(minus(used, held), { ...NOTHING_USED, ...granted })
   const state = {
     account,
     block: minusAmounts(taken, granted),
     granted,
     usage,
-    isRecalled: mode === 'keep' && own?.recalled === 1,
+    isRecalled,
   }
   return { request, used: plus(used, { ...NOTHING_USED, ...taken }), state, isHeld: false }
 }
 
 /** How much of an account a process takes: what is wanted now, and a share of what is left, for the calls to come. */
 function takeBlock(
-  { limits, needed, wanted }: BlockRequest,
+  { mode, since, limits, needed, wanted }: BlockRequest,
   used: Usage,
-  processes: number,
+  {
+    own,
+    processes,
+    isRecalled,
+  }: { readonly own: BlockAmounts | undefined; readonly processes: number; readonly isRecalled: boolean },
 ): { readonly taken: BlockAmounts; readonly granted: BlockAmounts } {
+  // A block that was given back meanwhile is not filled up: calls may use what they believe to have.
+  if (mode === 'return' || (mode === 'keep' && !own)) return { taken: NONE, granted: NONE }
+  const rest = mode === 'keep' && own ? restOf(own, since, limits) : NONE
+  if (isRecalled || (mode === 'keep' && since.calls <= 0)) return { taken: rest, granted: NONE }
   const share = (limit: number, left: number) => Math.min(limit * MAX_SHARE, left / (2 * processes))
   let calls = 0
   if (isBounded(limits.calls)) {
     const left = Math.floor(limits.calls - used.calls)
     const ahead = Math.min(MAX_BLOCK_CALLS, Math.floor(share(limits.calls, left)))
-    calls = Math.max(needed.calls, Math.min(left, Math.max(wanted.calls, ahead)))
+    calls = Math.max(rest.calls, needed.calls, Math.min(left, Math.max(wanted.calls, ahead)))
   }
   let cost = 0
   if (isBounded(limits.cost)) {
     const left = limits.cost - used.cost
-    cost = Math.max(needed.cost, Math.min(wanted.cost, left), share(limits.cost, left))
+    cost = Math.max(rest.cost, needed.cost, Math.min(wanted.cost, left), share(limits.cost, left))
   }
   return {
     taken: { calls, cost },
@@ -275,23 +281,32 @@ function* writeChanges(
   blocks: readonly BlockRow[],
   { owner, now, until }: { readonly owner: string; readonly now: number; readonly until: number },
 ): Work<void> {
-  for (const { request, used } of changes)
-    yield* run(
-      'UPDATE budgets SET calls = ?, wall_ms = ?, bytes = ?, cost = ?, expires_at = ? WHERE account = ?',
-      ...[used.calls, used.wallMs, used.bytes, used.cost, request.expiresAt, request.account],
-    )
-  const changed = new Set(changes.map(({ request }) => request.account))
-  const gone = blocks.filter(
-    (block) => changed.has(block.account) && (block.owner === owner || block.leased_until <= now),
+  if (changes.length === 0) return
+  // The rows are there, and locked: this only replaces their values, all in one statement.
+  yield* run(
+    `INSERT INTO budgets (account, calls, wall_ms, bytes, cost, expires_at)
+     VALUES ${changes.map(() => '(?, ?, ?, ?, ?, ?)').join(', ')}
+     ON CONFLICT (account) DO UPDATE SET calls = excluded.calls, wall_ms = excluded.wall_ms, bytes = excluded.bytes,
+     cost = excluded.cost, expires_at = excluded.expires_at`,
+    ...changes.flatMap(({ request, used }): Bindable[] => {
+      return [request.account, used.calls, used.wallMs, used.bytes, used.cost, request.expiresAt]
+    }),
   )
-  for (const block of gone)
-    yield* run('DELETE FROM budget_blocks WHERE account = ? AND owner = ?', block.account, block.owner)
   const held = changes.map(({ state }) => state).filter(({ block }) => block.calls > 0 || block.cost > 0)
+  const changed = new Set(changes.map(({ request }) => request.account))
+  const kept = new Set(held.map(({ account }) => account))
+  const isOver = (block: BlockRow) => (block.owner === owner ? !kept.has(block.account) : block.leased_until <= now)
+  for (const block of blocks.filter((each) => changed.has(each.account) && isOver(each)))
+    yield* run('DELETE FROM budget_blocks WHERE account = ? AND owner = ?', block.account, block.owner)
   if (held.length === 0) return
   yield* run(
     `INSERT INTO budget_blocks (account, owner, calls, cost, leased_until, recalled)
-     VALUES ${held.map(() => '(?, ?, ?, ?, ?, 0)').join(', ')}`,
-    ...held.flatMap(({ account, block }): Bindable[] => [account, owner, block.calls, block.cost, until]),
+     VALUES ${held.map(() => '(?, ?, ?, ?, ?, ?)').join(', ')}
+     ON CONFLICT (account, owner) DO UPDATE SET calls = excluded.calls, cost = excluded.cost,
+     leased_until = excluded.leased_until, recalled = excluded.recalled`,
+    ...held.flatMap(({ account, block, isRecalled }): Bindable[] => {
+      return [account, owner, block.calls, block.cost, until, Number(isRecalled)]
+    }),
   )
 }
 
