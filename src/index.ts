@@ -21,6 +21,7 @@ export type {
   Clock,
   CoreToolsConfig,
   Durability,
+  DatabaseOptions,
   HubOptions,
   Limits,
   Principal,
@@ -236,5 +237,5 @@ export type {
 } from './core/index.ts'
 
 // The store.
-export { createMemoryStore, openPostgresStore, openStore } from './store/index.ts'
+export { createMemoryStore, openPostgresStore, openStore, openStoreOf } from './store/index.ts'
 export type { Store } from './core/index.ts'

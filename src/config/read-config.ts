@@ -27,6 +27,7 @@ import { isPluginPath, readDocument, resolvePlugin } from './read-document.ts'
 import { policiesOf, policyFiles, rulesFrom, shadowOf } from './read-rules.ts'
 import type { Config } from './schema.ts'
 import { toRetention, toService } from './service.ts'
+import { toDatabase } from './store.ts'
 import { toOptions } from './to-options.ts'
 
 const loadFolderSource = lazyModule(() => import('../sources/plugins/index.ts'))
@@ -49,6 +50,8 @@ export async function readConfig(
   const policy = rulesFrom(document, config, policies)
   const shadow = await shadowOf(document, config, cwd)
   const options = toOptions(config, { base: path.dirname(file), home })
+  const place = { base: path.dirname(file), secrets: options.secrets }
+  const database = config.store === undefined ? undefined : await toDatabase(document, config.store, place)
   const allowed = allowedRoots(policies, options.sandbox)
   await recoverCommands(options.data!)
   // Plugins are code: they run only once everything else is known to be right.
@@ -59,6 +62,7 @@ export async function readConfig(
     file,
     options: {
       ...options,
+      ...(database && { database }),
       sandbox: { ...options.sandbox, ...allowed.sandbox, protect: [...(options.sandbox?.protect ?? []), ...own] },
       ...(policy.length > 0 ? { policy } : {}),
       ...(shadow && { shadowPolicy: shadow }),
@@ -89,6 +93,8 @@ async function codeOf(configFile: string, use: string): Promise<string[]> {
   return [...(isAlone ? [] : [path.dirname(module)]), ...codeFiles(module)]
 }
 
+const PLAIN_PASSWORD = /:\/\/[^/@:]*:(?!\$\{)[^/@]+@/
+
 /** What is allowed but hardly meant. */
 function findWarnings(document: ConfigDocument, config: CheckedConfig): string[] {
   const { redact, secrets = {}, mcpServers = {} } = config
@@ -112,6 +118,9 @@ function findWarnings(document: ConfigDocument, config: CheckedConfig): string[]
   for (const [name, { env }] of Object.entries(secrets)) {
     if (!process.env[env]) warn(['secrets', name, 'env'], `${env} is not set, so there is no secret ${name}.`)
   }
+  const url = typeof config.store === 'object' ? config.store.url : config.store
+  if (url !== undefined && PLAIN_PASSWORD.test(url))
+    warn(['store'], 'holds a password that everybody can read who can read this file; write ${env:NAME} instead.')
   for (const [name, server] of Object.entries(mcpServers)) {
     for (const foreign of FOREIGN_KEYS.filter((each) => Object.hasOwn(server, each)))
       warn(['mcpServers', name, foreign], 'is of another program and says nothing here; write a rule instead.')

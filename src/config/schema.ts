@@ -16,6 +16,7 @@ import { coreSchema } from './core-schema.ts'
 import { mcpServersSchema } from './mcp-servers.ts'
 import { policySectionSchema, policyToolsSchema, rulesSchema } from './policy-schema.ts'
 import { serviceSchema } from './service.ts'
+import { storeSchema } from './store.ts'
 
 const budget = {
   calls: key(countSchema, 'Most calls in all.'),
@@ -271,6 +272,10 @@ export const configSchema = z.strictObject({
     text,
     'Folder of the state that outlives runs: the store with grants, pending approvals, keys and tokens; MCP pins and sign-ins.',
     './.tool-hub',
+  ),
+  store: key(
+    storeSchema.meta({ examples: ['postgres://hub:${env:DB_PASSWORD}@db.example.org/hub'] }),
+    'The PostgreSQL database of the store, for a hub of several processes on several machines. Default: a file in data.',
   ),
   durability: key(
     z.enum(['effects', 'full', 'behind']),

@@ -161,6 +161,7 @@ export {
   type CommandLimits,
   type CommandSandbox,
   type CoreToolsConfig,
+  type DatabaseOptions,
   DEFAULT_COMMAND_LIMITS,
   DEFAULT_LIMITS,
   type Durability,

@@ -323,6 +323,31 @@ export type McpServer = StdioMcpServer | HttpMcpServer
 /** A text, or the values of a form by name. */
 export type QuestionReply = string | Readonly<Record<string, unknown>>
 
+/** A PostgreSQL database that processes on several machines share. */
+export interface DatabaseOptions {
+  /** `postgres://USER:PASSWORD@HOST:5432/DATABASE`. */
+  readonly url: string
+  /** Schema of its tables. Default: `tool_hub`. */
+  readonly schema?: string
+  /** Maximum number of connections of this process. Default: 10. */
+  readonly pool?: number
+  /** How connections are encrypted; `false` does not. Default: encrypted and verified for servers on other machines. */
+  readonly tls?:
+    | false
+    | {
+        /** Authorities that may have signed the server's certificate, as PEM. Default: those of Node. */
+        readonly ca?: string
+        /** The certificate that this process shows, as PEM. */
+        readonly cert?: string
+        /** Its key, as PEM. */
+        readonly key?: string
+        /** Name in the server's certificate. Default: the host of the URL. */
+        readonly servername?: string
+      }
+  /** Time limit of one statement. Default: 10 s. */
+  readonly statementTimeoutMs?: number
+}
+
 /** All options of a hub; none is required. */
 export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> extends FeatureOptions {
   /** Your tools; they win over plugins' and built-in ones of the same name. */
@@ -399,6 +424,11 @@ export interface HubOptions<T extends readonly AnyTool[] = readonly AnyTool[]> e
    * `openStore(…)`.
    */
   readonly store?: Store
+  /**
+   * The database of the store, as `store:` in a config names it. A hub does not open it by itself: pass
+   * `store: openStoreOf(options)`. Default: none.
+   */
+  readonly database?: DatabaseOptions
   /**
    * What is synced to disk before a call returns: calls with side effects (`effects`), every call (`full`), or nothing
    * (`behind`). `shared` is `effects`, and the record is in the store as well: it needs a store that many machines share,

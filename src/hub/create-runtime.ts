@@ -60,6 +60,10 @@ export function createRuntime(options: HubOptions): HubRuntime {
   const sandboxOptions = { ...core?.sandbox, ...options.sandbox }
   // Throws here, so that an invalid range is reported when the hub is created and not by its first request.
   parseRanges(sandboxOptions.blockedRanges ?? [])
+  if (options.database && !options.store)
+    throw new ToolError('CONFIG_INVALID', 'The options name a database, but the hub got no store on it.', {
+      hint: 'Open it first: createToolHub({ ...options, store: openStoreOf(options) }).',
+    })
   const store = options.store ?? createMemoryStore()
   const durability = durabilityOf(options, store)
   const underWay: HubRuntime['underWay'] = new Set()

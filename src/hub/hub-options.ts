@@ -2,6 +2,7 @@ import {
   type CommandLimits,
   type CommandSandbox,
   type CoreToolsConfig,
+  type DatabaseOptions,
   didYouMean,
   FEATURES,
   type FeatureOptions,
@@ -44,6 +45,7 @@ const OPTIONS: Keys<HubOptions> = {
   runs: true,
   data: true,
   store: true,
+  database: true,
   durability: true,
   records: true,
   run: true,
@@ -253,14 +255,24 @@ function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every(isText)
 }
 
+/** The password of a database, as it is and as it stands in the URL. */
+function passwordsOf({ url, tls }: DatabaseOptions): string[] {
+  const { password } = new URL(url)
+  const key = tls ? tls.key : undefined
+  return [password, decodeURIComponent(password), key].filter(
+    (value) => value !== undefined && value !== '',
+  ) as string[]
+}
+
 const SECRET_NAME = /TOKEN|SECRET|PASS|AUTH|CREDENTIAL|(^|_)KEY($|_)/i
 
 /** Adds the values of the owner's secrets to what is redacted: tools use them by name and must not reveal them. */
-export function secretsOf({ redact, secrets = {}, sandbox }: HubOptions): NonNullable<HubOptions['redact']> {
+export function secretsOf({ redact, secrets = {}, sandbox, database }: HubOptions): NonNullable<HubOptions['redact']> {
   const passed = (sandbox?.commands?.env ?? []).filter((name) => SECRET_NAME.test(name))
   const values = [
     ...Object.values(secrets).map(({ value }) => value),
     ...passed.flatMap((name) => process.env[name] ?? []),
+    ...(database ? passwordsOf(database) : []),
   ]
   return { ...redact, values: [...(redact?.values ?? []), ...values] }
 }

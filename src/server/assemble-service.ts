@@ -7,7 +7,7 @@ import type { ConfigState } from '../protocol/index.ts'
 import { checkRecords } from '../records/log/index.ts'
 import { createRedactor } from '../records/redaction/index.ts'
 import { createMcpSource } from '../sources/mcp/index.ts'
-import { isOlderStore, openStore } from '../store/index.ts'
+import { isOlderStore, openStoreOf } from '../store/index.ts'
 import { createApprovalService } from './approvals/approval-service.ts'
 import { createPrincipalLookup, createTokenManager, type StoredTokenManager } from './auth/token-manager.ts'
 import { ConfigReload, refusedMessage, restartMessage } from './config-reload.ts'
@@ -54,9 +54,10 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   const { clock, configFile, onProblem, onRevoked } = options
   const startedAt = clock.now()
   const runsFolder = resolve(runs ?? 'runs')
-  const isLost = !hubOptions.store && (await isStoreLost(resolve(data), runsFolder))
+  const hasFile = !hubOptions.store && !hubOptions.database
+  const isLost = hasFile && (await isStoreLost(resolve(data), runsFolder))
   if (isLost) onProblem(storeIsLost(resolve(data), runsFolder))
-  const store = hubOptions.store ?? openStore(resolve(data))
+  const store = hubOptions.store ?? openStoreOf(hubOptions)
   try {
     await store.check()
   } catch (error) {

@@ -75,10 +75,10 @@ async function verify(run: string | undefined, flags: Flags): Promise<void> {
 /** The heads of the data folder's store. Looking makes no file: a store that is not there knows of no run. */
 async function withHeads(flags: Flags, use: (heads: Pick<HeadStore, 'list'>) => Promise<void>): Promise<void> {
   const { options } = await readCliConfig({ ...flags, plugins: false })
-  const data = resolve(options.data ?? '.tool-hub')
-  if (!existsSync(join(data, 'store.db'))) return use({ list: () => [] })
-  const { openStore } = await import('../../store/index.ts')
-  const store = openStore(data)
+  const file = join(resolve(options.data ?? '.tool-hub'), 'store.db')
+  if (!options.database && !existsSync(file)) return use({ list: () => [] })
+  const { openStoreOf } = await import('../../store/index.ts')
+  const store = openStoreOf(options)
   try {
     await use(store.heads)
   } finally {

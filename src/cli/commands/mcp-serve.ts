@@ -133,6 +133,8 @@ async function serveDeferred(options: HubOptions, flags: ServeFlags, file: strin
       import('../hub/data-store.ts'),
     ])
     store = openDataStore(options)
+    // A database that cannot be used is reported before anything is executed.
+    if (options.database) await store.check()
     const made: Hub = createToolHub<readonly AnyTool[]>({ ...options, store })
     ignoreFromNowOn(made, options)
     stopFollowing = await followConfig(made, file)

@@ -1,4 +1,4 @@
-import { basename, join, resolve } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Command } from 'commander'
 import { parseSize } from '../../config/index.ts'
 import { type PruneReport, pruneRuns, RunIndexer, removeRun } from '../../hub/index.ts'
@@ -120,8 +120,8 @@ export function describeRunsReindex(command: Command): void {
 async function reindex(flags: ReindexFlags): Promise<void> {
   const folder = await runsFolder(flags)
   const { options } = await readCliConfig({ ...flags, plugins: false })
-  const { openStore } = await import('../../store/index.ts')
-  const store = openStore(resolve(options.data ?? '.tool-hub'))
+  const { openStoreOf } = await import('../../store/index.ts')
+  const store = openStoreOf(options)
   try {
     const report = await new RunIndexer({ calls: store.calls, runsFolder: folder }).reindex()
     if (flags.json) return await printJson(report)

@@ -182,9 +182,9 @@ export async function withTokens<T>(
   use: (tokens: TokenRegister) => Promise<T>,
 ): Promise<T> {
   const { options } = await readCliConfig({ ...flags, plugins: false })
-  const { openStore } = await import('../../store/index.ts')
+  const { openStoreOf } = await import('../../store/index.ts')
   const { createTokenRegister } = await import('../../server/auth/index.ts')
-  const store = openStore(resolve(options.data ?? '.tool-hub'))
+  const store = openStoreOf(options)
   try {
     return await use(createTokenRegister({ store }))
   } finally {

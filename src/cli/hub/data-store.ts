@@ -10,7 +10,7 @@ import {
   systemClock,
 } from '../../core/index.ts'
 import { readArtifactOf } from '../../records/artifacts/index.ts'
-import { openStore } from '../../store/index.ts'
+import { openStoreOf } from '../../store/index.ts'
 import { readCliConfig } from './config.ts'
 
 /** The approvals and questions of all processes that share a data folder. */
@@ -61,10 +61,11 @@ async function readSource(
   return bytes && Buffer.from(bytes).toString('utf8')
 }
 
-/** The store of the data folder. Reading creates no file: without one, there are no grants and no approvals. */
-export function openDataStore({ data = '.tool-hub' }: Pick<HubOptions, 'data'>): Store {
-  const folder = resolve(data)
-  const store = openStore(folder)
+/** The store of a config. Reading creates no file: without one, there are no grants and no approvals. */
+export function openDataStore(options: Pick<HubOptions, 'data' | 'database'>): Store {
+  const store = openStoreOf(options)
+  if (options.database) return store
+  const folder = resolve(options.data ?? '.tool-hub')
   const { grants, approvals: asks } = store
   const isThere = () => existsSync(join(folder, 'store.db'))
   return {

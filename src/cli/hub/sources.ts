@@ -65,7 +65,7 @@ export async function hasMoreTools(options: HubOptions): Promise<boolean> {
 
 /** Whether features keep tools in the data folder. */
 async function hasStoredTools(options: HubOptions): Promise<boolean> {
-  if (!existsSync(join(resolve(options.data ?? '.tool-hub'), 'store.db'))) return false
+  if (!options.database && !existsSync(join(resolve(options.data ?? '.tool-hub'), 'store.db'))) return false
   const [{ openDataStore }, { features }] = await Promise.all([
     import('./data-store.ts'),
     import('../../features/generated/list/index.ts'),

@@ -33,6 +33,8 @@ export async function withHubHere<T>(flags: HubFlags, use: UseHub<T>, place = wi
 export async function withHubOf<T>(options: HubOptions, use: (hub: Hub) => T | Promise<T>): Promise<T> {
   const store = options.store ?? openDataStore(options)
   try {
+    // A database that cannot be used is reported before anything is executed.
+    if (options.database && !options.store) await store.check()
     return await useHub({ ...options, store }, use)
   } finally {
     if (!options.store) await store.close()

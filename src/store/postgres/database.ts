@@ -47,12 +47,13 @@ export class PostgresDatabase {
 
   /** Refuses a server that cannot hold a store any more: read-only, or with another time. */
   async check(): Promise<void> {
-    const session = await this.#acquire()
+    let session: PostgresSession | undefined
     try {
+      session = await this.#acquire()
       await examine(session, this.#connection.place)
       session.release()
     } catch (error) {
-      session.release(isLost(error))
+      session?.release(isLost(error))
       throw this.explain(error)
     }
   }
@@ -64,6 +65,12 @@ export class PostgresDatabase {
     } catch (error) {
       throw this.explain(error)
     }
+  }
+
+  /** Host, port, database and schema, for messages. */
+  get name(): string {
+    const { name, schema } = this.#connection.place
+    return `${name} (schema ${schema})`
   }
 
   explain(error: unknown): unknown {
