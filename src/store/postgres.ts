@@ -1,11 +1,12 @@
 import { type Store, ToolError } from '../core/index.ts'
 import { bind, one, perform, type Work } from '../core/sql/index.ts'
 import { BlockBudgets } from './block-budgets.ts'
+import type { CopyPlace } from './copy-store.ts'
 import { postgresCallSearch } from './postgres/call-search.ts'
 import type { PostgresTls } from './postgres/connect.ts'
 import { PostgresDatabase } from './postgres/database.ts'
 import type { PostgresDriver } from './postgres/driver.ts'
-import { migrateSchema } from './postgres/schema.ts'
+import { examine, migrateSchema, SCHEMA_VERSION } from './postgres/schema.ts'
 import { createEvents } from './sql/events.ts'
 import { bindAll, createRepositories, sweep } from './sql/repositories.ts'
 
@@ -57,6 +58,37 @@ export async function migratePostgres(
     await database.driver.close()
   }
 }
+
+/** The version of the tables, 0 if there are none, and the version that this tool-hub needs; nothing is changed. */
+export async function postgresVersion(
+  url: string,
+  options: PostgresStoreOptions = {},
+): Promise<{ readonly from: number; readonly to: number }> {
+  const database = openDatabase(url, options)
+  try {
+    return { from: await database.withSession(examine), to: SCHEMA_VERSION }
+  } finally {
+    await database.driver.close()
+  }
+}
+
+/** The tables of a store, to copy from or to. */
+export function openPostgresPlace(url: string, options: PostgresStoreOptions = {}): CopyPlace {
+  const { driver, name } = openDatabase(url, { ...options, statementTimeoutMs: COPY_STATEMENT_MS })
+  return {
+    name,
+    read: (work) =>
+      driver.transaction(async (queries) => {
+        await queries.run('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY', [])
+        return work(queries)
+      }, []),
+    write: (work) => driver.transaction(work),
+    close: () => driver.close(),
+  }
+}
+
+/** Large tables take their time to be counted. */
+const COPY_STATEMENT_MS = 600_000
 
 function openDatabase(url: string, options: PostgresStoreOptions): PostgresDatabase {
   const {

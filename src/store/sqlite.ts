@@ -212,8 +212,8 @@ class StoreFile {
   }
 }
 
-/** For this user alone; it is filled as an empty database would be. */
-async function createNew(path: string): Promise<void> {
+/** Creates an empty file for this user alone; refuses one that is there. */
+export async function createNew(path: string): Promise<void> {
   try {
     await writeFile(path, '', { flag: 'wx', mode: 0o600 })
   } catch (error) {

@@ -295,6 +295,15 @@ export interface FeatureStore<Parts extends Partial<FeatureStores> = Partial<Fea
   readonly sweep?: (now: number) => Work<void>
   /** A condition on a row of `runs`, with one `?` for a pattern: a search finds such runs too. Default: none. */
   readonly runText?: string
+  /** Tables whose rows follow from others and differ between databases. Default: none. */
+  readonly derived?: DerivedTables
+}
+
+/** Tables that a copy of a store builds anew, such as an index for searches. */
+export interface DerivedTables {
+  readonly tables: readonly string[]
+  /** Fills them from the other tables. */
+  rebuild(): Work<void>
 }
 
 /** A table that holds a limited number of rows. */
@@ -317,6 +326,7 @@ export interface StoreOfFeature {
   readonly bounds: Readonly<Record<string, readonly TableBound[] | undefined>>
   readonly sweep?: (now: number) => Work<void>
   readonly runText?: string
+  readonly derived?: DerivedTables
 }
 
 /** Defines what a feature keeps in the store. */

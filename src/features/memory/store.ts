@@ -234,6 +234,31 @@ function* put(note: StoredNote, { maxInScope, vector }: PutOptions): Work<void> 
   yield* addToIndex({ seq, scope: note.scope, scopeNumber: number, words, tags: note.tags, vector })
 }
 
+const REBUILT_AT_ONCE = 500
+const NEXT_NOTES = `SELECT n.seq, s.number, ${NOTES.columnsOf('n')} FROM memory_notes n
+ JOIN memory_scopes s ON s.scope = n.scope WHERE n.seq > ? ORDER BY n.seq LIMIT ?`
+
+/** Fills the index of words; the vectors are in a table of their own. */
+function* rebuildIndex(): Work<void> {
+  for (let last = 0; ; ) {
+    const rows = yield* all<{ readonly seq: number; readonly number: number }>(NEXT_NOTES, last, REBUILT_AT_ONCE)
+    for (const row of rows) {
+      const note = NOTES.read(row, 'n')
+      const words = new Set(textWords(searchedNote(note)))
+      yield* addToIndex({
+        seq: row.seq,
+        scope: note.scope,
+        scopeNumber: row.number,
+        words,
+        tags: note.tags,
+        vector: undefined,
+      })
+    }
+    if (rows.length < REBUILT_AT_ONCE) return
+    last = rows.at(-1)!.seq
+  }
+}
+
 /** Deletes a note; must run in a transaction. */
 function* remove({ seq, scope }: NoteRow): Work<void> {
   yield* run('DELETE FROM memory_notes WHERE seq = ?', seq)
@@ -320,4 +345,5 @@ export const memoryStore = defineStore<{ memory: NoteStore }>({
   migrations: { 12: { sqlite: TABLES + NOTE_INDEX.sqlite, postgres: TABLES + NOTE_INDEX.postgres } },
   durable: { memory: ['add', 'replace', 'remove', 'removeScope'] },
   bounds: { memory: [{ table: 'memory_notes', methods: ['add'], what: 'notes' }] },
+  derived: { tables: ['memory_words'], rebuild: rebuildIndex },
 })

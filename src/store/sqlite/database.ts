@@ -71,8 +71,13 @@ export interface DatabaseOptions {
 
 /** Opens the file of a store, creates it if there is none, and migrates it to the current version. */
 export function openDatabase(path: string, { busyTimeoutMs, maxPages }: DatabaseOptions): SqliteDatabase {
-  const { DatabaseSync } = loadSqlite()
   secureFile(path)
+  return openDatabaseFile(path, { busyTimeoutMs, maxPages })
+}
+
+/** The same for a file that need not be in a data folder, such as a backup. */
+export function openDatabaseFile(path: string, { busyTimeoutMs, maxPages }: DatabaseOptions): SqliteDatabase {
+  const { DatabaseSync } = loadSqlite()
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true })
   try {
     configure(database, path)
@@ -183,7 +188,8 @@ function takeStep(database: SqliteDatabase, path: string, steps: readonly string
   }
 }
 
-function versionOf(database: SqliteDatabase, path: string, steps: readonly string[]): number {
+/** The version of a file; refuses one of another program, and one that is newer than these steps. */
+export function versionOf(database: SqliteDatabase, path: string, steps: readonly string[]): number {
   const version = pragma(database, 'user_version')
   const isEmpty = database.prepare('SELECT 1 FROM sqlite_master LIMIT 1').get() === undefined
   if (isEmpty && version === 0) return 0
