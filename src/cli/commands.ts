@@ -99,7 +99,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'store',
-    summary: 'Check and back up the store',
+    summary: 'Check, back up, migrate and copy the store',
     load: async () => (await import('./commands/store.ts')).describeStore,
   },
   {

@@ -1,12 +1,20 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type DoctorFinding, formatPath, type HubOptions, type McpServer, messageOf } from '../../core/index.ts'
+import {
+  type DoctorFinding,
+  formatPath,
+  type HubOptions,
+  type McpServer,
+  messageOf,
+  ToolError,
+} from '../../core/index.ts'
 import { loadSecondParser, protectedCode } from '../../hub/index.ts'
 import { isPlainObject } from '../../lib/index.ts'
 import { sandboxUser } from '../../sandbox/exec/index.ts'
 import { probeSandbox } from '../../sandbox/exec/start/index.ts'
 import { matchHost, parseHosts } from '../../sandbox/network/index.ts'
 import { fillReferences, type McpServerStatus } from '../../sources/mcp/index.ts'
+import { openStoreOf, storePlace, storeVersion } from '../../store/index.ts'
 import { openProvider } from '../../tools/index.ts'
 import { countNoun } from '../output/layout.ts'
 
@@ -118,6 +126,32 @@ function skillsFinding(folder: string): DoctorFinding {
     what: 'skills',
     detail: `no skill is in ${folder}`,
     fix: 'A skill is a folder with a SKILL.md.',
+  }
+}
+
+/** Whether the store can be used. Nothing is created: a file that is missing is made at the first use. */
+export async function examineStore(options: HubOptions): Promise<DoctorFinding> {
+  const place = storePlace(options)
+  try {
+    const { from, to } = await storeVersion(options)
+    if (from === 0) return good('store', `${place} is created at its first use`)
+    if (options.database) await checkDatabase(options)
+    return good(
+      'store',
+      `${place} has version ${from}${from === to ? '' : `, and is migrated to ${to} at its next use`}`,
+    )
+  } catch (error) {
+    const fix = ToolError.is(error) ? error.fix.hint : undefined
+    return { state: 'broken', what: 'store', detail: messageOf(error), ...(fix && { fix }) }
+  }
+}
+
+async function checkDatabase(options: HubOptions): Promise<void> {
+  const store = openStoreOf(options)
+  try {
+    await store.check()
+  } finally {
+    await store.close()
   }
 }
 

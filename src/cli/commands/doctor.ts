@@ -14,13 +14,14 @@ import { features } from '../../features/generated/list/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { errnoOf, escapeText } from '../../lib/index.ts'
 import { fileAccess } from '../../sandbox/files/index.ts'
+import { createMemoryStore } from '../../store/index.ts'
 import { EXIT } from '../exit.ts'
 import { allReady, watchServers } from '../hub/sources.ts'
 import { withHubOf } from '../hub/with-hub.ts'
 import { addConfigOption } from '../input/options.ts'
 import { wrapText } from '../output/layout.ts'
 import { print, printJson, style } from '../output/print.ts'
-import { examineSandbox, examineSearch, examineServers, examineSources } from './doctor-checks.ts'
+import { examineSandbox, examineSearch, examineServers, examineSources, examineStore } from './doctor-checks.ts'
 
 const EXAMPLES = `
 Exit code: 1 if something is broken, else 0; weak points are only reported.
@@ -67,6 +68,7 @@ async function examine({ config: file }: { readonly config?: string }): Promise<
       ...examineSources(options),
       ...examineSearch(options),
       ...(await examineFeatures(options)),
+      await examineStore(options),
       ...records(options.runs),
     ]
   } catch (error) {
@@ -145,7 +147,8 @@ function configBroken(error: unknown): DoctorFinding {
 async function policy({ options }: LoadedConfig): Promise<DoctorFinding[]> {
   try {
     const { options: watched, status } = await watchServers(options)
-    return await withHubOf(watched, async (hub) => {
+    const own = options.database ? { store: createMemoryStore() } : {}
+    return await withHubOf({ ...watched, ...own }, async (hub) => {
       await allReady(hub)
       return [...rules(hub.check()), ...examineServers(options, status())]
     })

@@ -1,41 +1,79 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { ToolError } from '../../core/index.ts'
+import { resolveDatabase } from '../../config/index.ts'
+import { type DatabaseOptions, type HubOptions, type Store, ToolError } from '../../core/index.ts'
 import { isStoreLost, storeIsLost } from '../../hub/index.ts'
-import { acceptStore, openStore } from '../../store/index.ts'
+import {
+  acceptStore,
+  type CopyPlace,
+  type CopyReport,
+  copyTables,
+  migrateStore,
+  openNewFile,
+  openSource,
+  openStoreOf,
+  openTarget,
+  storePlace,
+  storeVersion,
+} from '../../store/index.ts'
 import { adoptDataFolder } from '../../system/index.ts'
+import { interruptSignal, UsageError } from '../exit.ts'
 import { readCliConfig } from '../hub/config.ts'
 import { addConfigOption } from '../input/options.ts'
-import { print, printJson } from '../output/print.ts'
+import { countNoun } from '../output/layout.ts'
+import { print, printJson, say } from '../output/print.ts'
 
 interface Flags {
   readonly config?: string
   readonly json?: boolean
 }
 
+type StoreOptions = Pick<HubOptions, 'data' | 'database' | 'runs'>
+
 const EXAMPLES = `
 The store holds the state that outlives a process: grants, pending approvals, idempotency keys, budgets, tokens, the index of
-the runs. It is one file, store.db in the data folder. The records of the runs are separate files: back them up too.
+the runs. It is one file, store.db in the data folder, or the PostgreSQL database that store: in the config names. The records
+of the runs are separate files: back them up too.
 
 Examples:
   tool-hub store backup /backups/store-2026-11-15.db
   tool-hub store check
+  tool-hub store migrate --dry-run
+  tool-hub store copy --from ./.tool-hub    # to the database that the config names
   tool-hub store adopt     # after the data folder was copied or restored from a backup`
 
-/** `store`: the file of what outlives a process. */
+/** `store`: what outlives a process. */
 export function describeStore(command: Command): void {
-  command.description('Check and back up the store.').addHelpText('after', EXAMPLES)
+  command.description('Check, back up, migrate and copy the store.').addHelpText('after', EXAMPLES)
   addConfigOption(command.command('backup'))
     .summary('Copy the store to a new file')
-    .description('Copy the whole store to a new file, while other processes keep using it.')
+    .description(
+      'Copy the whole store to a new file, while other processes keep using it. The copy of a PostgreSQL database is a store.db, too: tool-hub store copy --from FILE puts it back.',
+    )
     .argument('<file>', 'Path of the copy')
     .action(backup)
   addConfigOption(command.command('check'))
     .summary('Check that the store is intact, readable and writable')
     .description(
-      'Check the integrity of the whole store, that it is not an older copy, and that it can be written. Exits 1 with the problem and its fix.',
+      'Check the integrity of the whole store, that it is not an older copy, and that it can be written; of PostgreSQL that it can be reached, its version, its clock and the rights of its user. Exits 1 with the problem and its fix.',
     )
     .action(check)
+  addConfigOption(command.command('migrate'))
+    .summary('Take the tables of the store to the version of this tool-hub')
+    .description(
+      'Take the tables of the store to the version of this tool-hub. A file is migrated at its next start anyway; a PostgreSQL database only here, after all processes of the earlier version were stopped.',
+    )
+    .option('--dry-run', 'Show the versions, and change nothing')
+    .action(migrate)
+  addConfigOption(command.command('copy'))
+    .summary('Copy all rows to an empty store, also from SQLite to PostgreSQL and back')
+    .description(
+      'Copy all rows of a store to an empty one, from SQLite to PostgreSQL or back. The copy is the store at one moment; both are compared at the end. Stop the services first: what they write later is not in the copy.',
+    )
+    .option('--from <place>', 'Data folder, file of a backup, or postgres:// URL. Default: the store of the config')
+    .option('--to <place>', 'Data folder or postgres:// URL. Default: the store of the config')
+    .addHelpText('after', COPY_EXAMPLES)
+    .action(copy)
   addConfigOption(command.command('adopt'))
     .summary('Trust a data folder or a store that was copied or restored')
     .description(
@@ -43,6 +81,14 @@ export function describeStore(command: Command): void {
     )
     .action(adopt)
 }
+
+const COPY_EXAMPLES = `
+A URL may contain \${env:NAME}, so that the password is not on the command line, and ?schema=NAME. Default: tool_hub.
+
+Examples:
+  tool-hub store copy --from ./.tool-hub                                    to the database of the config
+  tool-hub store copy --to 'postgres://hub:\${env:DB_PASSWORD}@db.example.org/hub'
+  tool-hub store copy --to ./restored                                       from the database of the config to a folder`
 
 async function adopt(flags: Flags): Promise<void> {
   const { options } = await readCliConfig({ ...flags, plugins: false })
@@ -54,20 +100,26 @@ async function adopt(flags: Flags): Promise<void> {
 
 async function backup(file: string, flags: Flags): Promise<void> {
   const path = resolve(file)
-  await withStore(flags, (store) => store.backup(path))
+  const options = await readStoreOptions(flags)
+  if (options.database) await copyPlaces(await openSource(options.database), () => openNewFile(path))
+  else await withStore(options, (store) => store.backup(path))
   await (flags.json ? printJson({ backup: path }) : print(`The store was copied to ${path}.`))
 }
 
 async function check(flags: Flags): Promise<void> {
-  const { options } = await readCliConfig({ ...flags, plugins: false })
+  const options = await readStoreOptions(flags)
   const data = resolve(options.data ?? '.tool-hub')
   const runs = options.runs === false ? undefined : resolve(options.runs ?? 'runs')
-  if (runs !== undefined && (await isStoreLost(data, runs)))
+  if (!options.database && runs !== undefined && (await isStoreLost(data, runs)))
     throw new ToolError('CONFLICT', storeIsLost(data, runs), {
       hint: 'Restore a backup, or continue: the next start creates a new store, which tool-hub store adopt accepts.',
     })
-  await withStore(flags, (store) => store.check().catch(rethrowAsFailure))
-  await (flags.json ? printJson({ ok: true }) : print('The store can be read and written.'))
+  await withStore(options, (store) => store.check()).catch(rethrowAsFailure)
+  const { from: version } = await storeVersion(options)
+  const place = storePlace(options)
+  await (flags.json
+    ? printJson({ ok: true, store: place, version })
+    : print(`The store ${place} (version ${version}) can be read and written.`))
 }
 
 /** A store that fails its check is no wrong config: the command exits 1. */
@@ -76,9 +128,94 @@ function rethrowAsFailure(error: unknown): never {
   throw new ToolError('CONFLICT', error.message, { hint: error.fix.hint, cause: error })
 }
 
-async function withStore(flags: Flags, use: (store: ReturnType<typeof openStore>) => Promise<void>): Promise<void> {
-  const { options } = await readCliConfig({ ...flags, plugins: false })
-  const store = openStore(resolve(options.data ?? '.tool-hub'))
+async function migrate(flags: Flags & { readonly dryRun?: boolean }): Promise<void> {
+  const options = await readStoreOptions(flags)
+  const { from, to } = await (flags.dryRun ? storeVersion(options) : migrateStore(options)).catch(rethrowAsFailure)
+  const place = storePlace(options)
+  if (flags.json) return printJson({ store: place, from, to, dryRun: flags.dryRun ?? false })
+  if (from === to) return print(`The store ${place} has version ${to} already.`)
+  const before = from === 0 ? 'no tables' : `version ${from}`
+  await print(
+    flags.dryRun
+      ? `The store ${place} has ${before}, and would be taken to version ${to}.`
+      : `The store ${place} was taken from ${before} to version ${to}.`,
+  )
+}
+
+interface CopyFlags extends Flags {
+  readonly from?: string
+  readonly to?: string
+}
+
+async function copy(flags: CopyFlags): Promise<void> {
+  if (flags.from === undefined && flags.to === undefined)
+    throw new UsageError(
+      'Nothing says from where or to where.',
+      'Give --from or --to; the other is the store of the config.',
+    )
+  const options = await readStoreOptions(flags)
+  const own = options.database ?? resolve(options.data ?? '.tool-hub')
+  const [from, to] = await Promise.all([placeOf(flags.from, own), placeOf(flags.to, own)])
+  const report = await copyPlaces(await openSource(from), () => openTarget(to), sayProgress())
+  // The owner has chosen this content: a mark of an earlier store in the folder says nothing about it.
+  if (typeof to === 'string') await acceptStore(to)
+  if (flags.json) return printJson(report)
+  const tables = Object.keys(report.tables).length
+  await print(
+    `Copied ${countNoun(report.rows, 'row')} of ${countNoun(tables, 'table')}; both stores are equal (SHA-256 ${report.checksum}).`,
+  )
+}
+
+async function placeOf(written: string | undefined, own: string | DatabaseOptions): Promise<string | DatabaseOptions> {
+  if (written === undefined) return own
+  if (!/^postgres(ql)?:|^\$\{/.test(written)) return resolve(written)
+  const url = await resolveDatabase(written, '--from or --to')
+  // How to connect to the database of the config is in the config.
+  return typeof own === 'object' && own.url === url ? own : withSchema(url)
+}
+
+function withSchema(text: string): DatabaseOptions {
+  const url = new URL(text)
+  const schema = url.searchParams.get('schema')
+  url.searchParams.delete('schema')
+  return { url: url.href, ...(schema !== null && { schema }) }
+}
+
+async function copyPlaces(
+  source: CopyPlace,
+  openOther: () => Promise<CopyPlace>,
+  onProgress?: NonNullable<Parameters<typeof copyTables>[2]>['onProgress'],
+): Promise<CopyReport> {
+  try {
+    const target = await openOther()
+    try {
+      return await copyTables(source, target, { onProgress, signal: interruptSignal() })
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+const SAY_EVERY_MS = 2_000
+
+/** One line every two seconds. */
+function sayProgress(): (progress: { readonly table: string; readonly rows: number; readonly total: number }) => void {
+  let saidAt = Date.now()
+  return ({ table, rows, total }) => {
+    if (Date.now() - saidAt < SAY_EVERY_MS) return
+    saidAt = Date.now()
+    say(`${table}: ${rows} of ${countNoun(total, 'row')}.`)
+  }
+}
+
+async function readStoreOptions(flags: Flags): Promise<StoreOptions> {
+  return (await readCliConfig({ ...flags, plugins: false })).options
+}
+
+async function withStore(options: StoreOptions, use: (store: Store) => Promise<void>): Promise<void> {
+  const store = openStoreOf(options)
   try {
     await use(store)
   } finally {

@@ -1,0 +1,120 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type CliFolder, cliFolder } from '../../../test/support/cli.ts'
+import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
+
+let server: TestPostgres
+beforeAll(async () => {
+  server = await startPostgres({ tcp: true, access: 'host all all all scram-sha-256\nlocal all all trust\n' })
+  server.sql(`CREATE ROLE hub LOGIN PASSWORD 'topsecret'`)
+  server.sql('CREATE DATABASE hub OWNER hub')
+  server.sql(`CREATE ROLE weak LOGIN PASSWORD 'topsecret'`)
+})
+afterAll(() => server.close())
+
+let folder: CliFolder
+afterEach(() => folder.remove())
+
+let schemas = 0
+function urlOf(user = 'hub'): string {
+  return server.urlOf({ database: 'hub', user, password: 'topsecret' })
+}
+
+/** A folder whose config names a schema of its own. */
+function folderWith(url = urlOf()): CliFolder {
+  return cliFolder(`store: { url: "${url}", schema: cli_${++schemas} }\n`)
+}
+
+const hasFile = () => existsSync(join(folder.path, '.tool-hub', 'store.db'))
+
+describe('commands with a store in PostgreSQL', () => {
+  it('use it, and never a file', async () => {
+    folder = folderWith()
+    expect(await folder.run(['tokens', 'add', 'ci'])).toMatchObject({ code: 0 })
+    expect((await folder.run(['tokens', 'list'])).stdout).toContain('ci')
+    expect((await folder.run(['call', 'core/util.time.now'])).code).toBe(0)
+    for (const words of [['approvals'], ['grants'], ['cron'], ['memory', 'list'], ['sessions']])
+      expect(await folder.run(words)).toMatchObject({ code: 0 })
+    expect((await folder.run(['audit', 'verify'])).code).toBe(0)
+    expect((await folder.run(['runs', 'reindex'])).code).toBe(0)
+    expect(hasFile()).toBe(false)
+    expect(server.sql(`SELECT name FROM cli_${schemas}.tokens`, 'hub')).toContain('ci')
+  }, 120_000)
+
+  it('say what is wrong with it, without the password', async () => {
+    folder = folderWith(urlOf('weak'))
+    for (const words of [
+      ['store', 'check'],
+      ['tokens', 'list'],
+      ['call', 'core/util.time.now'],
+      ['serve', '--port', '0'],
+    ]) {
+      const { code, stdout, stderr } = await folder.run(words)
+      expect(code).not.toBe(0)
+      expect(stderr).toMatch(/GRANT|CREATE SCHEMA/)
+      expect(stdout + stderr).not.toContain('topsecret')
+    }
+    expect(hasFile()).toBe(false)
+  }, 120_000)
+
+  it('examine it with doctor', async () => {
+    folder = folderWith()
+    expect((await folder.run(['store', 'migrate'])).stdout).toMatch(/was taken from no tables to version \d+/)
+    const good = await folder.run(['doctor'])
+    expect(good.stdout).toMatch(/good +store +\S+:\d+\/hub \(schema cli_\d+\) has\s+version \d+/)
+    folder.remove()
+    folder = folderWith('postgres://hub:topsecret@127.0.0.1:1/hub')
+    const bad = await folder.run(['doctor'])
+    expect(bad).toMatchObject({ code: 1, stdout: expect.stringMatching(/broken +store/) })
+    expect(bad.stdout + bad.stderr).not.toContain('topsecret')
+  }, 120_000)
+})
+
+describe('tool-hub store with PostgreSQL', () => {
+  it('migrates, and shows what it would do', async () => {
+    folder = folderWith()
+    expect((await folder.run(['store', 'migrate', '--dry-run'])).stdout).toMatch(
+      /has no tables, and would be taken to version/,
+    )
+    expect((await folder.run(['store', 'migrate', '--dry-run'])).stdout).toContain('has no tables')
+    expect(JSON.parse((await folder.run(['store', 'migrate', '--json'])).stdout)).toMatchObject({
+      from: 0,
+      dryRun: false,
+    })
+    server.sql(`UPDATE cli_${schemas}.store_version SET version = version + 1`, 'hub')
+    const newer = await folder.run(['store', 'check'])
+    expect(newer).toMatchObject({ code: 1, stderr: expect.stringContaining('this tool-hub knows up to') })
+  }, 120_000)
+
+  it('copies a file to the database and back, and backs it up', async () => {
+    folder = cliFolder(null)
+    expect((await folder.run(['tokens', 'add', 'ci'])).code).toBe(0)
+    folder.write('tool-hub.yaml', `store: { url: "${urlOf()}", schema: cli_${++schemas} }\n`)
+    expect((await folder.run(['tokens', 'list'])).stdout).not.toContain('ci')
+    const copied = await folder.run(['store', 'copy', '--from', './.tool-hub'])
+    expect(copied).toMatchObject({ code: 0, stdout: expect.stringContaining('both stores are equal') })
+    expect((await folder.run(['tokens', 'list'])).stdout).toContain('ci')
+    const again = await folder.run(['store', 'copy', '--from', './.tool-hub'])
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') })
+
+    expect((await folder.run(['store', 'backup', 'backup.db'])).code).toBe(0)
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('backup'))).toEqual(['backup.db'])
+    expect((await folder.run(['store', 'backup', 'backup.db'])).code).toBe(1)
+    expect((await folder.run(['store', 'copy', '--to', './back'])).code).toBe(0)
+    const other = `${urlOf()}?schema=cli_${++schemas}`
+    const restored = await folder.run(['store', 'copy', '--from', 'backup.db', '--to', other, '--json'])
+    expect(JSON.parse(restored.stdout)).toMatchObject({ tables: { tokens: 1 } })
+    folder.write('tool-hub.yaml', 'data: ./back\n')
+    expect((await folder.run(['tokens', 'list'])).stdout).toContain('ci')
+    expect((await folder.run(['store', 'check'])).code).toBe(0)
+  }, 120_000)
+
+  it('needs to know from where or to where', async () => {
+    folder = cliFolder(null)
+    expect((await folder.run(['store', 'copy'])).code).toBe(2)
+    const wrong = await folder.run(['store', 'copy', '--to', 'postgres://u:topsecret@db:x/y'])
+    expect(wrong.code).not.toBe(0)
+    expect(wrong.stdout + wrong.stderr).not.toContain('topsecret')
+  }, 60_000)
+})
