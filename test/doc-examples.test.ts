@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
 import { loadConfig } from '../src/config/index.ts'
 import { type CodeBlock, codeBlocks, FEATURE_GUIDE, PAGES, shellCommands } from './support/markdown-blocks.ts'
@@ -78,7 +78,9 @@ describe('the examples in README.md and docs/', () => {
     }
     const shadow: unknown = parse(block.text)?.policy?.shadow
     if (typeof shadow === 'string') writeFileSync(join(home, shadow), 'policy: []')
+    for (const [, name] of block.text.matchAll(/\$\{env:(\w+)\}/g)) vi.stubEnv(name!, 'example')
     const { warnings } = await loadConfig({ cwd: home })
+    vi.unstubAllEnvs()
     expect(warnings.filter((warning) => !/ is not set, so there is no secret /.test(warning))).toEqual([])
   })
 
