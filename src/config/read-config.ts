@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import path, { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { toProgramAccess } from '../core/config/index.ts'
+import { toProgramAccess, withoutUndefined } from '../core/config/index.ts'
 import {
   type AnyTool,
   type ConfigDocument,
@@ -26,7 +26,7 @@ import { FOREIGN_KEYS } from './mcp-servers.ts'
 import { isPluginPath, readDocument, resolvePlugin } from './read-document.ts'
 import { policiesOf, policyFiles, rulesFrom, shadowOf } from './read-rules.ts'
 import type { Config } from './schema.ts'
-import { toRetention, toService } from './service.ts'
+import { type ClusterOptions, toRetention, toService } from './service.ts'
 import { toDatabase } from './store.ts'
 import { toOptions } from './to-options.ts'
 
@@ -69,7 +69,11 @@ export async function readConfig(
       ...(plugins.length > 0 ? { plugins } : {}),
       ...(sources.length > 0 ? { sources } : {}),
     },
-    service: { ...toService(config.service ?? {}), ...(retention && { retention }) },
+    service: {
+      ...toService(config.service ?? {}),
+      ...(retention && { retention }),
+      ...(config.cluster && { cluster: withoutUndefined<ClusterOptions>(config.cluster) }),
+    },
     warnings: [...findWarnings(document, config), ...allowed.warnings, ...warnings],
   }
 }

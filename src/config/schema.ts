@@ -15,7 +15,7 @@ import { featureConfigs } from '../features/generated/config/index.ts'
 import { coreSchema } from './core-schema.ts'
 import { mcpServersSchema } from './mcp-servers.ts'
 import { policySectionSchema, policyToolsSchema, rulesSchema } from './policy-schema.ts'
-import { serviceSchema } from './service.ts'
+import { clusterSchema, serviceSchema } from './service.ts'
 import { storeSchema } from './store.ts'
 
 const budget = {
@@ -297,6 +297,10 @@ export const configSchema = z.strictObject({
   skills: key(z.array(text), 'Folders of skills; a skill is a folder with a SKILL.md.'),
   ...featureSections(featureConfigs),
   service: key(serviceSchema, 'How tool-hub serve is reached. See docs/reference/service.md.'),
+  cluster: key(
+    clusterSchema,
+    'How the other processes of a hub on many machines reach this one. See docs/reference/service.md.',
+  ),
 })
 
 /** A config as it was written, checked. */

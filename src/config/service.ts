@@ -30,6 +30,18 @@ const webhook = z.strictObject({
   events: key(z.array(z.enum(['approval', 'question'])), 'What to send. Default: both.'),
 })
 
+/** `cluster`: how the other processes of a hub on many machines reach this one. */
+export const clusterSchema = z.strictObject({
+  listen: key(
+    text,
+    'Address and port to listen on for other processes, which sign their requests: 10.0.0.7:4041. Anything but loopback needs address. Default: any free port of loopback.',
+  ),
+  address: key(
+    z.url({ protocol: /^https?$/ }),
+    'URL at which other processes reach it, without a path: http://10.0.0.7:4041. Default: where it listens.',
+  ),
+})
+
 const logFormat = z.enum(['json', 'text', 'none'])
 
 /** `service`: how `tool-hub serve` is reached. */
@@ -106,6 +118,14 @@ export interface WebhookOptions {
   readonly events?: readonly ('approval' | 'question')[]
 }
 
+/** How the processes of a cluster reach this one. */
+export interface ClusterOptions {
+  /** Address and port to listen on for other processes: `10.0.0.7:4041`. Default: any free port of loopback. */
+  readonly listen?: string
+  /** URL at which other processes reach it. Default: where it listens, if that is loopback. */
+  readonly address?: string
+}
+
 /** How the log of a service is written. */
 export interface LogOptions {
   /** Default: `text` on a terminal, else `json`. */
@@ -144,6 +164,8 @@ export interface ServiceOptions {
   readonly log?: LogOptions
   /** How long runs are kept, and how much room they may take. Default: runs are kept. */
   readonly retention?: Retention
+  /** How other processes reach this one, if they share a store over machines. Default: on this machine only. */
+  readonly cluster?: ClusterOptions
 }
 
 /** The retention that `runs` sets; `undefined` if it sets none. */
