@@ -110,7 +110,12 @@ export interface EventHub {
    */
   subscribe(
     listener: (event: ServiceEvent, id: string) => void,
-    options?: { after?: string; types?: readonly ServiceEvent['type'][] },
+    options?: {
+      after?: string
+      types?: readonly ServiceEvent['type'][]
+      /** Only what other processes of a cluster learn from nobody else: calls and presence of this one. */
+      isOwn?: boolean
+    },
   ): () => void
   publish(event: ServiceEvent): void
 }

@@ -64,7 +64,7 @@ export async function serveWs(
       const name = `token:${token}`
       const caller = { name, scopes: new Set(known.scopes), rate: known.rate, token, hub: hub.as({ name }) }
       const take = () => rates.take(name, known.rate)
-      return { ok: true, caller, holds: () => !revoked.has(token), take }
+      return { ok: true, caller, holds: () => !revoked.has(token), take, credential: () => undefined }
     },
     clock: options.clock,
     limits: options.limits,

@@ -14,8 +14,8 @@ import {
 import type { AuthenticatedCaller } from './caller.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
 import { GuessLimits, type GuessLimitsOptions, RequestRates } from './request-limits.ts'
-import { readSessionCookie, type SignedIn, type SignInSessions } from './sign-in-sessions.ts'
-import { isJwt, isSameText, isTokenSecret } from './token.ts'
+import { type Credential, readSessionCookie, type SignedIn, type SignInSessions } from './sign-in-sessions.ts'
+import { hashSecret, isJwt, isSameText, isTokenSecret } from './token.ts'
 import type { StoredTokenManager } from './token-manager.ts'
 
 /** An authenticated request. */
@@ -34,6 +34,8 @@ export interface Identity {
    * need not.
    */
   take(): number
+  /** What the request was authenticated by, so that another process finds the same caller. */
+  credential(): Awaitable<Credential | undefined>
 }
 
 /** Authenticates requests. */
@@ -42,6 +44,8 @@ export interface Authenticator {
   inspect(request: AuthRequest): Refusal | undefined
   /** Authenticates a request by its token or cookie. */
   authenticate(request: AuthRequest): Awaitable<Identity | Refusal>
+  /** The identity of a request that another process has authenticated; `undefined` if it is no longer valid. */
+  identify(credential: Credential): Awaitable<Identity | undefined>
   /** Counts an unknown webhook link; returns a refusal if too many came from the same address. */
   wrongLink(request: AuthRequest): Refusal | undefined
   /** Signs in with a token; `headers` has the cookie. */
@@ -116,6 +120,17 @@ class ServiceAuthenticator implements Authenticator {
     )
   }
 
+  identify(known: Credential): Awaitable<Identity | undefined> {
+    const find = () => this.#sessions.callerOf(known)
+    return after(find(), (caller) => {
+      if (!caller) return undefined
+      // The process that has authenticated the request has counted it.
+      const take = () => this.#rates.take(caller.name, caller.rate)
+      const holds = () => after(find(), (found) => found !== undefined)
+      return { ok: true, caller, holds, take, credential: () => known }
+    })
+  }
+
   wrongLink(request: AuthRequest): Refusal | undefined {
     return this.#guesses.wrongLink(request)
   }
@@ -176,7 +191,7 @@ class ServiceAuthenticator implements Authenticator {
         if (!caller) return this.#wrong(request, secret)
         this.#noteRight(secret)
         const holds = () => after(this.#callerOf(secret), (found) => found !== undefined)
-        return this.#accept({ caller }, holds)
+        return this.#accept({ caller }, holds, () => this.#sessions.credentialOf(secret))
       }),
     )
   }
@@ -188,7 +203,8 @@ class ServiceAuthenticator implements Authenticator {
       after(this.#sessions.authenticate(session), (signedIn) => {
         if (!signedIn) return this.#guesses.wrongSession(request)
         const holds = () => after(this.#sessions.authenticate(session), (found) => found !== undefined)
-        return refuseForged(request, signedIn) ?? this.#accept(signedIn, holds)
+        const credential = () => ({ type: 'session', hash: hashSecret(session) }) as const
+        return refuseForged(request, signedIn) ?? this.#accept(signedIn, holds, credential)
       }),
     )
   }
@@ -216,10 +232,14 @@ class ServiceAuthenticator implements Authenticator {
     if (this.#verifierOf(secret)) this.#guesses.noteVerified(secret)
   }
 
-  #accept(who: Pick<Identity, 'caller' | 'csrf'>, holds: Identity['holds']): Identity | Refusal {
+  #accept(
+    who: Pick<Identity, 'caller' | 'csrf'>,
+    holds: Identity['holds'],
+    credential: Identity['credential'],
+  ): Identity | Refusal {
     const { caller } = who
     const take = () => this.#rates.take(caller.name, caller.rate)
-    return this.#refuseRate(caller) ?? { ok: true, ...who, holds, take }
+    return this.#refuseRate(caller) ?? { ok: true, ...who, holds, take, credential }
   }
 
   #refuseRate({ name, rate }: AuthenticatedCaller): Refusal | undefined {

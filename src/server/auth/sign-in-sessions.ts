@@ -23,6 +23,10 @@ export interface SignInSessions {
   ): Promise<(SignedIn & { readonly cookie: string }) | undefined>
   /** Returns the caller of a session while the token that began it is valid. */
   authenticate(session: string): Awaitable<SignedIn | undefined>
+  /** Returns what a token proves, without its secret; `undefined` if the token is a JSON Web Token that is not valid. */
+  credentialOf(secret: string): Promise<Credential | undefined>
+  /** Returns the caller of a credential; `undefined` if it is no longer valid. */
+  callerOf(credential: Credential): Awaitable<AuthenticatedCaller | undefined>
   /** Ends a session; returns the header that removes the cookie. */
   signOut(session: string | undefined, options: { readonly secure: boolean }): Promise<string>
 }
@@ -39,10 +43,17 @@ const SESSION_MS = 12 * 3_600_000
 
 const sessionBody = z.union([
   z.strictObject({ type: z.literal('owner') }),
-  z.strictObject({ type: z.literal('token'), hash: z.string() }),
+  z.strictObject({ type: z.literal('token'), hash: z.string().max(100) }),
   z.strictObject({ type: z.literal('person'), person }),
 ])
 type SessionBody = z.output<typeof sessionBody>
+
+/** What a request was authenticated by, without secrets: another process that shares the store finds the caller again. */
+export const credential = z.union([
+  ...sessionBody.options,
+  z.strictObject({ type: z.literal('session'), hash: z.string().max(100) }),
+])
+export type Credential = z.output<typeof credential>
 
 /**
  * Creates the sign-ins of the console. A session refers to its token by hash, so it ends when the token is revoked or
@@ -58,6 +69,13 @@ export function createSignInSessions({
     if (body.type === 'owner') return tokens.owner()
     if (body.type === 'token') return tokens.authenticateHash(body.hash)
     return body.person.expiresAt > clock.now() ? jwt?.callerOf(body.person) : undefined
+  }
+  const callerOfSession = (hash: string): Awaitable<AuthenticatedCaller | undefined> => {
+    const now = clock.now()
+    return after(store.signIns.find(hash, now), (found) => {
+      const body = found && readBody(found, hash, now)
+      return body && callerOf(body)
+    })
   }
   const beginBody = async (secret: string): Promise<SessionBody | undefined> => {
     if (isTokenSecret(secret)) {
@@ -87,14 +105,10 @@ export function createSignInSessions({
       return { caller, csrf: csrfOf(session), cookie }
     },
     authenticate(session) {
-      const now = clock.now()
-      const hash = hashSecret(session)
-      return after(store.signIns.find(hash, now), (found) => {
-        const body = found && readBody(found, hash, now)
-        if (!body) return undefined
-        return after(callerOf(body), (caller) => caller && { caller, csrf: csrfOf(session) })
-      })
+      return after(callerOfSession(hashSecret(session)), (caller) => caller && { caller, csrf: csrfOf(session) })
     },
+    credentialOf: beginBody,
+    callerOf: (known) => (known.type === 'session' ? callerOfSession(known.hash) : callerOf(known)),
     async signOut(session, { secure }) {
       if (session !== undefined) await store.signIns.remove(hashSecret(session))
       return writeSessionCookie('', { maxAgeMs: 0, secure })

@@ -94,7 +94,7 @@ describe('a token', () => {
       remove: (id: string) => store.tokens.remove(id),
       touch: (id: string, at: number) => store.tokens.touch(id, at),
     }
-    const { desk } = deskOf({ store: { tokens, signIns: store.signIns } })
+    const { desk } = deskOf({ store: { tokens, signIns: store.signIns, events: store.events } })
     const { token, secret } = await desk.create(CI)
     expect(await desk.authenticate(secret)).toBeDefined()
     isSlow = true

@@ -15,6 +15,9 @@ import type { TokenManager } from '../service.ts'
 import { limitsToRules } from './caller.ts'
 import { hashSecret, newTokenSecret, type TokenBody, toTokenEntry } from './token.ts'
 
+/** The topic of the store's event that a token was revoked: every process closes what the token has open. */
+export const REVOKED_TOPIC = 'token-revoked'
+
 /** Manages the tokens in a store. */
 export interface TokenRegister extends Pick<TokenManager, 'list' | 'remove'> {
   create(
@@ -29,7 +32,7 @@ export interface TokenRegister extends Pick<TokenManager, 'list' | 'remove'> {
 }
 
 export interface TokenRegisterOptions {
-  readonly store: Pick<Store, 'tokens' | 'signIns'>
+  readonly store: Pick<Store, 'tokens' | 'signIns' | 'events'>
   readonly clock?: Clock
   /** Absolute. Default: the working folder. */
   readonly base?: string
@@ -64,6 +67,7 @@ export function createTokenRegister(options: TokenRegisterOptions): TokenRegiste
     async remove(id) {
       const wasThere = await store.tokens.remove(id)
       await store.signIns.removeOf(id)
+      await store.events.append({ topic: REVOKED_TOPIC, body: JSON.stringify({ id }), at: clock.now() })
       return wasThere
     },
   }

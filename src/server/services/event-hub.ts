@@ -21,10 +21,45 @@ const TOOLS_MS = 100
 type Subscriber = {
   readonly listener: (event: ServiceEvent, id: string) => void
   readonly types: ReadonlySet<ServiceEvent['type']> | undefined
+  readonly isOwn: boolean
 }
 
 /** A call is kept as indexed, and converted only if there is a subscriber. */
-type Kept = { readonly type: 'indexed'; readonly call: IndexedCall } | ServiceEvent
+type Kept =
+  | { readonly type: 'indexed'; readonly call: IndexedCall }
+  | Exclude<ServiceEvent, PresenceEvent>
+  | { readonly type: 'presence'; readonly own: People; readonly all: People }
+  | Relayed
+
+type PresenceEvent = Extract<ServiceEvent, { type: 'presence' }>
+type People = PresenceEvent['people']
+
+/** An event of another process. */
+interface Relayed {
+  readonly type: 'relayed'
+  readonly event: ServiceEvent
+}
+
+/** What other processes are told of: the store tells them of the rest. */
+const OWN_TYPES: ReadonlySet<Kept['type']> = new Set(['indexed', 'call', 'run', 'presence'])
+
+/** The event stream, as the processes of a cluster use it. */
+export interface SharedEventHub extends EventHub {
+  /** Id of the latest event. */
+  readonly position: string
+  /** The people who are watching, over all processes that are followed. */
+  readonly people: People
+  /** Those among them who are watching at this process. */
+  readonly ownPeople: People
+  /** Adds an event of another process. */
+  relay(event: ServiceEvent, from: string): void
+  /** Forgets who was watching at another process. */
+  forget(process: string): void
+  /** Says that events may be missing: subscribers get `reset`, and so do those that continue after an earlier event. */
+  breakOff(): void
+  /** Calls the listener when the first subscriber comes and when the last one leaves, other processes not counted. */
+  onDemand(listener: (isWanted: boolean) => void): void
+}
 
 /** Creates the event stream; it keeps the last 5,000 events for clients that reconnect. */
 export function createEventHub({
@@ -32,21 +67,48 @@ export function createEventHub({
   indexer,
   store,
   clock = systemClock,
-}: EventHubOptions): EventHub & { close(): void } {
+}: EventHubOptions): SharedEventHub & { close(): void } {
   const boot = randomBytes(6).toString('hex')
   const ring: Kept[] = new Array(KEPT)
   const subscribers = new Set<Subscriber>()
   /** Number of the last event; the first is 1. */
   let last = 0
+  /** Before this event, those of other processes may be missing. */
+  let whole = 0
+  let wanted = 0
+  let onDemand: (isWanted: boolean) => void = () => {}
   let cancelTools: (() => void) | undefined
+  let own: People = []
+  const others = new Map<string, People>()
 
+  const everybody = (): People => {
+    if (others.size === 0) return own
+    const since = new Map<string, number>()
+    for (const { name, since: at } of [own, ...others.values()].flat())
+      since.set(name, Math.min(at, since.get(name) ?? at))
+    return Array.from(since, ([name, at]) => ({ name, since: at }))
+  }
+  const publish = (event: ServiceEvent) => {
+    if (event.type !== 'presence') return add(event)
+    own = event.people
+    add({ type: 'presence', own, all: everybody() })
+  }
+  const relayPresence = () => add({ type: 'relayed', event: { type: 'presence', people: everybody() } })
   const add = (kept: Kept) => {
     last++
     ring[last % KEPT] = kept
     if (subscribers.size === 0) return
     const event = eventOf(kept)
     const id = `${boot}-${last}`
-    for (const subscriber of [...subscribers]) notify(subscriber, event, id)
+    for (const subscriber of [...subscribers]) {
+      if (!subscriber.isOwn) notify(subscriber, event, id)
+      else if (OWN_TYPES.has(kept.type)) notify(subscriber, ownEventOf(kept), id)
+    }
+  }
+  const remove = (subscriber: Subscriber) => {
+    if (!subscribers.delete(subscriber) || subscriber.isOwn) return
+    wanted--
+    if (wanted === 0) onDemand(false)
   }
   const notify = (subscriber: Subscriber, event: ServiceEvent, id: string): boolean => {
     if (subscriber.types && !subscriber.types.has(event.type) && event.type !== 'reset') return true
@@ -55,7 +117,7 @@ export function createEventHub({
       return true
     } catch {
       // A subscriber that throws is removed; the others still get the event.
-      subscribers.delete(subscriber)
+      remove(subscriber)
       return false
     }
   }
@@ -78,13 +140,42 @@ export function createEventHub({
   ]
 
   return {
-    publish: add,
-    subscribe(listener, { after, types } = {}) {
-      const subscriber = { listener, types: types && new Set(types) }
+    publish,
+    get people() {
+      return everybody()
+    },
+    get ownPeople() {
+      return own
+    },
+    get position() {
+      return `${boot}-${last}`
+    },
+    relay(event, from) {
+      if (event.type !== 'presence') return add({ type: 'relayed', event })
+      const wasEmpty = others.get(from) === undefined && event.people.length === 0
+      others.set(from, event.people)
+      if (!wasEmpty) relayPresence()
+    },
+    forget(process) {
+      if (others.delete(process)) relayPresence()
+    },
+    breakOff() {
+      add({ type: 'reset' })
+      whole = last
+    },
+    onDemand(listener) {
+      onDemand = listener
+    },
+    subscribe(listener, { after, types, isOwn = false } = {}) {
+      const subscriber = { listener, types: types && new Set(types), isOwn }
       subscribers.add(subscriber)
-      const stop = () => void subscribers.delete(subscriber)
+      if (!isOwn) {
+        wanted++
+        if (wanted === 1) onDemand(true)
+      }
+      const stop = () => remove(subscriber)
       if (after === undefined) return stop
-      const oldest = Math.max(1, last - KEPT + 1)
+      const oldest = Math.max(1, isOwn ? 1 : whole, last - KEPT + 1)
       const seen = numberOf(after)
       if (seen === undefined || seen < oldest - 1 || seen > last) {
         notify(subscriber, { type: 'reset' }, `${boot}-${last}`)
@@ -92,8 +183,11 @@ export function createEventHub({
       }
       // `add` sends the events that a listener publishes in the meantime.
       const until = last
-      for (let number = seen + 1; number <= until; number++)
-        if (!notify(subscriber, eventOf(ring[number % KEPT]!), `${boot}-${number}`)) break
+      for (let number = seen + 1; number <= until; number++) {
+        const kept = ring[number % KEPT]!
+        if (isOwn && !OWN_TYPES.has(kept.type)) continue
+        if (!notify(subscriber, isOwn ? ownEventOf(kept) : eventOf(kept), `${boot}-${number}`)) break
+      }
       return stop
     },
     close() {
@@ -110,5 +204,12 @@ export function createEventHub({
 }
 
 function eventOf(kept: Kept): ServiceEvent {
+  if (kept.type === 'relayed') return kept.event
+  if (kept.type === 'presence') return { type: 'presence', people: kept.all }
   return kept.type === 'indexed' ? { type: 'call', call: toCallEntry(kept.call) } : kept
+}
+
+/** The same as other processes of a cluster get it. */
+function ownEventOf(kept: Kept): ServiceEvent {
+  return kept.type === 'presence' ? { type: 'presence', people: kept.own } : eventOf(kept)
 }

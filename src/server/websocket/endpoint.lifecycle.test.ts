@@ -50,6 +50,7 @@ const admission = (others: Partial<Identity> = {}): Identity => ({
   caller,
   holds: () => true,
   take: () => 0,
+  credential: () => undefined,
   ...others,
 })
 
