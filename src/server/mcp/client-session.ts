@@ -168,7 +168,7 @@ export class ClientSession {
     }
     this.artifacts = new SessionArtifacts(hub, this.run)
     this.held = new HeldCalls(clock)
-    this.tasks = new SessionTasks(clock)
+    this.tasks = new SessionTasks(clock, options.ownId)
   }
 
   get isBusy(): boolean {

@@ -20,7 +20,7 @@ export class McpService {
   readonly options: McpServeOptions
   readonly clock: Clock
   readonly tools: ToolList
-  readonly states = new RequestStates()
+  readonly states: RequestStates
   readonly info: { readonly name: string; readonly version: string }
   readonly serverOptions: Readonly<Record<Era, ServerOptions>>
   readonly taskAfterMs: number
@@ -34,6 +34,7 @@ export class McpService {
     this.hub = hub
     this.options = options
     this.clock = clock
+    this.states = new RequestStates(options.ownId?.(''))
     this.tools = new ToolList(hub, { dialect, readyTimeoutMs, clock })
     this.info = { name, version: VERSION }
     this.serverOptions = { legacy: serverOptions('legacy', options), modern: serverOptions('modern', options) }

@@ -39,6 +39,11 @@ export interface McpServeOptions {
   readonly readyTimeoutMs?: number
   /** Adds to each server that is made: prompts, resources, completions. */
   readonly extras?: McpExtras
+  /**
+   * Marks the ids of sessions, tasks and sealed states, e.g. with the process that has them. Default: they are random
+   * only.
+   */
+  readonly ownId?: (id: string) => string
   /** Called with errors that belong to no call. */
   readonly onError?: (error: Error) => void
   /** The source of time, for tests. Default: the machine's clock. */

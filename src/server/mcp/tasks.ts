@@ -33,11 +33,13 @@ export interface CallTask {
 /** The tasks of one session; their ids are valid only there. */
 export class SessionTasks {
   readonly #clock: Clock
+  readonly #ownId: (id: string) => string
   readonly #tasks = new Map<string, CallTask>()
   readonly #timers = new Map<string, () => void>()
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, ownId: (id: string) => string = (id) => id) {
     this.#clock = clock
+    this.#ownId = ownId
   }
 
   /** Whether one more can be kept; one that has ended makes room. */
@@ -58,7 +60,7 @@ export class SessionTasks {
     if (this.#tasks.size >= MAX_TASKS) this.#forget([...this.#tasks.values()].find(({ end }) => end !== undefined)!)
     const now = this.#now()
     const task: CallTask = {
-      id: randomUUID(),
+      id: this.#ownId(randomUUID()),
       call,
       createdAt: now,
       updatedAt: now,

@@ -31,8 +31,14 @@ const MAX_USED_EACH = 2_000
  */
 export class RequestStates {
   readonly #codec = createRequestStateCodec<RequestState>({ key: randomBytes(32), ttlSeconds: TTL_SECONDS })
+  readonly #mark: string
   /** By principal, the ids that were used, until they would have expired anyway; in each the oldest is first. */
   readonly #used = new Map<string, Map<string, number>>()
+
+  /** `mark`: the beginning of every sealed state. */
+  constructor(mark = '') {
+    this.#mark = mark
+  }
 
   /** Seals the inputs that are asked for; returns the text for the client and the id of the round. */
   async seal(
@@ -41,7 +47,7 @@ export class RequestStates {
   ): Promise<{ readonly id: string; readonly state: string }> {
     const id = randomUUID()
     const { principal, tool, digest } = bound
-    return { id, state: await this.#codec.mint({ id, principal, tool, digest, asked }) }
+    return { id, state: `${this.#mark}${await this.#codec.mint({ id, principal, tool, digest, asked })}` }
   }
 
   /** Opens a sealed state. Throws unless it was sealed here, for this call, in time, and is used for the first time. */
@@ -53,10 +59,10 @@ export class RequestStates {
   }
 
   async #verified(sealed: unknown): Promise<RequestState> {
-    if (typeof sealed !== 'string') throw refused()
+    if (typeof sealed !== 'string' || !sealed.startsWith(this.#mark)) throw refused()
     try {
       // The codec uses its context only to bind a state; ours is bound by its content.
-      return (await this.#codec.verify(sealed, undefined as never)) as RequestState
+      return (await this.#codec.verify(sealed.slice(this.#mark.length), undefined as never)) as RequestState
     } catch {
       // The reason would help only an attacker.
       throw refused()

@@ -46,10 +46,11 @@ export class LegacySessions {
     if (!this.#table.makeRoom(caller.principal))
       return refuseRequest(503, 'Too many sessions are open. Try again later.')
     const service = this.#service
+    const { ownId = (id: string) => id } = service.options
     const session = service.openSession(ownerOf(caller))
     const server = makeServer(session, 'legacy')
     const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
+      sessionIdGenerator: () => ownId(randomUUID()),
       onsessioninitialized: (id) => {
         const close = async () => {
           await server.close()
