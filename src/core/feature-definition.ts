@@ -157,6 +157,11 @@ export interface FeatureRoute {
   readonly isOpen?: boolean
   /** What it answers, for the OpenAPI document; the first one is the status of a value. */
   readonly answers: readonly [FeatureRouteAnswer, ...FeatureRouteAnswer[]]
+  /**
+   * The run that a request concerns, such as the one whose artifact it shows: in a cluster, the process that has the run
+   * answers. Default: none.
+   */
+  run?(request: FeatureRequest): Awaitable<string | undefined>
   /** Returns a value for JSON, `undefined` for an empty answer, or a `Response` for anything else; throws a ToolError. */
   handle(request: FeatureRequest): Awaitable<unknown>
 }

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
+import { z } from 'zod'
 import { type AnyTool, type Clock, type HubOptions, messageOf, type Sandbox, ToolError } from '../core/index.ts'
 import { createToolHub } from '../create-tool-hub.ts'
 import { type Hub, isStoreLost, RunIndexer, restoreKeys, secretsOf, storeIsLost } from '../hub/index.ts'
-import { VERSION } from '../lib/index.ts'
+import { hashJson, parseJson, VERSION } from '../lib/index.ts'
 import type { ConfigState } from '../protocol/index.ts'
 import { checkRecords } from '../records/log/index.ts'
 import { createRedactor } from '../records/redaction/index.ts'
@@ -10,11 +11,12 @@ import { createMcpSource } from '../sources/mcp/index.ts'
 import { isOlderStore, openStoreOf } from '../store/index.ts'
 import { createApprovalService } from './approvals/approval-service.ts'
 import { createPrincipalLookup, createTokenManager, type StoredTokenManager } from './auth/token-manager.ts'
-import { ConfigReload, refusedMessage, restartMessage } from './config-reload.ts'
+import { REVOKED_TOPIC } from './auth/token-register.ts'
+import { ConfigReload, type FileRules, refusedMessage, restartMessage } from './config-reload.ts'
 import type { Service } from './service.ts'
 import { createCallHistory } from './services/call-history.ts'
 import { describeCluster } from './services/cluster-state.ts'
-import { createEventHub } from './services/event-hub.ts'
+import { createEventHub, type SharedEventHub } from './services/event-hub.ts'
 import { DiskUse, describeHealth } from './services/health.ts'
 import { listPrincipals } from './services/list-principals.ts'
 import { DecisionCounts, serviceMetrics } from './services/metrics.ts'
@@ -24,6 +26,7 @@ import { createPolicyManager } from './services/policy-manager.ts'
 export interface AssembledService {
   readonly service: Service
   readonly tokens: StoredTokenManager
+  readonly events: SharedEventHub
   /** Absolute path of the records. */
   readonly runsFolder: string
   /** Reads the config file again; `undefined` without one. */
@@ -46,6 +49,9 @@ export interface AssembleOptions {
 }
 
 const APPROVAL_MS = 3_600_000
+const RULES_OF_MANY =
+  'Several processes have these rules, each in a file of its machine: change that file and deploy it to all machines.'
+const revocation = z.object({ id: z.string() })
 
 /** Creates the hub, store, index and services. */
 export async function assembleService(hubOptions: HubOptions, options: AssembleOptions): Promise<AssembledService> {
@@ -87,9 +93,11 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     indexer,
     events,
     ...(configFile && { configFile }),
+    ...(hub.cluster && { readOnly: RULES_OF_MANY }),
     warnings: () => reload?.warnings() ?? [],
   })
   await reload?.start()
+  describeRules()
   const diskUse = new DiskUse({ folders: { data: resolve(data), runs: runsFolder }, clock })
   const decisions = new DecisionCounts()
   hub.onRecord(decisions.note)
@@ -135,10 +143,15 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
         principals: async () => (await tokens.list()).map(({ name, budget }) => ({ name: `token:${name}`, budget })),
       }),
   }
+  const stopWatching = store.events.watch(({ topic, body }) => {
+    const id = topic === REVOKED_TOPIC ? revocation.safeParse(parseJson(body)).data?.id : undefined
+    if (id !== undefined) onRevoked(id)
+  })
   let ending: Promise<void> | undefined
   return {
     service,
     tokens,
+    events,
     runsFolder,
     reload: async () => reload?.reload(),
     drain() {
@@ -148,6 +161,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     },
     async close() {
       await Promise.all([recovering, reload?.close(), diskUse.close()])
+      stopWatching()
       approvals.close()
       events.close()
       await Promise.all([hub.close({ abort: true }), ending])
@@ -162,7 +176,18 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
       if (state.problem !== undefined) onProblem(refusedMessage(state), 'config-refused')
       else if (state.restart.length > 0) onProblem(restartMessage(state), 'config-restart')
     }
-    return new ConfigReload({ file, clock, apply: (found) => policy.adopt(found), onChange })
+    const apply = async (found: FileRules) => {
+      const isChanged = await policy.adopt(found)
+      describeRules()
+      return isChanged
+    }
+    return new ConfigReload({ file, clock, apply, onChange })
+  }
+
+  /** Other processes show whether they have the same rules. */
+  function describeRules(): void {
+    const { always = [], owner = [], defaults = [] } = hub.policyLayers()
+    hub.cluster?.describe({ policy: hashJson([always, owner, defaults].map((layer) => layer.map(({ rule }) => rule))) })
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type HubOptions,
   loadLazyModules,
   messageOf,
+  type Store,
   systemClock,
   type WebFetch,
 } from '../core/index.ts'
@@ -23,6 +24,7 @@ import { createAuthenticator } from './auth/authenticator.ts'
 import { createJwtVerifier, type JwtVerifier } from './auth/jwt-verifier.ts'
 import { createSignInSessions } from './auth/sign-in-sessions.ts'
 import { repeat, startRetention } from './background-work.ts'
+import { openCluster } from './cluster/index.ts'
 import { createHttpApp } from './http/create-http-app.ts'
 import { listenHttp } from './http/listen-http.ts'
 import { ProtectedResource } from './http/mcp-endpoints.ts'
@@ -82,9 +84,10 @@ export async function startService(hubOptions: HubOptions, options: StartService
   const maxConnections = connectionLimit(options.maxConnections)
   // Node caches a failed import: a call that comes while descriptors are exhausted must not need one.
   await loadLazyModules()
-  const onRevoked = (id: string) => ws.dismiss(({ token }) => token === id)
+  let dismiss: (token: string) => void = () => {}
+  const onRevoked = (id: string) => dismiss(id)
   const assembled = await assembleService(hubOptions, { clock, configFile, approvalTimeoutMs, onProblem, onRevoked })
-  const { service, tokens } = assembled
+  const { service, tokens, events } = assembled
   const { hub, store } = service
   hub.onRecord(createRecordLog(log))
   const { oidc: issuers = [] } = options
@@ -100,8 +103,13 @@ export async function startService(hubOptions: HubOptions, options: StartService
     ...names,
     clock,
   })
+  const cluster = await openCluster(hub, options, { store, authenticator, events, clock, log }).catch(async (error) => {
+    await assembled.close()
+    throw error
+  })
   const app = await createHttpApp({
     service,
+    cluster: cluster?.transport,
     authenticator,
     answers: createAnswerPages({ hub, store, clock, hooks }),
     ...(issuers.length > 0 && { resource: new ProtectedResource(issuers, () => options.publicUrl ?? server.url) }),
@@ -115,7 +123,12 @@ export async function startService(hubOptions: HubOptions, options: StartService
     authenticate: (request) => authenticator.authenticate(fromIncomingMessage(request)),
     clock,
     limits: { messageEntries: service.hub.maxInputEntries },
+    cluster: cluster?.transport,
   })
+  dismiss = (id) => {
+    ws.dismiss(({ token }) => token === id)
+    app.dismiss(id)
+  }
   const server = await listenHttp(app, {
     host: options.host,
     port: options.port ?? DEFAULT_PORT,
@@ -127,13 +140,18 @@ export async function startService(hubOptions: HubOptions, options: StartService
     await assembled.close()
     throw error
   })
+  await cluster?.listen({ app, ws, maxBodyBytes: app.maxBodyBytes }).catch(async (error) => {
+    await server.close()
+    await assembled.close()
+    throw error
+  })
   const publicUrl = () => options.publicUrl ?? server.url
   const webhooks = startWebhooks({ hub, store, clock, hooks, publicUrl, onProblem })
   const starting = features.map(({ inService }: FeatureDefinition) => {
     const { start } = inService ?? {}
     return start?.run(hub, hubOptions).catch((error) => onProblem(`${start.problem}: ${messageOf(error)}`))
   })
-  const stopSweeping = repeat(() => store.sweep(clock.now()), {
+  const stopSweeping = repeat(() => sweep(hub, store, clock.now()), {
     everyMs: SWEEP_MS,
     clock,
     onFailure: (error) => onProblem(`The store could not be cleaned: ${messageOf(error)}`),
@@ -154,7 +172,8 @@ export async function startService(hubOptions: HubOptions, options: StartService
     await stopPruning()
     // Clients that wait for a person get a hint to retry while their connections are still open.
     assembled.drain()
-    await Promise.all([server.close(), ws.close({ graceMs })])
+    hub.cluster?.describe({ isDraining: true })
+    await Promise.all([server.close(), ws.close({ graceMs }), cluster?.transport.close({ graceMs })])
     await webhooks.close()
     await Promise.all(starting)
     await assembled.close()
@@ -175,6 +194,12 @@ export async function startService(hubOptions: HubOptions, options: StartService
       return closing
     },
   }
+}
+
+/** Deletes what has expired in the store; once in the interval for all processes that share it. */
+async function sweep({ cluster }: Hub, store: Store, now: number): Promise<void> {
+  const lease = { owner: cluster?.id ?? '', now, until: now + SWEEP_MS / 2 }
+  if (!cluster || (await store.slots.lease('sweep', lease))) await store.sweep(now)
 }
 
 /** The host names of the service, and the origins whose pages may call it. */

@@ -1,5 +1,6 @@
 import {
   defineFeatureRoute,
+  type FeatureRequest,
   type FeatureRoute,
   type FeatureRoutes,
   FileAnswer,
@@ -14,6 +15,9 @@ import { pagePolicy, SCRIPT_NAMES } from './write-frame.ts'
 const read = new Map<string, Promise<ServedFile | undefined>>()
 
 const SCRIPTS = '/v1/canvas-scripts'
+
+/** The contents of a canvas are artifacts of its run. */
+const run = async ({ hub, param }: FeatureRequest) => (await hub.canvas.find(param('id')))?.run
 
 const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
@@ -49,6 +53,7 @@ const ROUTES: readonly FeatureRoute[] = [
     allow: ['read'],
     query: viewQuery,
     answers: [{ description: 'The page', mediaType: 'text/html' }],
+    run,
     async handle({ hub, param, query, host }) {
       const place = scriptsOf(host)
       const shown = { ...query, ...(place !== undefined && { scripts: place }) }
@@ -63,6 +68,7 @@ const ROUTES: readonly FeatureRoute[] = [
     allow: ['read'],
     query: contentQuery,
     answers: [{ description: 'The content', mediaType: 'text/plain' }],
+    run,
     async handle({ hub, param, query: { version } }) {
       const { text } = await hub.canvas.content(param('id'), version)
       const headers = {

@@ -1,4 +1,4 @@
-import { defineFeatureRoute, type FeatureRoute, type FeatureRoutes } from '../../core/index.ts'
+import { defineFeatureRoute, type FeatureRequest, type FeatureRoute, type FeatureRoutes } from '../../core/index.ts'
 import { escapeText } from '../../lib/index.ts'
 import {
   agentEnded,
@@ -13,6 +13,9 @@ import {
   newAgent,
   newAgentMessage,
 } from './schema.ts'
+
+/** The id of a session is that of its run. */
+const run = ({ param }: FeatureRequest) => param('id')
 
 const ROUTES: readonly FeatureRoute[] = [
   defineFeatureRoute({
@@ -42,6 +45,7 @@ const ROUTES: readonly FeatureRoute[] = [
     summary: 'The state of a session',
     allow: ['read'],
     answers: [{ description: 'The session', schema: agentStatus }],
+    run,
     handle: async ({ hub, param }) => escapeTexts(await hub.sessions.find(param('id'))),
   }),
   defineFeatureRoute({
@@ -51,6 +55,7 @@ const ROUTES: readonly FeatureRoute[] = [
     allow: ['read'],
     query: agentHistoryQuery,
     answers: [{ description: 'Calls and messages, oldest first', schema: agentHistory }],
+    run,
     handle: async ({ hub, param, query }) => escapeTexts(await hub.sessions.history(param('id'), query)),
   }),
   defineFeatureRoute({
@@ -60,6 +65,7 @@ const ROUTES: readonly FeatureRoute[] = [
     allow: ['admin'],
     body: newAgentMessage,
     answers: [{ description: 'The outcome', schema: agentMessageOutcome }],
+    run,
     handle: async ({ hub, caller, param, body }) =>
       escapeTexts(await hub.sessions.send(param('id'), { ...body, by: caller.name })),
   }),
@@ -70,6 +76,7 @@ const ROUTES: readonly FeatureRoute[] = [
     allow: ['admin'],
     body: endAgent,
     answers: [{ description: 'Whether it was still running', schema: agentEnded }],
+    run,
     handle: async ({ hub, caller, param, body }) => ({
       ended: await hub.sessions.end(param('id'), { ...body, by: caller.name }),
     }),

@@ -1,17 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { Hono } from 'hono'
 import type { z } from 'zod'
 import type { Awaitable } from '../../core/index.ts'
 import { after } from '../../lib/index.ts'
 import type { Identity } from '../auth/authenticator.ts'
 import { requireScope } from '../auth/caller.ts'
+import type { ClusterLink } from '../cluster/index.ts'
 import { errorAnswer, HttpRefusal, refuseOn, schemaRefusal } from './answers.ts'
 import { loadConsole } from './console.ts'
 import { describeApi } from './describe-api.ts'
 import { HttpContext, type HttpOptions } from './http-context.ts'
-import { authenticate, checkHead, checkOpen, discardBody, readJson } from './request.ts'
-import type { Exchange, Route } from './route.ts'
+import { authenticate, checkHead, checkOpen, discardBody, keepBytes, readJson } from './request.ts'
+import { concernOf, type Exchange, type Question, type Route } from './route.ts'
 import { ROUTES } from './route-table.ts'
 import { CALL_ROUTE, calledTool } from './routes/call-routes.ts'
 
@@ -33,8 +35,18 @@ export interface HttpApp {
   /** Checks the head of an upgrade request as for any other request; returns a refusal. */
   readonly refuseHead: (request: IncomingMessage) => HttpRefusal | undefined
   readonly report: (error: unknown) => void
+  /** Answers a request that another process has forwarded, with its caller and its body. */
+  serveAs(
+    request: IncomingMessage,
+    response: ServerResponse,
+    forwarded: { readonly identity: Identity; readonly body: Buffer },
+  ): void
   /** Refuses new requests and ends event streams. MCP calls may continue for `graceMs`, others until they end. */
   close(options: { readonly graceMs: number }): Promise<void>
+  /** Ends the event streams and MCP sessions of a token that was revoked. */
+  dismiss(token: string): void
+  /** Bytes of the largest body that is read. */
+  readonly maxBodyBytes: number
 }
 
 /** Creates the HTTP application: API, MCP, metrics and the console. */
@@ -76,8 +88,13 @@ export async function createHttpApp(options: HttpOptions): Promise<HttpApp> {
   })
   const answerCrossOrigin = createCrossOrigin(options.allowedOrigins ?? [])
   const refuseHead = (request: IncomingMessage) => (context.isClosing ? closing() : checkHead(request))
-  return {
+  const app: HttpApp = {
     hono,
+    serveAs(request, response, { identity, body }) {
+      context.forwarded.set(request, identity)
+      Object.assign(request, { rawBody: body })
+      app.listener(request, response)
+    },
     listener(request, response) {
       const refusal = refuseHead(request)
       if (refusal) {
@@ -93,7 +110,10 @@ export async function createHttpApp(options: HttpOptions): Promise<HttpApp> {
     refuseHead,
     report: context.report,
     close: (grace) => context.close(grace),
+    dismiss: (token) => context.dismiss(token),
+    maxBodyBytes: context.callLimits.maxBytes,
   }
+  return app
 }
 
 const PATTERNS = ROUTES.map(({ method, path }) => ({
@@ -168,10 +188,32 @@ async function answerRoute(context: HttpContext, route: Route, matched: Matched)
   const identified = identify(context, route, request)
   const identity = identified instanceof Promise ? await identified : identified
   const query = route.query && parse('query', route.query, matched.queries())
-  const limits = route.isCall ? context.callLimits : context.bodyLimits
+  const limits = route.isCall || route.isResource ? context.callLimits : context.bodyLimits
+  if (context.cluster && route.body) await keepBytes(request, limits.maxBytes)
   const body = route.body && parse('body', route.body, await readJson(request, limits))
   const caller = identity?.caller
+  if (context.cluster && identity && !context.forwarded.has(request)) {
+    const question = { context, caller: identity.caller, param, query, body, request }
+    const bytes = () => keepBytes(request, limits.maxBytes)
+    const isAnswered = await answerElsewhere(context.cluster, route, { ...question, bytes, response, identity })
+    if (isAnswered) return RESPONSE_ALREADY_SENT
+  }
   return route.handle({ context, identity, caller, param, query, body, request, response, webRequest })
+}
+
+/** Has a request answered by the process that has what it concerns; returns `false` if that is this one. */
+async function answerElsewhere(
+  cluster: ClusterLink,
+  route: Route,
+  exchange: Question & Pick<Exchange, 'response' | 'identity'>,
+): Promise<boolean> {
+  const concern = await concernOf(route, exchange)
+  if (concern === undefined) return false
+  const run = 'run' in concern ? concern.run : undefined
+  const place = await ('run' in concern ? cluster.placeOf(concern.run) : cluster.placeOfId(concern.id))
+  if (!place) return false
+  const { request, response, identity } = exchange
+  return cluster.answer(place, { request, response, identity, run, body: await exchange.bytes() })
 }
 
 /**
@@ -211,7 +253,7 @@ function identify(context: HttpContext, route: Route, request: IncomingMessage):
 }
 
 function checkAccess(
-  { authenticator }: HttpContext,
+  { authenticator, forwarded }: HttpContext,
   { allow, isForProbes }: Route,
   request: IncomingMessage,
 ): Awaitable<Identity | undefined> {
@@ -219,7 +261,7 @@ function checkAccess(
     if (!isForProbes) checkOpen(authenticator, request)
     return undefined
   }
-  return after(authenticate(authenticator, request), (identity) => {
+  return after(forwarded.get(request) ?? authenticate(authenticator, request), (identity) => {
     const { caller } = identity
     if (allow !== 'callers' && !allow.some((scope) => caller.scopes.has(scope))) requireScope(caller, allow[0])
     return identity

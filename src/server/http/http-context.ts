@@ -1,8 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import { type Clock, systemClock, ToolError } from '../../core/index.ts'
 import { descriptorLimit, openDescriptors } from '../../system/index.ts'
 import type { AnswerPages } from '../approvals/answer-links.ts'
-import type { Authenticator } from '../auth/authenticator.ts'
-import type { Service } from '../service.ts'
+import type { Authenticator, Identity } from '../auth/authenticator.ts'
+import type { ClusterLink } from '../cluster/index.ts'
+import type { Caller, Service } from '../service.ts'
 import { HttpRefusal } from './answers.ts'
 import type { EventStream } from './event-stream.ts'
 import { McpEndpoints, type ProtectedResource } from './mcp-endpoints.ts'
@@ -11,7 +13,7 @@ import type { BodyLimits } from './request.ts'
 /** The open event streams, limited in total and for each principal. */
 class StreamTable {
   readonly #most: { readonly all: number; readonly each: number }
-  readonly #streams = new Map<EventStream, string>()
+  readonly #streams = new Map<EventStream, Pick<Caller, 'name' | 'token'>>()
   readonly #counts = new Map<string, number>()
 
   constructor(most: { readonly all: number; readonly each: number }) {
@@ -26,18 +28,22 @@ class StreamTable {
       throw full(`${this.#streams.size} streams are open, the most there may be.`)
   }
 
-  add(stream: EventStream, principal: string): void {
-    this.#streams.set(stream, principal)
-    this.#counts.set(principal, (this.#counts.get(principal) ?? 0) + 1)
+  add(stream: EventStream, caller: Pick<Caller, 'name' | 'token'>): void {
+    this.#streams.set(stream, caller)
+    this.#counts.set(caller.name, (this.#counts.get(caller.name) ?? 0) + 1)
   }
 
   remove(stream: EventStream): void {
-    const principal = this.#streams.get(stream)
+    const principal = this.#streams.get(stream)?.name
     if (principal === undefined) return
     this.#streams.delete(stream)
     const left = this.#counts.get(principal)! - 1
     if (left > 0) this.#counts.set(principal, left)
     else this.#counts.delete(principal)
+  }
+
+  endOf(token: string): void {
+    for (const [stream, caller] of this.#streams) if (caller.token === token) stream.end()
   }
 
   endAll(): void {
@@ -63,6 +69,10 @@ export class HttpContext {
   readonly streams: StreamTable
   readonly mcp: McpEndpoints
   readonly readiness: Readiness
+  /** The other processes; absent unless this one belongs to a cluster. */
+  readonly cluster: ClusterLink | undefined
+  /** Who the requests come from that other processes have forwarded. */
+  readonly forwarded = new WeakMap<IncomingMessage, Identity>()
   /** The OpenAPI document of all routes. */
   readonly document: () => string
   isClosing = false
@@ -75,6 +85,7 @@ export class HttpContext {
     this.authenticator = authenticator
     this.answers = options.answers
     this.resource = options.resource
+    this.cluster = options.cluster
     this.clock = clock
     const maxEntries = service.hub.maxInputEntries
     this.callLimits = { maxBytes: options.maxCallBytes ?? MAX_CALL_BYTES, maxEntries }
@@ -90,12 +101,19 @@ export class HttpContext {
       maxBodyEntries: maxEntries,
       clock,
       onError: this.report,
+      ...(options.cluster && { ownId: (id) => options.cluster!.ownId(id) }),
     })
     this.readiness = new Readiness(service, clock)
   }
 
   readonly report = (error: unknown): void => {
     this.#onError?.(error)
+  }
+
+  /** Ends what a token has open that was revoked. */
+  dismiss(token: string): void {
+    this.streams.endOf(token)
+    this.mcp.dismiss(token)
   }
 
   /** Refuses new requests and ends event streams; calls in progress continue. */
@@ -118,6 +136,8 @@ export interface HttpOptions {
   readonly answers?: AnswerPages
   /** `/mcp` as an OAuth resource, if people sign in with an identity provider. */
   readonly resource?: ProtectedResource
+  /** The other processes, if this one belongs to a cluster. */
+  readonly cluster?: ClusterLink
   /** Folder of the built console. Without it, a page says how to build it. */
   readonly consoleFolder?: string
   /** Host names of the service in addition to those of loopback, as in the authenticator. */

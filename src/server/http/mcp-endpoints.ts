@@ -1,15 +1,20 @@
 import type { ServerResponse } from 'node:http'
+import { z } from 'zod'
 import type { OidcOptions } from '../../config/index.ts'
 import { type Clock, ToolError } from '../../core/index.ts'
 import type { PrincipalHub } from '../../hub/index.ts'
+import { parseJson } from '../../lib/index.ts'
 import { SCOPES } from '../../protocol/index.ts'
 import type { McpFetchHandler } from '../mcp/options.ts'
 import { createMcpFetchHandler } from '../mcp/serve.ts'
 import type { Caller } from '../service.ts'
 import { HttpRefusal } from './answers.ts'
+import type { Concern, Question } from './route.ts'
 
 interface McpEndpoint {
   readonly hub: PrincipalHub
+  /** Id of the token of its principal, if it has one. */
+  readonly token: string | undefined
   readonly handler: Promise<McpFetchHandler>
   /** Requests whose responses have not ended. */
   open: number
@@ -22,6 +27,8 @@ interface McpEndpointOptions {
   readonly maxBodyBytes: number
   readonly maxBodyEntries: number
   readonly clock: Clock
+  /** Marks the ids of sessions, tasks and sealed states as those of this process. */
+  readonly ownId?: (id: string) => string
   readonly onError: (error: unknown) => void
 }
 
@@ -51,6 +58,11 @@ export class McpEndpoints {
     return handler.fetch(request, { authInfo: { token: '', clientId: caller.name, scopes: [...caller.scopes] } })
   }
 
+  /** Ends the sessions of a token that was revoked, with their streams. */
+  dismiss(token: string): void {
+    for (const [name, endpoint] of this.#endpoints) if (endpoint.token === token) this.#remove(name, endpoint)
+  }
+
   async close({ graceMs }: { readonly graceMs: number }): Promise<void> {
     this.#cancelSweep?.()
     const endpoints = [...this.#endpoints.values()]
@@ -68,7 +80,8 @@ export class McpEndpoints {
     if (known && known.hub !== hub) this.#remove(name, known)
     if (known?.hub === hub) return known
     this.#makeRoom()
-    const endpoint = { hub, handler: this.#open(hub, mayAnswer), open: 0, usedAt: this.#options.clock.now() }
+    const usedAt = this.#options.clock.now()
+    const endpoint = { hub, token: caller.token, handler: this.#open(hub, mayAnswer), open: 0, usedAt }
     this.#endpoints.set(name, endpoint)
     this.#cancelSweep ??= this.#sweepLater()
     // The next request tries again after a failure.
@@ -81,7 +94,7 @@ export class McpEndpoints {
    * the caller itself, whose client could fill it in.
    */
   #open(hub: PrincipalHub, mayAnswer: boolean): Promise<McpFetchHandler> {
-    const { allowedHosts = [], allowedOrigins = [], maxBodyBytes, maxBodyEntries, clock } = this.#options
+    const { allowedHosts = [], allowedOrigins = [], maxBodyBytes, maxBodyEntries, clock, ownId } = this.#options
     const onError = (error: Error) => {
       if (!CLIENTS_FAULT.test(error.message)) this.#options.onError(error)
     }
@@ -91,6 +104,7 @@ export class McpEndpoints {
       maxBodyBytes,
       maxBodyEntries,
       clock,
+      ...(ownId && { ownId }),
       onError,
       path: '/mcp',
       elicitation: mayAnswer && 'questions',
@@ -134,6 +148,31 @@ export class McpEndpoints {
       this.#options.onError(error)
     }
   }
+}
+
+/** What a request of MCP may refer to that one process has: without one of these, its body is not parsed. */
+const REFERENCES = ['"taskId"', '"requestState"', '"artifact://'].map((text) => Buffer.from(text))
+const ARTIFACT_RUN = /^artifact:\/\/([A-Za-z0-9._-]{1,64})\//
+
+const reference = z.object({
+  params: z.object({
+    taskId: z.string().optional().catch(undefined),
+    requestState: z.string().optional().catch(undefined),
+    uri: z.string().optional().catch(undefined),
+  }),
+})
+
+/** What a request to `/mcp` concerns: a session of the legacy era, or in the modern era a task, a round or an artifact. */
+export async function mcpConcern({ request, bytes }: Question): Promise<Concern | undefined> {
+  const session = request.headers['mcp-session-id']
+  if (typeof session === 'string') return { id: session }
+  if (request.method !== 'POST') return undefined
+  const body = await bytes()
+  if (!REFERENCES.some((text) => body.includes(text))) return undefined
+  const { taskId, requestState, uri = '' } = reference.safeParse(parseJson(body.toString())).data?.params ?? {}
+  const id = taskId ?? requestState
+  const run = ARTIFACT_RUN.exec(uri)?.[1]
+  return id !== undefined ? { id } : run === undefined ? undefined : { run }
 }
 
 /** Paths of the protected resource metadata of `/mcp` (RFC 9728). */

@@ -135,9 +135,13 @@ export interface BodyLimits {
 }
 
 /** Reads a JSON body, `{}` if it is empty. The size is counted while it arrives, whatever content-length says. */
-export async function readJson(request: IncomingMessage, { maxBytes, maxEntries }: BodyLimits): Promise<unknown> {
+export async function readJson(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
   checkType(request, 'application/json')
-  const text = toText(await readBytes(request, maxBytes))
+  return parseBody(await readBytes(request, limits.maxBytes), limits)
+}
+
+async function parseBody(bytes: Buffer, { maxEntries }: BodyLimits): Promise<unknown> {
+  const text = toText(bytes)
   if (text === '') return {}
   checkJsonEntries(text, maxEntries)
   const waiting = turnFor(text.length)
@@ -185,7 +189,20 @@ function toText(bytes: Buffer): string {
   throw new HttpRefusal(400, 'INPUT_SCHEMA_INVALID', 'The body is not UTF-8.')
 }
 
-function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+/** A request whose body was read; the adapter of Hono takes it from there, too. */
+interface ReadRequest extends IncomingMessage {
+  rawBody?: Buffer
+}
+
+/** Reads a body so that it can be read again. */
+export async function keepBytes(request: ReadRequest, maxBytes: number): Promise<Buffer> {
+  request.rawBody ??= await readBytes(request, maxBytes)
+  return request.rawBody
+}
+
+/** Reads a body, or the body that was kept. Rejects with a refusal if it is too large. */
+export function readBytes(request: ReadRequest, maxBytes: number): Promise<Buffer> {
+  if (request.rawBody) return Promise.resolve(request.rawBody)
   const declared = request.headers['content-length']
   if (declared !== undefined && Number(declared) > maxBytes) return Promise.reject(tooLarge(maxBytes))
   return new Promise((resolve, reject) => {

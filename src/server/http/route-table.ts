@@ -20,7 +20,7 @@ import {
   toolQuery,
 } from '../../protocol/index.ts'
 import { API_HEADERS, answerJson, answerNothing, HttpRefusal } from './answers.ts'
-import { METADATA_PATHS } from './mcp-endpoints.ts'
+import { METADATA_PATHS, mcpConcern } from './mcp-endpoints.ts'
 import { socketSignal } from './request.ts'
 import { defineOpenRoute, defineRoute, type Exchange, type Route } from './route.ts'
 import { ANSWER_ROUTES, APPROVAL_ROUTES } from './routes/approval-routes.ts'
@@ -42,6 +42,7 @@ const MCP_ENDPOINT: readonly Route[] = (['post', 'get', 'delete'] as const).map(
     isHidden: true,
     isResource: true,
     answers: [{ description: 'As the Model Context Protocol says' }],
+    concerns: mcpConcern,
     handle: serveMcp,
   }),
 )
@@ -96,6 +97,7 @@ const POLICY_ROUTES: readonly Route[] = [
     summary: 'What policy would say to a call of your own, and why',
     allow: ['call', 'read', 'admin'],
     body: explainRequest,
+    concerns: ({ body: { run } }) => (run === undefined ? undefined : { run }),
     answers: [{ description: 'The decision', schema: explanation }],
     handle: async ({ context, caller, body }) => answerJson(await context.service.policy.explain(caller, body)),
   }),

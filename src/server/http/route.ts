@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { z } from 'zod'
+import type { Awaitable } from '../../core/index.ts'
 import type { Scope } from '../../protocol/index.ts'
 import type { Identity } from '../auth/authenticator.ts'
 import type { Caller } from '../service.ts'
@@ -50,12 +51,33 @@ export interface Route {
   readonly isResource?: boolean
   /** Not in the OpenAPI document, because it has its own protocol. */
   readonly isHidden?: boolean
+  /**
+   * What a request concerns: in a cluster, the process that has it answers. Default: the run that the path names as
+   * `{run}`, or nothing.
+   */
+  concerns?(question: Question): Awaitable<Concern | undefined>
   /** A method, so that a handler may expect the types that its schemas produce. */
   handle(exchange: Exchange<Caller | undefined, unknown, unknown>): Response | Promise<Response>
 }
 
+/** A run, or something else whose id says which process has it. */
+export type Concern = { readonly run: string } | { readonly id: string }
+
+/** A request before it is handled. */
+export interface Question<Q = unknown, B = unknown>
+  extends Pick<Exchange<Caller, Q, B>, 'context' | 'caller' | 'param' | 'query' | 'body' | 'request'> {
+  /** Reads the body, which the handler can read again. */
+  readonly bytes: () => Promise<Buffer>
+}
+
+/** What a request concerns, as its route says. */
+export function concernOf(route: Route, question: Question): Awaitable<Concern | undefined> {
+  if (route.concerns) return route.concerns(question)
+  return route.path.includes('{run}') ? { run: question.param('run') } : undefined
+}
+
 type Handle<V extends Caller | undefined, Q, B> = (exchange: Exchange<V, Q, B>) => Response | Promise<Response>
-type Facts = Omit<Route, 'allow' | 'query' | 'body' | 'handle'>
+type Facts = Omit<Route, 'allow' | 'query' | 'body' | 'handle' | 'concerns'>
 
 /** Defines a route for authenticated callers. */
 export function defineRoute<Q extends z.ZodType = z.ZodUndefined, B extends z.ZodType = z.ZodUndefined>(
@@ -63,10 +85,11 @@ export function defineRoute<Q extends z.ZodType = z.ZodUndefined, B extends z.Zo
     readonly allow: Exclude<Allowed, 'everybody'>
     readonly query?: Q
     readonly body?: B
+    readonly concerns?: (question: Question<z.output<Q>, z.output<B>>) => Awaitable<Concern | undefined>
     readonly handle: Handle<Caller, z.output<Q>, z.output<B>>
   },
 ): Route {
-  return route
+  return route as Route
 }
 
 /** Defines a route without authentication. */

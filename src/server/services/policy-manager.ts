@@ -31,6 +31,8 @@ export interface PolicyManagerOptions {
   readonly events: Pick<EventHub, 'publish'>
   /** Absolute path of the config file of the hub, if there is one. */
   readonly configFile?: string
+  /** Why rules cannot be saved here. Default: they can. */
+  readonly readOnly?: string
   /** Problems of the current config file. */
   readonly warnings?: () => readonly PolicyWarning[]
   /** Folder that file names in rules and messages are relative to. Default: the working folder. */
@@ -49,10 +51,15 @@ export interface FilePolicyManager extends PolicyManager {
 /** Creates the policy manager: shows rules, tests others on recorded calls, and saves them. */
 export function createPolicyManager(options: PolicyManagerOptions): FilePolicyManager {
   const { hub, store, runsFolder, indexer, events, configFile, warnings = () => [], cwd = process.cwd() } = options
+  const { readOnly } = options
   const label = configFile === undefined ? 'rules' : labelOf(configFile, cwd)
   const judge: Judge = (tool, input, asked) => hub.explain(tool, input, asked)
   const tests = new SharedTurns('A test of rules')
   const suggestions = new SuggestionSearch({ hub, runsFolder })
+  const whatToEdit = async (): Promise<Editable> => {
+    if (readOnly !== undefined) return { readOnly }
+    return configFile === undefined ? { readOnly: NO_FILE } : editable(configFile, label)
+  }
   /** Changes are made one after the other, because each reads the file that the one before has written. */
   let saving: Promise<unknown> = Promise.resolve()
 
@@ -64,7 +71,7 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
       ...defaults.map((rule) => showRule('defaults', rule)),
     ]
     const doubts = [...warnings(), ...hub.check()].map(showWarning)
-    return { rules: shown, warnings: doubts, ...(await showFile(configFile, label, owner)) }
+    return { rules: shown, warnings: doubts, ...(await showFile(await whatToEdit(), configFile && label, owner)) }
   }
 
   return {
@@ -122,7 +129,7 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
   }
 
   async function save({ yaml, version, by }: { yaml: string; version: string; by: string }): Promise<PolicyState> {
-    const found = configFile === undefined ? { readOnly: NO_FILE } : await editable(configFile, label)
+    const found = await whatToEdit()
     if ('readOnly' in found) throw new ToolError('CONFIG_INVALID', found.readOnly)
     if (found.file.version !== version) throw changedMeanwhile(label)
     const { part, rules: drafted } = readDraft(yaml, { file: found.file.file })
@@ -182,16 +189,15 @@ async function editable(configFile: string, label: string): Promise<Editable> {
 }
 
 async function showFile(
-  configFile: string | undefined,
-  label: string,
+  found: Editable,
+  label: string | undefined,
   owner: readonly SourcedRule[],
 ): Promise<Pick<PolicyState, 'yaml' | 'file' | 'version' | 'readOnly'>> {
-  const found = configFile === undefined ? { readOnly: NO_FILE } : await editable(configFile, label)
   if ('file' in found) return { yaml: found.part, file: label, version: found.file.version }
   const { stringify } = await loadYaml()
   const yaml = stringify({ policy: owner.map(({ rule }) => rule) }, { lineWidth: 0 })
   const version = ('version' in found && found.version) || sha256(yaml)
-  return { yaml, version, readOnly: found.readOnly, ...(configFile !== undefined && { file: label }) }
+  return { yaml, version, readOnly: found.readOnly, ...(label !== undefined && { file: label }) }
 }
 
 function showRule(layer: PolicyRule['layer'], sourced: SourcedRule): PolicyRule {

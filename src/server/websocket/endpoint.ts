@@ -4,6 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { type Awaitable, type Clock, messageOf, systemClock, ToolError } from '../../core/index.ts'
 import type { Refusal } from '../auth/auth-request.ts'
 import type { Identity } from '../auth/authenticator.ts'
+import type { ClusterLink } from '../cluster/index.ts'
 import type { Caller, Service } from '../service.ts'
 import { CLOSE_CODES, WS_LIMITS, type WsLimits } from './messages.ts'
 import { Presence } from './session-watch.ts'
@@ -41,12 +42,21 @@ export interface WebSocketEndpointOptions {
   readonly authenticate: (request: IncomingMessage) => Awaitable<Identity | Refusal>
   readonly clock?: Clock
   readonly limits?: Partial<WsLimits>
+  /** The other processes; absent unless this one belongs to a cluster. */
+  readonly cluster?: ClusterLink
 }
 
 /** The WebSocket endpoint at `/v1/ws`. */
 export interface WebSocketEndpoint {
   /** Handles the `upgrade` event of a server, including requests that it refuses. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Takes an upgrade request that another process has forwarded, with its caller; `headers` are added to the response. */
+  accept(
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    forwarded: { readonly identity: Identity; readonly headers: Readonly<Record<string, string>> },
+  ): void
   /** Disconnects the callers that match, e.g. after a token was revoked. */
   dismiss(who: (caller: Caller) => boolean): void
   /** Refuses new connections and calls, lets calls in progress end for `graceMs`, then closes everything. */
@@ -70,26 +80,35 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
   readonly #authenticate: WebSocketEndpointOptions['authenticate']
   readonly #server: WebSocketServer
   readonly #sessions: WsSessions
+  readonly cluster: ClusterLink | undefined
   readonly #connections = new Set<WsConnection>()
+  /** Further headers of responses to upgrade requests. */
+  readonly #headers = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>()
   readonly #counts = new PrincipalCounts()
   #arriving = 0
   #isClosing = false
   #stopSweep: (() => void) | undefined
   #whenEmpty: (() => void) | undefined
 
-  constructor({ service, authenticate, clock = systemClock, limits }: WebSocketEndpointOptions) {
+  constructor({ service, authenticate, clock = systemClock, limits, cluster }: WebSocketEndpointOptions) {
     this.clock = clock
+    this.cluster = cluster
     this.limits = { ...WS_LIMITS, ...limits }
     this.#authenticate = authenticate
     const { events, approvals } = service
     const presence = new Presence(events, clock)
-    this.#sessions = new WsSessions({ events, approvals, presence, clock, limits: this.limits })
+    this.#sessions = new WsSessions({ events, approvals, presence, clock, limits: this.limits, cluster })
     this.#server = new WebSocketServer({
       noServer: true,
       clientTracking: false,
       maxPayload: this.limits.messageBytes,
       handleProtocols: (offered) => offered.has(SUBPROTOCOL) && SUBPROTOCOL,
     })
+    if (cluster) {
+      this.#server.on('headers', (lines, request) => {
+        for (const [name, value] of Object.entries(this.#headers.get(request) ?? {})) lines.push(`${name}: ${value}`)
+      })
+    }
   }
 
   get connections(): number {
@@ -103,6 +122,12 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
       process.emitWarning(`A WebSocket could not be admitted: ${messageOf(error)}`, 'ToolHubWarning')
       refuseUpgrade(socket, 500, new ToolError('INTERNAL', 'Who this is could not be checked.'))
     })
+  }
+
+  accept: WebSocketEndpoint['accept'] = (request, socket, head, { identity, headers }) => {
+    if (this.#isClosing) return refuseUpgrade(socket, 503, stopping())
+    this.#headers.set(request, headers)
+    this.#server.handleUpgrade(request, socket, head, (ws) => this.#connected(ws, socket, identity, FORWARDED))
   }
 
   dismiss(who: (caller: Caller) => boolean): void {
@@ -165,9 +190,18 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
     }
   }
 
-  #connected(ws: WebSocket, socket: Duplex, admission: Identity): void {
+  #connected(
+    ws: WebSocket,
+    socket: Duplex,
+    admission: Identity,
+    { isForwarded }: { readonly isForwarded: boolean } = { isForwarded: false },
+  ): void {
     socket.off('error', ignore)
-    this.#connections.add(new WsConnection(ws, socket, admission, this))
+    // A forwarded connection is never forwarded again.
+    const context: ConnectionContext = isForwarded
+      ? { clock: this.clock, limits: this.limits, greet: this.greet, closed: this.closed }
+      : this
+    this.#connections.add(new WsConnection(ws, socket, admission, context))
     this.#counts.add(admission.caller.name)
     this.#stopSweep ??= this.clock.after(SWEEP_MS, this.#sweep, { background: true })
   }
@@ -179,7 +213,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
       const { activeAt, pingedAt, session } = connection
       if (now - connection.checkedAt >= CHECK_MS) void this.#check(connection, now)
       if (now - activeAt < this.limits.silenceMs) continue
-      if (!session) connection.close(CLOSE_CODES.badMessages, 'no hello came')
+      if (!session && !connection.isRelayed) connection.close(CLOSE_CODES.badMessages, 'no hello came')
       else if (pingedAt <= activeAt) connection.ping(now)
       else if (now - pingedAt >= this.limits.silenceMs) connection.terminate()
     }
@@ -209,6 +243,8 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
     stop()
   }
 }
+
+const FORWARDED = { isForwarded: true } as const
 
 function stopping(): ToolError {
   return new ToolError('ABORTED', 'The service is closing.', { hint: 'Try again in a moment.', retryable: true })

@@ -23,7 +23,8 @@ function callsOf({ most = 10, scopes = ['call'] as Scope[] } = {}) {
   const callDynamic = (tool: string, input: unknown, options: CallOptions) =>
     new Promise((end, fail) => made.push({ tool, input, options, end, fail }))
   const port = {
-    caller: { name: 'token:ci', scopes: new Set(scopes), hub: { callDynamic } } as never,
+    caller: { name: 'token:ci', scopes: new Set(scopes) } as never,
+    call: callDynamic as SessionPort['call'],
     isFull: false,
     /** Whether what was sent is still kept. */
     keeps: true,

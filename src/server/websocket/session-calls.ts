@@ -110,7 +110,7 @@ export class SessionCalls {
     const { id, tool, input } = call
     try {
       const options = this.#optionsOf(call, this.#underWay.get(id)!.controller!.signal)
-      const result = await this.#session.caller.hub.callDynamic(tool, input, options)
+      const result = await this.#session.call(tool, input, options)
       this.#end(id, { type: 'result', id, result })
     } catch (error) {
       this.#fail(id, error)

@@ -1,4 +1,4 @@
-import { type CallEvent, ToolError, type ToolResult } from '../../core/index.ts'
+import { type CallEvent, type CallOptions, ToolError, type ToolResult } from '../../core/index.ts'
 import type { Scope } from '../../protocol/index.ts'
 import type { AuthenticatedCaller } from '../auth/caller.ts'
 import type { Caller } from '../service.ts'
@@ -26,6 +26,8 @@ export interface SessionPort {
   sendAgain(seq: number): boolean
   /** Withdraws a message that is no longer needed; returns `false` if it was never sent. */
   withdraw(seq: number): boolean
+  /** Calls a tool for the caller, where the run of the call is. */
+  call(tool: string, input: unknown, options: CallOptions): Promise<ToolResult>
   /** Sends an error if the client is connected. */
   complain(error: unknown, id?: string): void
 }

@@ -3,6 +3,7 @@ import type { RawData, WebSocket } from 'ws'
 import { type Clock, ToolError } from '../../core/index.ts'
 import type { Identity } from '../auth/authenticator.ts'
 import type { AuthenticatedCaller } from '../auth/caller.ts'
+import type { ClusterLink } from '../cluster/index.ts'
 import { CLOSE_CODES, idOf, type ReadMessage, readMessage, type WsLimits } from './messages.ts'
 import { toWireError } from './session-port.ts'
 import type { WsSession } from './ws-session.ts'
@@ -14,11 +15,14 @@ export interface ConnectionContext {
   /** Opens or resumes the session of a connection after its hello, and sends the welcome. */
   greet(connection: WsConnection, hello: Extract<ReadMessage, { type: 'hello' }>): WsSession
   closed(connection: WsConnection, code: number): void
+  /** The other processes; absent unless this one belongs to a cluster. */
+  readonly cluster?: Pick<ClusterLink, 'placeOfId' | 'relay'>
 }
 
 /** A WebSocket: reads messages, batches writes, counts invalid messages. */
 export class WsConnection {
   readonly caller: AuthenticatedCaller
+  readonly identity: Identity
   /** Whether its credentials are still valid. */
   readonly holds: Identity['holds']
   /** Counts one message against the rate of its principal. */
@@ -34,9 +38,15 @@ export class WsConnection {
   #bad = 0
   #isCorked = false
   #isClosing = false
+  /** Whether another process has its session. */
+  isRelayed = false
+  /** Messages that arrive before it is known which process has the session. */
+  #early: string[] | undefined
 
-  constructor(ws: WebSocket, socket: Duplex, { caller, holds, take }: Identity, context: ConnectionContext) {
+  constructor(ws: WebSocket, socket: Duplex, identity: Identity, context: ConnectionContext) {
+    const { caller, holds, take } = identity
     this.caller = caller
+    this.identity = identity
     this.holds = holds
     this.take = take
     this.activeAt = context.clock.now()
@@ -94,7 +104,13 @@ export class WsConnection {
     // The connection that continues gets these messages.
     if (this.#isClosing) return
     this.#noteActivity()
+    if (this.isRelayed) return
     const text = isBinary ? '' : data.toString()
+    if (this.#early) this.#early.push(text)
+    else this.#readText(text)
+  }
+
+  readonly #readText = (text: string) => {
     let message: ReadMessage
     try {
       message = readMessage(text, this.#context.limits.messageEntries)
@@ -104,11 +120,37 @@ export class WsConnection {
     const { session } = this
     if (message.type === 'ping') return this.write(PONG)
     if (message.type === 'hello' && !session) {
+      if (message.session !== undefined && this.#context.cluster) return void this.#resume(message, text)
       this.session = this.#context.greet(this, message)
       return
     }
     if (!session || message.type === 'hello') return this.#refuse(outOfOrder(message.type), undefined)
     session.handle(message)
+  }
+
+  /** Resumes a session, which another process may have. */
+  async #resume(hello: Extract<ReadMessage, { type: 'hello' }>, text: string): Promise<void> {
+    const { cluster, limits } = this.#context
+    const early: string[] = []
+    this.#early = early
+    this.#ws.pause()
+    try {
+      const place = await cluster!.placeOfId(hello.session!)
+      if (place) {
+        const { identity } = this
+        const first = [text]
+        await cluster!.relay(place, { client: this.#ws, identity, first, early, maxBytes: limits.messageBytes })
+        this.isRelayed = true
+      } else {
+        this.session = this.#context.greet(this, hello)
+        this.#early = undefined
+        for (const each of early) this.#readText(each)
+      }
+    } catch {
+      // The client connects again, and then the process answers, or its sessions are gone with it.
+      this.close(TRY_AGAIN, 'the process that has this session cannot be reached')
+    }
+    this.#ws.resume()
   }
 
   readonly #noteActivity = (): void => {
@@ -134,6 +176,8 @@ export class WsConnection {
   }
 }
 
+/** The registered code for a server that cannot take the connection now. */
+const TRY_AGAIN = 1013
 const PONG = '{"type":"pong"}'
 
 function outOfOrder(type: string): ToolError {

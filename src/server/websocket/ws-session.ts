@@ -1,5 +1,6 @@
-import { type Clock, ToolError } from '../../core/index.ts'
+import { type CallOptions, type Clock, ToolError, type ToolResult } from '../../core/index.ts'
 import type { AuthenticatedCaller } from '../auth/caller.ts'
+import type { ClusterLink } from '../cluster/index.ts'
 import type { ApprovalService } from '../service.ts'
 import { CLOSE_CODES, type ReadMessage, type WsLimits } from './messages.ts'
 import { Outbox } from './outbox.ts'
@@ -14,6 +15,8 @@ export interface SessionContext extends WatchContext {
   readonly approvals: Pick<ApprovalService, 'attend' | 'answer' | 'reply'>
   readonly clock: Clock
   readonly limits: WsLimits
+  /** The other processes; absent unless this one belongs to a cluster. */
+  readonly cluster?: Pick<ClusterLink, 'ownId' | 'call'>
 }
 
 type SessionMessage = Exclude<ReadMessage, { type: 'hello' | 'ping' }>
@@ -111,6 +114,13 @@ export class WsSession implements SessionPort {
 
   withdraw(seq: number): boolean {
     return this.#outbox.withdraw(seq)
+  }
+
+  call(tool: string, input: unknown, options: CallOptions): Promise<ToolResult> {
+    const { cluster } = this.#context
+    const identity = this.#connection?.identity
+    if (!cluster || !identity) return this.caller.hub.callDynamic(tool, input, options)
+    return cluster.call(identity, tool, input, options)
   }
 
   complain(error: unknown, id?: string): void {

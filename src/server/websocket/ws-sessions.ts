@@ -22,7 +22,8 @@ export class WsSessions {
   }
 
   open(caller: AuthenticatedCaller): WsSession {
-    const session = new WsSession(randomBytes(16).toString('base64url'), caller, this.#context)
+    const id = randomBytes(16).toString('base64url')
+    const session = new WsSession(this.#context.cluster?.ownId(id) ?? id, caller, this.#context)
     this.#sessions.set(session.id, session)
     return session
   }

@@ -20,6 +20,7 @@ export const ARTIFACT_ROUTES: readonly Route[] = [
       'An artifact of a run: your own runs, or with read any run; takes Range, whose part is not checked by its hash',
     allow: ['call', 'read'],
     query: artifactQuery,
+    concerns: ({ query: { run } }) => (run === undefined ? undefined : { run }),
     answers: [
       { description: 'The whole content', mediaType: 'application/octet-stream' },
       { description: 'The wanted part', mediaType: 'application/octet-stream', status: 206 },

@@ -22,6 +22,7 @@ export const CALL_ROUTE: Route = defineRoute({
   summary: 'Calls a tool, by its canonical name or by the name that models use',
   allow: ['call'],
   body: callRequest,
+  concerns: ({ body: { run } }) => (run === undefined ? undefined : { run }),
   isCall: true,
   answers: [
     { description: 'The result of the call; 200 also for one that was refused or failed', schema: toolResult },
@@ -69,6 +70,10 @@ export const CALL_ROUTES: readonly Route[] = [
     summary: 'One call with its lines in the record',
     allow: ['read'],
     answers: [{ description: 'The call', schema: callDetail }],
+    async concerns({ context, param }) {
+      const call = await context.service.store.calls.call(param('callId'))
+      return call && { run: call.run }
+    },
     handle: async ({ context, param }) => answerJson(await context.service.history.call(param('callId'))),
   }),
 ]
@@ -79,18 +84,29 @@ export const CALL_ROUTES: readonly Route[] = [
  * with that key gets its result. An approval that the call waited for stays.
  */
 async function answerCall(exchange: CallExchange): Promise<Response> {
-  const { context, caller, param, body, request, response } = exchange
+  const { context, body, request, response } = exchange
   try {
     const call = toCall(body, request)
     if (request.headers.accept?.includes('text/event-stream')) await streamCall(exchange, call)
     else {
       await nextTurn()
-      await sendResult(response, context.clock, caller.hub.callDynamic(param('name'), call.input, call.options))
+      await sendResult(response, context.clock, makeCall(exchange, call.input, call.options))
     }
   } catch (error) {
     refuseOn(response, error, context.report)
   }
   return RESPONSE_ALREADY_SENT
+}
+
+/** Makes a call of a request that is answered here. */
+function makeCall(
+  { context: { cluster, forwarded }, identity, caller, param, request }: CallExchange,
+  input: unknown,
+  options: CallOptions,
+): Promise<ToolResult> {
+  const isHere = !cluster || forwarded.has(request)
+  if (isHere) return caller.hub.callDynamic(param('name'), input, options)
+  return cluster.callHere(identity, param('name'), input, options)
 }
 
 let turn: Promise<void> | undefined
@@ -113,10 +129,9 @@ function nextTurn(): Promise<void> {
  * Sends the events of a call as they happen; the last is `call-ended`. Progress that a slow reader has no room for is
  * left out, so it never delays the call; the end is always sent.
  */
-async function streamCall(
-  { context: { clock, maxWaitingBytes }, caller, param, response }: CallExchange,
-  { input, options }: WantedCall,
-): Promise<void> {
+async function streamCall(exchange: CallExchange, { input, options }: WantedCall): Promise<void> {
+  const { clock, maxWaitingBytes } = exchange.context
+  const { response } = exchange
   const stream = new EventStream(response, { clock, maxWaitingBytes })
   let hasEnded = false
   const onEvent = (event: CallEvent) => {
@@ -124,7 +139,7 @@ async function streamCall(
     hasEnded ||= event.type === 'call-ended'
     stream.send(event.type, event)
   }
-  const result = await caller.hub.callDynamic(param('name'), input, { ...options, onEvent })
+  const result = await makeCall(exchange, input, { ...options, onEvent })
   if (!hasEnded) stream.send('call-ended', { type: 'call-ended', callId: result.callId, result })
   stream.end()
 }

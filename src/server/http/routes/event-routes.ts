@@ -71,7 +71,7 @@ function sendEvents({
   const after = (request.headers['last-event-id'] as string | undefined) ?? query.after
   streams.check(caller.name)
   const stream = new EventStream(response, { clock, maxWaitingBytes })
-  streams.add(stream, caller.name)
+  streams.add(stream, caller)
   stream.retryAfter(RETRY_MS)
   const mayAnswer = caller.scopes.has('approve') && types.includes('approval')
   const leave = mayAnswer ? service.approvals.attend(caller) : () => {}

@@ -18,7 +18,7 @@ export const FEATURE_SCHEMAS = Object.assign({}, ...featureRoutes.map(({ schemas
   (typeof featureRoutes)[number]['schemas']
 >
 
-function toRoute({ handle, isOpen = false, allow, ...route }: FeatureRoute): Route {
+function toRoute({ handle, run: runOf, isOpen = false, allow, ...route }: FeatureRoute): Route {
   const [{ status }] = route.answers
   const answer = async (exchange: Exchange<Caller | undefined, unknown, unknown>) => {
     const value = await handle(toRequest(exchange))
@@ -28,10 +28,19 @@ function toRoute({ handle, isOpen = false, allow, ...route }: FeatureRoute): Rou
   }
   return isOpen
     ? defineOpenRoute({ ...route, isForProbes: true, handle: answer })
-    : defineRoute({ ...route, allow, handle: answer })
+    : defineRoute({ ...route, allow, ...(runOf && { concerns: concernsRun(runOf) }), handle: answer })
 }
 
-function toRequest(exchange: Exchange<Caller | undefined, unknown, unknown>): FeatureRequest {
+function concernsRun(runOf: NonNullable<FeatureRoute['run']>): NonNullable<Route['concerns']> {
+  return async (question) => {
+    const run = await runOf(toRequest(question))
+    return run === undefined ? undefined : { run }
+  }
+}
+
+function toRequest(
+  exchange: Pick<Exchange<Caller | undefined>, 'context' | 'caller' | 'param' | 'query' | 'body' | 'request'>,
+): FeatureRequest {
   const { context, caller = NOBODY, param, query, body, request } = exchange
   const { service } = context
   const { name, scopes, rights } = caller

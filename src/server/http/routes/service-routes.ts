@@ -18,6 +18,7 @@ export const SERVICE_ROUTES: readonly Route[] = [
     summary: 'Checks the records of one run, or of all; with only=missing, looks for runs that are gone',
     allow: ['read'],
     query: auditQuery,
+    concerns: ({ query: { run } }) => (run === undefined ? undefined : { run }),
     answers: [{ description: 'What was found', schema: auditReport }],
     handle: async ({ context, query }) => answerJson(await context.service.history.verify(query)),
   }),

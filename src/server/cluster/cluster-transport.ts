@@ -1,0 +1,288 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import {
+  type CallEvent,
+  type CallOptions,
+  type Clock,
+  callerGone,
+  messageOf,
+  ToolError,
+  type ToolResult,
+} from '../../core/index.ts'
+import { after, parseJson, sha256 } from '../../lib/index.ts'
+import type { Authenticator, Identity } from '../auth/authenticator.ts'
+import { HttpRefusal } from '../http/answers.ts'
+import type { Log } from '../service-log.ts'
+import type { SharedEventHub } from '../services/event-hub.ts'
+import type { ClusterLink, Membership, Place } from './cluster-link.ts'
+import { ClusterKey, forwardedHeaders } from './envelope.ts'
+import { EventRelay, readEvents } from './event-relay.ts'
+import { type ForwardedAnswer, type ForwardedRequest, Forwarder } from './forwarder.ts'
+import { InternalServer, type InternalServerOptions, MOVED_HEADER } from './internal-server.ts'
+import { type RelayedSocket, relaySocket } from './relay-socket.ts'
+
+/** Options of `ClusterTransport`. */
+export interface ClusterTransportOptions {
+  readonly member: Membership
+  /** The secret that the store keeps for all processes. */
+  readonly secret: Uint8Array
+  readonly authenticator: Pick<Authenticator, 'identify'>
+  readonly events: SharedEventHub
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const MAX_PLACES = 10_000
+/** A place that has become wrong is noticed by the process that is there. */
+const PLACE_MS = 5_000
+const TAGGED = /^([0-9a-f]{16})\./
+const REFRESH_MS = 1_000
+const HOP_HEADERS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', MOVED_HEADER])
+
+const movedSchema = z.object({
+  place: z.object({ process: z.string(), address: z.string().optional(), epoch: z.number() }).optional(),
+})
+
+/** How the requests of this process reach the process that has to answer them, and the other way round. */
+export class ClusterTransport implements ClusterLink {
+  readonly #options: ClusterTransportOptions
+  readonly #key: ClusterKey
+  readonly #tag: string
+  readonly #forwarder: Forwarder
+  readonly #relay: EventRelay
+  /** Where runs were a moment ago. */
+  readonly #places = new LRUCache<string, { readonly place: Place; readonly at: number }>({ max: MAX_PLACES })
+  #server: InternalServer | undefined
+  #refreshedAt = 0
+
+  constructor(options: ClusterTransportOptions) {
+    const { member, clock, log, events } = options
+    this.#options = options
+    this.#key = new ClusterKey(options.secret)
+    this.#tag = tagOf(member.id)
+    this.#forwarder = new Forwarder({ member, key: this.#key, clock, log })
+    this.#relay = new EventRelay({ member, forwarder: this.#forwarder, events, clock })
+  }
+
+  /** Listens for other processes, and tells them where. */
+  async listen(
+    { host, port, address }: { readonly host: string; readonly port: number; readonly address?: string },
+    parts: Pick<InternalServerOptions, 'app' | 'ws' | 'maxBodyBytes'>,
+  ): Promise<string> {
+    const { member, clock, log, authenticator, events } = this.#options
+    this.#server = new InternalServer({ ...parts, member, key: this.#key, clock, log, authenticator, events })
+    const url = await this.#server.listen(host, port)
+    member.describe({ address: address ?? url })
+    await member.beat()
+    return address ?? url
+  }
+
+  async close(grace: { readonly graceMs: number }): Promise<void> {
+    this.#relay.close()
+    await this.#server?.close(grace)
+    await this.#forwarder.close()
+  }
+
+  ownId(id: string): string {
+    return `${this.#tag}.${id}`
+  }
+
+  placeOf(run: string) {
+    const { member, clock } = this.#options
+    if (member.leaseOf(run)) return undefined
+    const known = this.#places.get(run)
+    if (known && Math.abs(clock.now() - known.at) < PLACE_MS) return known.place
+    return after(member.placeOf(run), (place) => {
+      if (place) this.#places.set(run, { place, at: clock.now() })
+      else this.#places.delete(run)
+      return place
+    })
+  }
+
+  async placeOfId(id: string): Promise<Place | undefined> {
+    const tag = TAGGED.exec(id)?.[1]
+    if (tag === undefined || tag === this.#tag) return undefined
+    const { member, clock } = this.#options
+    const known = this.#find(tag)
+    if (known || Math.abs(clock.now() - this.#refreshedAt) < REFRESH_MS) return known
+    // It may have started after the last heartbeat.
+    this.#refreshedAt = clock.now()
+    await member.beat()
+    return this.#find(tag)
+  }
+
+  async answer(
+    place: Place,
+    { request, response, identity, run, body }: Parameters<ClusterLink['answer']>[1],
+  ): Promise<boolean> {
+    const gone = new AbortController()
+    const onClose = () => gone.abort(callerGone('The client closed the connection.'))
+    response.once('close', onClose)
+    try {
+      const answer = await this.#send(place, {
+        method: request.method!,
+        path: request.url!,
+        headers: forwardedHeaders(request.headers),
+        body,
+        run,
+        identity,
+        signal: gone.signal,
+      })
+      if (!answer) return false
+      await this.#pipe(answer, request, response)
+      return true
+    } catch (error) {
+      // Nobody is there to read it.
+      if (gone.signal.aborted) return true
+      throw error
+    } finally {
+      response.off('close', onClose)
+    }
+  }
+
+  async call(identity: Identity, tool: string, input: unknown, options: CallOptions): Promise<ToolResult> {
+    const place = options.run === undefined ? undefined : await this.placeOf(options.run)
+    const result = place && (await this.#callAt(place, identity, tool, input, options))
+    return result ?? this.callHere(identity, tool, input, options)
+  }
+
+  async callHere(identity: Identity, tool: string, input: unknown, options: CallOptions): Promise<ToolResult> {
+    const { run, onEvent } = options
+    const isElsewhere = (result: ToolResult) => !result.ok && isMoved(result.error.code)
+    const held =
+      onEvent &&
+      ((event: CallEvent) => {
+        if (event.type !== 'call-ended' || !isElsewhere(event.result)) onEvent(event)
+      })
+    const result = await identity.caller.hub.callDynamic(tool, input, { ...options, ...(held && { onEvent: held }) })
+    if (!isElsewhere(result)) return result
+    // Another process has opened the run in the meantime; nothing was executed here.
+    if (run !== undefined) this.#places.delete(run)
+    const place = run === undefined ? undefined : await this.placeOf(run)
+    return (place && (await this.#callAt(place, identity, tool, input, options))) ?? result
+  }
+
+  async relay(place: Place, socket: RelayedSocket): Promise<void> {
+    const { address } = place
+    if (address === undefined) throw new Error(`Process ${place.process} has no address.`)
+    const request = {
+      method: 'GET',
+      path: '/v1/ws',
+      headers: {},
+      identity: socket.identity,
+    }
+    const { headers, nonce } = await this.#forwarder.seal(place, request)
+    const isSigned = (answer: IncomingMessage) =>
+      this.#key.isResponse(nonce, 101, { 'x-tool-hub-signature': answer.headers['x-tool-hub-signature'] })
+    await relaySocket(socket, { url: `${address.replace(/^http/, 'ws')}/v1/ws`, headers, isSigned })
+  }
+
+  #find(tag: string): Place | undefined {
+    const found = this.#options.member.processes().find(({ id, isAlive }) => isAlive && tagOf(id) === tag)
+    return found && { process: found.id, ...(found.address !== undefined && { address: found.address }) }
+  }
+
+  /** Sends a request, once more if the run has moved; `undefined` if it is to be answered here. */
+  async #send(place: Place, request: ForwardedRequest): Promise<ForwardedAnswer | undefined> {
+    const { run = '' } = request
+    const forget = () => void this.#places.delete(run)
+    const first = await this.#forwarder.send(place, request).catch((error) => {
+      forget()
+      throw error
+    })
+    const moved = movedTo(first)
+    if (!moved) return first
+    forget()
+    if (!moved.place || moved.place.process === this.#options.member.id) return undefined
+    const second = await this.#forwarder.send(moved.place, request)
+    if (!movedTo(second)) return second
+    throw new HttpRefusal(503, 'UPSTREAM_ERROR', `Run ${request.run} moves from process to process.`, {
+      hint: 'Nothing was executed. Try again in a few seconds.',
+      headers: { 'retry-after': '2' },
+    })
+  }
+
+  async #pipe({ status, headers, body }: ForwardedAnswer, { method }: IncomingMessage, response: ServerResponse) {
+    const shown = Object.entries(headers).filter(([name]) => !HOP_HEADERS.has(name))
+    response.writeHead(status, Object.fromEntries(shown) as Record<string, string>)
+    if (Buffer.isBuffer(body)) {
+      response.end(method === 'HEAD' ? undefined : body)
+      return
+    }
+    response.flushHeaders()
+    try {
+      await pipeline(body, response, { end: false })
+      response.end()
+    } catch (error) {
+      const isEvents = String(headers['content-type']).startsWith('text/event-stream')
+      if (isEvents && !response.destroyed) return void response.end(lostEvent(error))
+      response.destroy()
+    }
+  }
+
+  async #callAt(
+    place: Place,
+    identity: Identity,
+    tool: string,
+    input: unknown,
+    { signal, onEvent, ...options }: CallOptions,
+  ): Promise<ToolResult | undefined> {
+    const accept = onEvent ? 'text/event-stream' : 'application/json'
+    const answer = await this.#send(place, {
+      method: 'POST',
+      path: `/v1/tools/${encodeURIComponent(tool)}/call`,
+      headers: { host: 'localhost', accept, 'content-type': 'application/json' },
+      body: Buffer.from(JSON.stringify({ input, ...options })),
+      run: options.run,
+      identity,
+      signal,
+    })
+    if (!answer) return undefined
+    const { status, body } = answer
+    if (Buffer.isBuffer(body) || status !== 200 || !onEvent) return readResult(status, await textOf(body))
+    for await (const { data } of readEvents(body)) {
+      const event = parseJson(data) as CallEvent
+      onEvent(event)
+      if (event?.type === 'call-ended') return event.result
+    }
+    throw new ToolError('UPSTREAM_ERROR', `Process ${place.process} was lost before the call had ended.`)
+  }
+}
+
+function tagOf(process: string): string {
+  return sha256(process).slice(0, 16)
+}
+
+function isMoved(code: string): boolean {
+  return code === 'RUN_ELSEWHERE'
+}
+
+function movedTo({ status, headers, body }: ForwardedAnswer): z.output<typeof movedSchema> | undefined {
+  if (status !== 409 || headers[MOVED_HEADER] === undefined || !Buffer.isBuffer(body)) return undefined
+  return movedSchema.parse(parseJson(body.toString()))
+}
+
+/** The last event of a stream whose process was lost: a client must not take the end of the stream for that of its call. */
+function lostEvent(error: unknown): string {
+  const lost = new ToolError('UPSTREAM_ERROR', `The process that answers was lost: ${messageOf(error)}.`, {
+    hint: 'Whether the call had an effect is not known: send it again with the same idempotency key, or look at its run.',
+  })
+  const { code, message, retryable, fix } = lost
+  return `event: error\ndata: ${JSON.stringify({ type: 'error', error: { code, message, retryable, fix } })}\n\n`
+}
+
+function readResult(status: number, text: string): ToolResult {
+  const said = parseJson(text) as { error?: { code: never; message: string; fix?: { hint?: string } } } | undefined
+  if (status === 200 && said) return said as ToolResult
+  const { code = 'UPSTREAM_ERROR', message = `Another process answers ${status}.`, fix } = said?.error ?? {}
+  throw new ToolError(code, message, { ...(fix?.hint !== undefined && { hint: fix.hint }) })
+}
+
+async function textOf(body: ForwardedAnswer['body']): Promise<string> {
+  if (Buffer.isBuffer(body)) return body.toString()
+  let text = ''
+  for await (const chunk of body.setEncoding('utf8') as AsyncIterable<string>) text += chunk
+  return text
+}

@@ -1,0 +1,249 @@
+import type { Readable } from 'node:stream'
+import { type Dispatcher, Pool } from 'undici'
+import { type Clock, messageOf } from '../../core/index.ts'
+import { sha256 } from '../../lib/index.ts'
+import type { Identity } from '../auth/authenticator.ts'
+import { HttpRefusal } from '../http/answers.ts'
+import type { Log } from '../service-log.ts'
+import type { Membership, Place } from './cluster-link.ts'
+import {
+  BODY_HEADER,
+  type ClusterKey,
+  EMPTY_BODY,
+  type HeaderValues,
+  hashHeaders,
+  newNonce,
+  SIGNATURE_HEADER,
+} from './envelope.ts'
+
+/** A request for another process. */
+export interface ForwardedRequest {
+  readonly method: string
+  /** Path with query. */
+  readonly path: string
+  /** Only those that are forwarded, see `forwardedHeaders`. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+  readonly run?: string
+  /** Who the request comes from; absent for requests of the process itself. */
+  readonly identity?: Identity
+  readonly signal?: AbortSignal
+}
+
+/** The answer of another process, whose signature was checked. */
+export interface ForwardedAnswer {
+  readonly status: number
+  readonly headers: HeaderValues
+  /** All of it, or a stream if its end was not known when it began. */
+  readonly body: Buffer | Readable
+}
+
+export interface ForwarderOptions {
+  readonly member: Membership
+  readonly key: ClusterKey
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Concurrent requests to one process; calls that wait for a person and streams count as long as they last. */
+const MAX_CONNECTIONS = 1_024
+const MAX_QUEUED = 1_024
+const CONNECT_MS = 3_000
+const KEEP_ALIVE_MS = 30_000
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024
+const WATCH_MS = 2_000
+
+interface Peers {
+  readonly address: string
+  readonly pool: Pool
+  /** Requests without an end. */
+  readonly open: Set<AbortController>
+}
+
+/** Sends requests to other processes, over connections that stay open, and believes only answers that they have signed. */
+export class Forwarder {
+  readonly #options: ForwarderOptions
+  readonly #peers = new Map<string, Peers>()
+  #cancelWatch: (() => void) | undefined
+
+  constructor(options: ForwarderOptions) {
+    this.#options = options
+  }
+
+  /** Sends a request. Throws a retryable refusal if the process cannot be reached, or has died before its answer. */
+  async send(place: Place, request: ForwardedRequest): Promise<ForwardedAnswer> {
+    const peer = this.#peerOf(place)
+    const gone = new AbortController()
+    const abort = () => gone.abort(request.signal?.reason)
+    if (request.signal?.aborted) abort()
+    request.signal?.addEventListener('abort', abort, { once: true })
+    peer.open.add(gone)
+    const end = () => {
+      peer.open.delete(gone)
+      request.signal?.removeEventListener('abort', abort)
+    }
+    try {
+      const answer = await this.#send(peer, place, request, gone.signal)
+      if (Buffer.isBuffer(answer.body)) end()
+      else answer.body.once('close', end)
+      return answer
+    } catch (error) {
+      end()
+      throw request.signal?.aborted ? request.signal.reason : this.#failure(error, place, request)
+    }
+  }
+
+  /** The headers of a signed request, also for an upgrade. */
+  async seal(place: Place, request: ForwardedRequest): Promise<{ headers: Record<string, string>; nonce: string }> {
+    const { member, key, clock } = this.#options
+    const { identity, body, run } = request
+    const headers = { host: new URL(place.address!).host, ...request.headers }
+    const nonce = newNonce()
+    const credential = await identity?.credential()
+    if (identity && !credential) throw new HttpRefusal(401, 'UNAUTHENTICATED', 'The token is no longer valid.')
+    const sealed = key.sealRequest({
+      from: member.id,
+      to: place.process,
+      ...(run !== undefined && { run }),
+      ...(place.epoch !== undefined && { epoch: place.epoch }),
+      method: request.method,
+      path: request.path,
+      headers: hashHeaders(headers),
+      body: body === undefined ? EMPTY_BODY : sha256(body),
+      time: clock.now(),
+      nonce,
+      ...(identity && {
+        caller: { name: identity.caller.name, scopes: [...identity.caller.scopes], credential: credential! },
+      }),
+    })
+    return { headers: { ...headers, ...sealed }, nonce }
+  }
+
+  async close(): Promise<void> {
+    this.#cancelWatch?.()
+    const peers = [...this.#peers.values()]
+    this.#peers.clear()
+    await Promise.all(peers.map(({ pool }) => pool.destroy()))
+  }
+
+  async #send({ pool }: Peers, place: Place, request: ForwardedRequest, signal: AbortSignal): Promise<ForwardedAnswer> {
+    const { headers, nonce } = await this.seal(place, request)
+    const { method, path, body } = request
+    const answer = await pool.request({
+      method: method as Dispatcher.HttpMethod,
+      path,
+      headers,
+      body: body?.length ? body : null,
+      signal,
+    })
+    const { statusCode: status } = answer
+    if (!this.#options.key.isResponse(nonce, status, answer.headers)) {
+      answer.body.on('error', () => {}).destroy()
+      throw this.#forged(place, status)
+    }
+    const said = answer.headers[BODY_HEADER]
+    const own = { status, headers: withoutOurs(answer.headers) }
+    if (said === 'stream') return { ...own, body: answer.body }
+    const whole = await readAll(answer.body)
+    if (sha256(whole) !== said) throw this.#forged(place, status)
+    return { ...own, body: whole }
+  }
+
+  #peerOf({ process, address }: Place): Peers {
+    if (address === undefined) throw unreachable(process, 'it has no address for other processes')
+    const known = this.#peers.get(process)
+    if (known?.address === address) {
+      if (known.pool.stats.queued < MAX_QUEUED) return known
+      throw new HttpRefusal(503, 'RATE_LIMITED', `${MAX_CONNECTIONS} requests to process ${process} are under way.`, {
+        hint: 'Try again in a moment.',
+        headers: { 'retry-after': '2' },
+      })
+    }
+    void known?.pool.destroy()
+    const pool = new Pool(address, {
+      connections: MAX_CONNECTIONS,
+      pipelining: 1,
+      connect: { timeout: CONNECT_MS },
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      // Calls may wait for a person; whether the process is alive is watched instead.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+    const peer = { address, pool, open: new Set<AbortController>() }
+    this.#peers.set(process, peer)
+    this.#cancelWatch ??= this.#watchLater()
+    return peer
+  }
+
+  #watchLater(): () => void {
+    return this.#options.clock.after(WATCH_MS, () => this.#watch(), { background: true })
+  }
+
+  /** Ends requests to processes that have died without closing their connections, such as those of a lost machine. */
+  #watch(): void {
+    const alive = new Set(this.#options.member.processes().flatMap(({ id, isAlive }) => (isAlive ? [id] : [])))
+    for (const [process, { pool, open }] of this.#peers) {
+      if (alive.has(process)) continue
+      this.#peers.delete(process)
+      for (const gone of open) gone.abort(new Error('it has missed its heartbeats'))
+      void pool.destroy()
+    }
+    this.#cancelWatch = this.#peers.size > 0 ? this.#watchLater() : undefined
+  }
+
+  #forged({ process }: Place, status: number): HttpRefusal {
+    this.#options.log('warn', 'cluster-refused', `An answer in the name of process ${process} was not believed.`, {
+      process,
+      status,
+    })
+    return unreachable(process, 'what answers at its address does not have the key of the cluster')
+  }
+
+  #failure(error: unknown, { process }: Place, { run }: ForwardedRequest): unknown {
+    if (error instanceof HttpRefusal) return error
+    const why = messageOf(error)
+    if (isUnsent(error)) return unreachable(process, why)
+    const what = run === undefined ? 'this request' : `run ${run}`
+    return new HttpRefusal(502, 'UPSTREAM_ERROR', `Process ${process}, which answers for ${what}, was lost: ${why}.`, {
+      hint: 'Whether a call had an effect is not known: send it again with the same idempotency key, or look at its run.',
+      headers: { 'retry-after': '2' },
+    })
+  }
+}
+
+/** The refusal of a request that another process would have to answer; nothing was executed. */
+export function unreachable(process: string, why: string): HttpRefusal {
+  return new HttpRefusal(503, 'UPSTREAM_ERROR', `Process ${process} cannot be reached: ${why}.`, {
+    hint: 'Nothing was executed. Try again in a few seconds; a process that stays away loses its runs to others.',
+    headers: { 'retry-after': '2' },
+  })
+}
+
+const UNSENT: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+/** Whether no byte of the request can have arrived. */
+export function isUnsent(error: unknown): boolean {
+  return UNSENT.has((error as { code?: unknown } | undefined)?.code)
+}
+
+function withoutOurs({ [BODY_HEADER]: _, [SIGNATURE_HEADER]: __, ...headers }: HeaderValues): HeaderValues {
+  return headers
+}
+
+async function readAll(body: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`its answer has more than ${MAX_ANSWER_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes)
+}

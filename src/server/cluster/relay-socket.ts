@@ -1,0 +1,76 @@
+import type { IncomingMessage } from 'node:http'
+import { WebSocket } from 'ws'
+import type { Identity } from '../auth/authenticator.ts'
+
+/** A WebSocket of a client whose session is at another process. */
+export interface RelayedSocket {
+  /** Paused, so that nothing arrives before it is connected. */
+  readonly client: WebSocket
+  readonly identity: Identity
+  /** The hello of the client. */
+  readonly first: readonly string[]
+  /** Messages that arrive while the connection is made. */
+  readonly early: readonly string[]
+  readonly maxBytes: number
+}
+
+const HANDSHAKE_MS = 3_000
+/** Bytes that one side may be behind before the other one is not read. */
+const MAX_BUFFERED = 1024 * 1024
+/** The process of the session has ended; the client connects again. */
+const RESTARTED = 1012
+
+/** Connects to the process that has the session, and passes messages on in both directions until one side closes. */
+export async function relaySocket(
+  { client, first, early, maxBytes }: RelayedSocket,
+  there: {
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly isSigned: (answer: IncomingMessage) => boolean
+  },
+): Promise<void> {
+  const peer = new WebSocket(there.url, ['tool-hub.v1'], {
+    headers: there.headers,
+    handshakeTimeout: HANDSHAKE_MS,
+    maxPayload: maxBytes,
+    perMessageDeflate: false,
+    followRedirects: false,
+  })
+  await new Promise<void>((resolve, reject) => {
+    peer.once('upgrade', (answer) => {
+      if (!there.isSigned(answer))
+        peer.emit('error', new Error('What answers there does not have the key of the cluster.'))
+    })
+    peer.once('error', (error) => {
+      peer.on('error', () => {})
+      peer.terminate()
+      reject(error)
+    })
+    peer.once('open', resolve)
+  })
+  peer.on('error', () => {})
+  for (const text of [...first, ...early]) peer.send(text)
+  pass(client, peer)
+  pass(peer, client)
+  client.once('close', (code, reason) => closeWith(peer, code, reason))
+  peer.once('close', (code, reason) => closeWith(client, code === 1006 ? RESTARTED : code, reason))
+  if (client.readyState !== WebSocket.OPEN) peer.terminate()
+}
+
+/** Passes messages on as fast as the other side reads. */
+function pass(from: WebSocket, to: WebSocket): void {
+  from.on('message', (data, isBinary) => {
+    if (to.readyState !== WebSocket.OPEN) return
+    to.send(data, { binary: isBinary }, () => {
+      if (from.isPaused && to.bufferedAmount <= MAX_BUFFERED) from.resume()
+    })
+    if (to.bufferedAmount > MAX_BUFFERED) from.pause()
+  })
+}
+
+/** Codes that say that there was none cannot be sent: the connection is dropped as the other one was. */
+function closeWith(socket: WebSocket, code: number, reason: Buffer): void {
+  if (code === 1005) socket.close()
+  else if (code === 1006 || code === 1015) socket.terminate()
+  else socket.close(code, reason)
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import type { HubOptions } from '../../src/core/options.ts'
+import type { Store } from '../../src/core/store.ts'
+import type { Scope } from '../../src/protocol/shapes.ts'
+import { type RunningService, type StartServiceOptions, startService } from '../../src/server/index.ts'
+import type { LogEntry } from '../../src/server/service-log.ts'
+import { openStore } from '../../src/store/index.ts'
+import { temporaryFolder } from './temporary-folder.ts'
+
+/** A service that shares its store with others. */
+export interface ClusterService extends RunningService {
+  readonly log: LogEntry[]
+  readonly store: Store
+  /** Where other processes reach it. */
+  readonly address: string
+  /** Requests with a token, at this process. */
+  fetch(path: string, init?: RequestInit & { readonly token?: string; readonly json?: unknown }): Promise<Response>
+}
+
+/** Services on one store, each with folders of its own, as if they were on different machines. */
+export async function serveCluster(
+  count: number,
+  hubOptions: HubOptions = {},
+  options: StartServiceOptions = {},
+): Promise<ServedCluster> {
+  const folder = temporaryFolder()
+  const services: ClusterService[] = []
+  for (let index = 0; index < count; index++) services.push(await serveMember(folder, `m${index}`, hubOptions, options))
+  return {
+    services,
+    folder,
+    close: async () => void (await Promise.all(services.map((service) => service.close()))),
+    async newToken(name, scopes) {
+      const response = await services[0]!.fetch('/v1/tokens', { json: { name, scopes } })
+      const { token, secret } = (await response.json()) as { token: { id: string }; secret: string }
+      return { id: token.id, secret }
+    },
+  }
+}
+
+/** Services that share a store. */
+export interface ServedCluster {
+  readonly services: ClusterService[]
+  /** The folder of all of them, for `serveMember`. */
+  readonly folder: string
+  newToken(name: string, scopes: readonly Scope[]): Promise<Token>
+  close(): Promise<void>
+}
+
+/** A token and its secret. */
+export interface Token {
+  readonly id: string
+  readonly secret: string
+}
+
+/** One more service on the store in a folder. */
+export async function serveMember(
+  folder: string,
+  name: string,
+  hubOptions: HubOptions = {},
+  options: StartServiceOptions = {},
+): Promise<ClusterService> {
+  const own = openStore(join(folder, 'shared'))
+  const log: LogEntry[] = []
+  const service = await startService(
+    {
+      runs: join(folder, name, 'runs'),
+      data: join(folder, name, 'data'),
+      ...hubOptions,
+      store: { ...own, isShared: true },
+    },
+    { port: 0, shutdownMs: 1_000, onLog: (entry) => log.push(entry), ...options },
+  )
+  return {
+    ...service,
+    async close() {
+      await service.close()
+      await own.close()
+    },
+    log,
+    store: own,
+    address: service.hub.cluster!.addressOf(service.hub.cluster!.id)!,
+    fetch: (path, { token = service.token, json, headers, ...init } = {}) =>
+      fetch(new URL(path, service.url), {
+        ...(json !== undefined && { method: 'POST', body: JSON.stringify(json) }),
+        ...init,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(json !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+      }),
+  }
+}
