@@ -48,6 +48,13 @@ export function renewTogether({
   const { clock } = host
   const signIns = openSignIns(host, server, url)
   const slot = `mcp-sign-in/${server}`
+  const release = async (owner: string) => {
+    try {
+      await slots.release(slot, owner)
+    } catch {
+      // The lease expires by itself, and the tokens are stored.
+    }
+  }
   return async (renewal) => {
     const owner = randomUUID()
     const startedAt = clock.now()
@@ -59,7 +66,7 @@ export function renewTogether({
         if (!isCurrent(known, renewal)) return answerOf(known)
         if (isOurs) return await renew(renewal, { server, signIns, clock })
       } finally {
-        if (isOurs) await slots.release(slot, owner)
+        if (isOurs) await release(owner)
       }
       if (now - startedAt > LEASE_MS + ASK_MS) throw busy(server)
       await wait(clock, POLL_MS)
@@ -125,8 +132,9 @@ async function storeInTime(store: () => unknown, clock: Clock): Promise<void> {
       await store()
       return
     } catch (error) {
-      const mayPass = ToolError.is(error) && error.retryable
-      if (!mayPass || clock.now() - startedAt > STORE_MS) throw error
+      // Also after a commit whose outcome is unknown: what is stored already is not stored again.
+      const isAway = ToolError.is(error) && (error.retryable || error.code === 'RECORDS_UNAVAILABLE')
+      if (!isAway || clock.now() - startedAt > STORE_MS) throw error
       await wait(clock, PAUSE_MS)
     }
   }
