@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Awaitable, SharedStore, SourceHost } from '../../core/index.ts'
-import { JsonState, SharedState, type State } from '../../store/index.ts'
+import { DocumentState, JsonState, type State } from '../../store/index.ts'
 import type { ServerToolDefinition } from './definitions.ts'
 import { type Drift, describeDrift, PART_NAMES, type PinnedParts, partsOf, pinnedDefinition } from './drift.ts'
 
@@ -128,7 +128,7 @@ function openFile(data: string): State<File> {
 class SharedPins implements PinStore {
   readonly #data: string
   readonly #store: SharedStore
-  readonly #states = new Map<string, SharedState<File>>()
+  readonly #states = new Map<string, DocumentState<File>>()
 
   constructor(data: string, store: SharedStore) {
     this.#data = data
@@ -157,8 +157,8 @@ class SharedPins implements PinStore {
     return state.use((each) => work(new Pins(each)))
   }
 
-  #open(server: string): SharedState<File> {
-    return new SharedState<File>({
+  #open(server: string): DocumentState<File> {
+    return new DocumentState<File>({
       documents: this.#store.documents,
       name: `mcp-pins/${server}`,
       schema: FileSchema,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { OAuthDiscoveryState, StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { type Awaitable, type SharedStore, type SourceHost, ToolError } from '../../../core/index.ts'
-import { SealedFile, SharedState, type State, sealForMachines } from '../../../store/index.ts'
+import { DocumentState, SealedFile, type State, sealForMachines } from '../../../store/index.ts'
 
 /** What is stored about one server at one URL. */
 export interface SignInEntry {
@@ -127,13 +127,13 @@ function openFile(data: string): SealedFile<File> {
 }
 
 /** One document for each server, so that a renewal does not wait for those of other servers. */
-function openShared({ documents }: SharedStore, server: string): SharedState<File> {
+function openShared({ documents }: SharedStore, server: string): DocumentState<File> {
   const name = `mcp-sign-ins/${server}`
   const hint =
     `Set TOOL_HUB_KEY to the key that the other machines have; if it is lost: tool-hub mcp logout ${server} --force, ` +
     'then sign in again.'
   const seal = sealForMachines({ what: WHAT, name, hint })
-  return new SharedState<File>({ documents, name, schema: fileSchema, empty: NO_SIGN_INS, what: WHAT, hint, seal })
+  return new DocumentState<File>({ documents, name, schema: fileSchema, empty: NO_SIGN_INS, what: WHAT, hint, seal })
 }
 
 /** The form of a URL that tokens are bound to. */

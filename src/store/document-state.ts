@@ -4,7 +4,7 @@ import { type DocumentStore, messageOf, ToolError } from '../core/index.ts'
 import type { State } from './json-state.ts'
 
 /** Options of a small state that processes on several machines share. */
-export interface SharedStateOptions<T> {
+export interface DocumentStateOptions<T> {
   readonly documents: DocumentStore
   /** Name of its document in the store. */
   readonly name: string
@@ -26,11 +26,11 @@ const MAX_ATTEMPTS = 30
 const MAX_PAUSE_MS = 100
 
 /** A small state in a document of a store that processes on several machines share: `JsonState` is the same in a file. */
-export class SharedState<T> {
-  readonly #options: SharedStateOptions<T>
+export class DocumentState<T> {
+  readonly #options: DocumentStateOptions<T>
   #known: { readonly revision: number; readonly value: T } | undefined
 
-  constructor(options: SharedStateOptions<T>) {
+  constructor(options: DocumentStateOptions<T>) {
     this.#options = options
   }
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { z } from 'zod'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import type { DocumentStore, Store } from '../core/index.ts'
+import { DocumentState } from './document-state.ts'
 import { sealForMachines } from './sealed-file.ts'
-import { SharedState } from './shared-state.ts'
 import { openStore } from './sqlite.ts'
 
 const schema = z.strictObject({ items: z.array(z.string()) })
@@ -14,7 +14,7 @@ const OTHER_KEY = 'fedcba9876543210'.repeat(4)
 let folder = ''
 beforeEach(() => {
   vi.stubEnv('TOOL_HUB_KEY', '')
-  folder = temporaryFolder('shared-state')
+  folder = temporaryFolder('document-state')
 })
 afterEach(() => void vi.unstubAllEnvs())
 
@@ -26,14 +26,14 @@ function connect(): Store {
 }
 
 const open = (documents: DocumentStore, first?: () => typeof EMPTY) =>
-  new SharedState({ documents, name: 'list', schema, empty: EMPTY, first, what: 'The items', hint: 'Ask somebody.' })
+  new DocumentState({ documents, name: 'list', schema, empty: EMPTY, first, what: 'The items', hint: 'Ask somebody.' })
 const sealed = (documents: DocumentStore, name = 'list') => {
   const seal = sealForMachines({ what: 'The items', name, hint: 'Use the key of the others.' })
-  return new SharedState({ documents, name, schema, empty: EMPTY, what: 'The items', hint: 'Ask somebody.', seal })
+  return new DocumentState({ documents, name, schema, empty: EMPTY, what: 'The items', hint: 'Ask somebody.', seal })
 }
-const add = (state: SharedState<typeof EMPTY>, item: string) =>
+const add = (state: DocumentState<typeof EMPTY>, item: string) =>
   state.use((each) => each.update(({ items }) => ({ items: [...items, item] })))
-const items = (state: SharedState<typeof EMPTY>) => state.use((each) => each.read().items)
+const items = (state: DocumentState<typeof EMPTY>) => state.use((each) => each.read().items)
 
 describe('a shared state', () => {
   it('is what any process has stored last', async () => {
