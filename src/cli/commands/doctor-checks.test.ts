@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
 import type { HubOptions } from '../../core/options.ts'
 import { examineServers, examineSources } from './doctor-checks.ts'
@@ -29,6 +29,20 @@ it('says what the config of a server refers to and is not set, and which did not
     detail: 'f changed or added 2 tools since it was first seen',
     fix: expect.stringContaining('tool-hub mcp pin f'),
   })
+})
+
+it('says that nobody can sign in to a server when machines share the store and have no key', () => {
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const examined = (mcpServers: HubOptions['mcpServers'], isShared = true) =>
+    examineServers({ mcpServers }, [], { isShared }).filter(({ detail }) => detail.includes('TOOL_HUB_KEY'))
+  const url = 'https://x.example'
+  vi.stubEnv('TOOL_HUB_KEY', '')
+  expect(examined({ a: { url } })).toMatchObject([{ state: 'weak', fix: expect.stringContaining('on all machines') }])
+  expect(examined({ a: { url } }, false)).toEqual([])
+  const others = { a: { command: 'x' }, b: { url, oauth: false as const }, c: { url, disabled: true } }
+  expect(examined({ ...others, d: { url, headers: { authorization: 'Bearer x' } } })).toEqual([])
+  vi.stubEnv('TOOL_HUB_KEY', '0123456789abcdef'.repeat(4))
+  expect(examined({ a: { url } })).toEqual([])
 })
 
 it('says where other tools come from', () => {

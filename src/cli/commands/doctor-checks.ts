@@ -13,20 +13,33 @@ import { isPlainObject } from '../../lib/index.ts'
 import { sandboxUser } from '../../sandbox/exec/index.ts'
 import { probeSandbox } from '../../sandbox/exec/start/index.ts'
 import { matchHost, parseHosts } from '../../sandbox/network/index.ts'
-import { fillReferences, type McpServerStatus } from '../../sources/mcp/index.ts'
+import { fillReferences, type McpServerStatus, signsIn } from '../../sources/mcp/index.ts'
 import { openStoreOf, storePlace, storeVersion } from '../../store/index.ts'
 import { openProvider } from '../../tools/index.ts'
 import { countNoun } from '../output/layout.ts'
 
-/** The MCP servers: what the config of each refers to and is not set, and which did not answer. */
+/**
+ * The MCP servers: what the config of each refers to and is not set, which did not answer, and whether people can sign in
+ * to them.
+ */
 export function examineServers(
   { mcpServers = {}, secrets = {} }: HubOptions,
   status: readonly McpServerStatus[],
+  { isShared = false }: { readonly isShared?: boolean } = {},
 ): DoctorFinding[] {
-  return Object.entries(mcpServers).map(([name, server]) => {
+  const findings = Object.entries(mcpServers).map(([name, server]) => {
     const now = status.find((each) => each.name === name)
     return serverFinding(name, server, { now, missing: missingIn(name, server, secrets) })
   })
+  const mayNeedKey = Object.values(mcpServers).some((server) => 'url' in server && !server.disabled && signsIn(server))
+  return isShared && mayNeedKey && !process.env.TOOL_HUB_KEY ? [...findings, NO_KEY] : findings
+}
+
+const NO_KEY: DoctorFinding = {
+  state: 'weak',
+  what: 'mcp',
+  detail: 'TOOL_HUB_KEY is not set: nobody can sign in to MCP servers, because several machines share the store',
+  fix: 'If one of the servers needs a sign-in, set TOOL_HUB_KEY to the same key on all machines: openssl rand -base64 32.',
 }
 
 /** Where other tools come from, plugins and skills, and whether their code lies where tools write. */

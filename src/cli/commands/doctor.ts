@@ -150,7 +150,7 @@ async function policy({ options }: LoadedConfig): Promise<DoctorFinding[]> {
     const own = options.database ? { store: createMemoryStore() } : {}
     return await withHubOf({ ...watched, ...own }, async (hub) => {
       await allReady(hub)
-      return [...rules(hub.check()), ...examineServers(options, status())]
+      return [...rules(hub.check()), ...examineServers(options, status(), { isShared: hub.cluster !== undefined })]
     })
   } catch (error) {
     return [{ ...configBroken(error), what: 'policy' }]
