@@ -67,7 +67,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
   const store = options.store ?? createMemoryStore()
   const durability = durabilityOf(options, store)
   const underWay: HubRuntime['underWay'] = new Set()
-  const sharedStore = store.isShared ? store : undefined
+  const sharedStore = store.isShared ? { documents: store.documents, slots: store.slots } : undefined
   const cluster: ClusterMember | undefined = store.isShared
     ? new ClusterMember({ store, clock, running: () => underWay.size })
     : undefined
