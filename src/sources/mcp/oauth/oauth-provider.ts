@@ -53,6 +53,8 @@ class Provider implements OAuthClientProvider {
   /** The refresh token in use. */
   #renewing: string | undefined
   #isRegistered = false
+  /** Of a shared sign-in: the refresh token whose renewal was rejected because of the client that this machine names. */
+  #refusedWith: string | undefined
   readonly #hidden = new Set<string>()
 
   constructor(options: OAuthOptions) {
@@ -142,13 +144,21 @@ class Provider implements OAuthClientProvider {
     return this.#signIns.use((store) => {
       const { discovery, tokens } = this.#read(store)
       if (!this.#options.signIn && !tokens) throw this.#wanted()
+      if (this.#refusedWith !== undefined && tokens?.refresh_token === this.#refusedWith) throw this.#clientRefused()
       return discovery
     })
   }
 
   invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): Awaitable<void> {
     if (scope === 'verifier' || scope === 'all') this.#verifier = undefined
+    const isShared = this.#signIns.isShared && !this.#options.signIn
+    // The client may be wrong on this machine alone, which must not sign out the others.
+    if (isShared && scope === 'client') {
+      this.#refusedWith = this.#renewing
+      return undefined
+    }
     return this.#change((entry) => {
+      if (scope === 'tokens' && this.#refusedWith !== undefined && this.#refusedWith === this.#renewing) return entry
       // Another process has renewed the tokens meanwhile: the rejected ones are not the stored ones.
       if (scope === 'tokens' && entry.tokens?.refresh_token !== this.#renewing) return entry
       const forgotten = KEPT.filter((key) => (scope === 'all' || scope === key) && entry[key] !== undefined)
@@ -232,6 +242,13 @@ class Provider implements OAuthClientProvider {
     if (values.length === 0) return
     for (const value of values) this.#hidden.add(value)
     this.#options.host.hide(values)
+  }
+
+  #clientRefused(): ToolError {
+    const { server } = this.#options
+    return new ToolError('APPROVAL_UNAVAILABLE', `The authorization server rejects the client of ${server}.`, {
+      hint: `Compare oauth.clientId and oauth.clientSecret with those of the other machines; if they are right, run: tool-hub mcp login ${server}`,
+    })
   }
 
   #wanted(): ToolError {

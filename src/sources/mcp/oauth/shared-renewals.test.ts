@@ -213,6 +213,31 @@ describe('a sign-in in a shared store', () => {
     expect(await tokensAt(other)).toBeUndefined()
   })
 
+  it('is kept when the client is wrong on one machine alone', async () => {
+    const [one, other] = [machine('one'), machine('other')]
+    await signIn(one)
+    const stored = await tokensAt(one)
+    const wrong: WebFetch = (url, init) => {
+      if (isRenewal(init)) (init!.body as URLSearchParams).set('client_id', 'unknown')
+      return fetch(url, init)
+    }
+    const client = await connect(other, wrong)
+    server.expire()
+    const refused = expect.objectContaining({
+      code: 'APPROVAL_UNAVAILABLE',
+      message: 'The authorization server rejects the client of github.',
+      fix: { hint: expect.stringContaining('with those of the other machines') },
+    })
+    for (const _ of [1, 2]) await expect(client.listTools()).rejects.toThrow(refused)
+    // It is not asked again before somebody signs in.
+    const before = count('/token')
+    await expect(client.listTools()).rejects.toThrow(refused)
+    expect(count('/token')).toBe(before)
+    expect(await tokensAt(one)).toEqual(stored)
+    expect(await (await connect(one)).listTools()).toMatchObject({ tools: [] })
+    expect(await client.listTools()).toMatchObject({ tools: [] })
+  })
+
   it('is free again when the process that renews it has ended', async () => {
     const [one, other] = [machine('one'), machine('other')]
     await signIn(one)
