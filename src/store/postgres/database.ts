@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { ToolError } from '../../core/index.ts'
 import { type Connection, type ConnectOptions, createPool, parseConnection, toSession } from './connect.ts'
 import { PostgresDriver, type PostgresSession } from './driver.ts'
-import { isLost, type PostgresPlace, toPostgresError } from './errors.ts'
+import { type PostgresPlace, toPostgresError } from './errors.ts'
 import { Listener } from './listener.ts'
 import { examine, openSchema } from './schema.ts'
 
@@ -47,13 +47,12 @@ export class PostgresDatabase {
 
   /** Refuses a server that cannot hold a store any more: read-only, or with another time. */
   async check(): Promise<void> {
-    let session: PostgresSession | undefined
     try {
-      session = await this.#acquire()
-      await examine(session, this.#connection.place)
-      session.release()
+      await this.#open()
+      await this.#session(this.#options.statementTimeoutMs + GRACE_MS, (session) =>
+        examine(session, this.#connection.place),
+      )
     } catch (error) {
-      session?.release(isLost(error))
       throw this.explain(error)
     }
   }
