@@ -1,10 +1,16 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { BudgetLimits } from '../core/index.ts'
+import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { startPostgres, type TestPostgres } from '../../test/support/postgres.ts'
+import type { BudgetLimits, Store } from '../core/index.ts'
 import { perform } from '../core/sql/index.ts'
 import { type BlockBudgetOptions, BlockBudgets } from './block-budgets.ts'
+import { openPostgresStore } from './postgres.ts'
 import { sweepBlocks } from './sql/budget-blocks.ts'
 import { closeDatabase, openDatabase } from './sqlite/database.ts'
 import { SqliteDriver } from './sqlite/driver.ts'
@@ -261,4 +267,69 @@ describe('an account', () => {
       expect(stored('principal:2026-11-17:token:ci')).toEqual({ row: { calls: 1, cost: 0 }, blocks: [] })
     }, 10_000)
   })
+})
+
+describe('budgets in PostgreSQL', () => {
+  let server: TestPostgres
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server.close())
+
+  it('are never passed by processes that use them concurrently, and used up to the last call', async () => {
+    const stores: Store[] = [1, 2, 3].map(() => openPostgresStore(server.url, { schema: 'concurrent' }))
+    const accounts = [
+      { account: 'run:a', limits: { calls: 500 } },
+      { account: 'principal:x', limits: { cost: 500 } },
+    ]
+    const lanes = stores.flatMap((store) => Array.from({ length: 10 }, () => store))
+    const served = await Promise.all(
+      lanes.map(async (store) => {
+        let count = 0
+        while ((await store.budgets.reserve(accounts, 1)).ok) {
+          await store.budgets.settle(['run:a', 'principal:x'], { wallMs: 1, bytes: 2 })
+          count++
+        }
+        return count
+      }),
+    )
+    expect(served.reduce((sum, count) => sum + count)).toBe(500)
+    for (const store of stores) await store.close()
+    const after = openPostgresStore(server.url, { schema: 'concurrent' })
+    expect(await after.budgets.used('run:a')).toEqual({ calls: 500, wallMs: 500, bytes: 1000, cost: 500 })
+    await after.close()
+  }, 120_000)
+
+  it('are passed by at most one block when a process is killed', async () => {
+    const store = openPostgresStore(server.url, { schema: 'killed' })
+    await store.check()
+    const module = pathToFileURL(join(import.meta.dirname, 'postgres.ts')).href
+    const loader = pathToFileURL(join(import.meta.dirname, '../../test/support/load-typescript.mjs')).href
+    const source = `
+      import { writeSync } from 'node:fs'
+      import { openPostgresStore } from ${JSON.stringify(module)}
+      const store = openPostgresStore(${JSON.stringify(server.url)}, { schema: 'killed' })
+      for (;;) {
+        const { ok } = await store.budgets.reserve([{ account: 'run:a', limits: { calls: 1000 } }], 0)
+        writeSync(1, ok ? '.\\n' : 'refused\\n')
+        await new Promise(setImmediate)
+      }`
+    const child = spawn(process.execPath, ['--import', loader, '--input-type=module', '-e', source], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const ended = once(child, 'close')
+    let killed = 0
+    for await (const _ of createInterface({ input: child.stdout })) {
+      killed++
+      if (killed === 200) child.kill('SIGKILL')
+    }
+    await ended
+    // As if its lease had expired long ago.
+    await store.sweep(Date.now() + 60_000)
+    let rest = 0
+    while ((await store.budgets.reserve([{ account: 'run:a', limits: { calls: 1000 } }], 0)).ok) rest++
+    await store.close()
+    expect(killed + rest).toBeGreaterThanOrEqual(950)
+    expect(killed + rest).toBeLessThanOrEqual(1050)
+  }, 120_000)
 })
