@@ -19,6 +19,7 @@ describe('tool-hub doctor', () => {
       'plugins',
       'own code',
       'browser',
+      'store',
       'records',
       'disk',
     ])

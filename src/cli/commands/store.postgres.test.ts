@@ -58,6 +58,23 @@ describe('commands with a store in PostgreSQL', () => {
     expect(hasFile()).toBe(false)
   }, 120_000)
 
+  it('share it with a service, whose health names no password', async () => {
+    folder = folderWith()
+    const serving = folder.start(['serve', '--port', '0', '--json'])
+    await serving.says('"url"')
+    const { url } = JSON.parse(serving.said().stdout.split('\n')[0]!)
+    const token = (await folder.run(['tokens', 'add', 'ci', '--scopes', 'read,call'])).stdout.trim()
+    const headers = { authorization: `Bearer ${token}` }
+    expect((await fetch(`${url}/v1/tools`, { headers })).status).toBe(200)
+    const health = await fetch(`${url}/v1/health`, { headers })
+    expect(health.status).toBe(200)
+    expect(await health.text()).not.toContain('topsecret')
+    serving.child.kill('SIGTERM')
+    const { stdout, stderr } = await serving.ended
+    expect(stdout + stderr).not.toContain('topsecret')
+    expect(hasFile()).toBe(false)
+  }, 120_000)
+
   it('examine it with doctor', async () => {
     folder = folderWith()
     expect((await folder.run(['store', 'migrate'])).stdout).toMatch(/was taken from no tables to version \d+/)
