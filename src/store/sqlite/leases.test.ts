@@ -32,3 +32,20 @@ it('takes the run of a process whose heartbeats stopped, 10 s after the last one
   await one.close()
   await other.close()
 })
+
+it('keeps the result of a key only for the process that still has the run', async () => {
+  const store = openStore(temporaryFolder('leases'))
+  await store.processes.beat({ ...PROCESS, id: 'b' })
+  const { epoch } = await store.runStates.lease('r', { owner: 'a' })
+  const finish = async (key: string, held: { run: string; owner: string; epoch: number }) => {
+    await store.keys.claim(key, { argsHash: 'h', owner: 'o', now: 0 })
+    await store.keys.finish(key, { owner: 'o', result: '"done"', expiresAt: 9, held })
+    return store.keys.look(key)
+  }
+  const held = { run: 'r', owner: 'a', epoch }
+  expect(await finish('k1', held)).toMatchObject({ state: 'finished', result: '"done"', expiresAt: 9 })
+  await store.runStates.lease('r', { owner: 'b' })
+  expect(await finish('k2', held)).toEqual({ argsHash: 'h', state: 'finished', owner: 'o', expiresAt: 9 })
+  expect(await finish('k3', { ...held, owner: 'b', epoch: 2 })).toMatchObject({ result: '"done"' })
+  await store.close()
+})
