@@ -9,7 +9,8 @@ import {
   withNoticeLines,
 } from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
-import { type CallEnded, type CallFacts, MAX_ARGS_CHARS, UnsharedEnd } from '../../records/log/index.ts'
+import { type CallEnded, type CallFacts, MAX_ARGS_CHARS } from '../../records/log/index.ts'
+import { UnsharedEnd } from '../../records/shipping/index.ts'
 import { fileAccess } from '../../sandbox/files/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { type Call, emitEvent, givenIds } from './call.ts'

@@ -77,7 +77,7 @@ async function fetchKept(
   for (const { change } of changes) {
     const hash = 'before' in change ? change.before.sha256 : ''
     if (hash === '' || (await lstat(join(folder, hash)).catch(() => undefined))) continue
-    await records?.fetchKept(hash)
+    await records?.kept.fetch(hash)
   }
 }
 

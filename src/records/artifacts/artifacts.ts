@@ -5,6 +5,7 @@ import { type Artifact, artifactHash, assertRunId, ToolError } from '../../core/
 import { errnoOf, sha256 } from '../../lib/index.ts'
 import { openRegular, syncFolder } from '../../system/index.ts'
 import { diskError } from '../log/disk-error.ts'
+import type { ContentSharing } from '../shipping/run-sharing.ts'
 import type { SharedContent } from '../shipping/shared-content.ts'
 import { ArtifactWriter, artifactDraft, isStored } from './artifact-writer.ts'
 
@@ -29,12 +30,8 @@ export async function findArtifactOf(
 }
 
 /** How artifacts are stored. */
-interface ArtifactsOptions {
+interface ArtifactsOptions extends ContentSharing {
   readonly isDurable: boolean
-  /** Artifacts that are missing on this machine are looked for there. Default: they are not. */
-  readonly shared?: { readonly content: SharedContent; readonly run: string }
-  /** Whether every artifact is also stored there before it is named. Default: false. */
-  readonly isWaitedFor?: boolean
 }
 
 /** Large pieces of results in a folder, named by their hash: equal content is stored once. */

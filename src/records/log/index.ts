@@ -27,6 +27,6 @@ export {
   readOwnerSync,
   readTaintSync,
 } from './run-facts.ts'
-export { type RecordedLine, RunRecords, type RunRecordsOptions, UnsharedEnd } from './run-records.ts'
+export { type RecordedLine, RunRecords, type RunRecordsOptions } from './run-records.ts'
 export { type FirstLines, FolderCheck } from './verify-folder.ts'
 export { type VerifyReport, verifyRun } from './verify-run.ts'

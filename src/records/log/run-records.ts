@@ -1,19 +1,10 @@
 import { dirname, join, resolve } from 'node:path'
-import {
-  type Artifact,
-  assertRunId,
-  type Clock,
-  type Durability,
-  type HeadStore,
-  messageOf,
-  type RunLease,
-  ToolError,
-} from '../../core/index.ts'
+import { type Artifact, assertRunId, type Clock, type Durability, type HeadStore, ToolError } from '../../core/index.ts'
 import { syncFolder } from '../../system/index.ts'
 import type { ArtifactWriter } from '../artifacts/artifact-writer.ts'
 import { Artifacts } from '../artifacts/artifacts.ts'
-import type { SharedContent } from '../shipping/shared-content.ts'
-import type { SharedPosition, ShippedRun, Shipper } from '../shipping/shipper.ts'
+import { KeptContent, type RunSharing, UnsharedEnd } from '../shipping/run-sharing.ts'
+import type { ShippedRun } from '../shipping/shipper.ts'
 import { type AppendFile, type Disk, WriteSchedule } from './append-file.ts'
 import type { CallLog } from './call-log.ts'
 import { diskError } from './disk-error.ts'
@@ -56,17 +47,6 @@ export interface RunRecordsOptions {
   readonly disk?: Disk
 }
 
-/** How the record of a run is shared with other machines. */
-export interface RunSharing {
-  readonly shipper: Shipper
-  /** The lease on the run that this process has. */
-  readonly held: RunLease
-  /** Up to where the store has the record; see `continueRecord`. */
-  readonly position: SharedPosition
-  /** Where artifacts and undo data are shared. Default: they are not. */
-  readonly content?: SharedContent
-}
-
 /**
  * The record of one run, in its folder: events.jsonl is the source of truth, a chain of lines each with a hash that
  * covers the one before; the logs are derived from it.
@@ -82,6 +62,8 @@ export class RunRecords {
   readonly #events: AppendFile
   readonly #log: CallLog
   readonly #artifacts: Artifacts
+  /** What undo needs, for other machines. */
+  readonly kept: KeptContent
   readonly #schedule: WriteSchedule
   readonly #keeper: HeadKeeper | undefined
   readonly #shared: ShippedRun | undefined
@@ -127,11 +109,9 @@ export class RunRecords {
     this.#events = files.events
     this.#log = files.log
     const content = options.sharing?.content
-    this.#artifacts = new Artifacts(join(folder, 'artifacts'), {
-      isDurable: options.durability === 'full',
-      isWaitedFor: options.durability === 'shared',
-      ...(content && { shared: { content, run } }),
-    })
+    const sharing = { isWaitedFor: this.#isWaitedFor, ...(content && { shared: { content, run } }) }
+    this.#artifacts = new Artifacts(join(folder, 'artifacts'), { isDurable: options.durability === 'full', ...sharing })
+    this.kept = new KeptContent(join(folder, 'undo'), sharing)
     this.#schedule = new WriteSchedule(files.events, options)
     const recovery = recover(folder, files.events, files.log, readHeadSync(folder))
     this.#last = recovery.last
@@ -275,22 +255,17 @@ export class RunRecords {
    * The same for the end of a call that was executed: it waits while the store refuses. Rejects with `UnsharedEnd` if the
    * end cannot be shared.
    */
-  async ended(): Promise<void> {
-    await this.#synced()
-    if (!this.#isWaitedFor) return
-    await this.#shared?.shared({ isPatient: true }).catch((error) => {
-      throw new UnsharedEnd(error)
-    })
+  ended(): Promise<void> {
+    if (!this.#isWaitedFor) return this.#synced()
+    return this.#synced().then(() => this.#shared?.shared({ isPatient: true }).catch(UnsharedEnd.reject))
   }
 
-  /** Whether nothing waits to be shared, or never will be. */
-  get isShared(): boolean {
-    return !this.#shared || this.#shared.problem !== undefined || this.#shared.unsharedBytes <= 0
-  }
-
-  /** Resolves when a record that was closed is shared completely, however long the store is away, or if the run has moved. */
-  async drained(): Promise<void> {
-    await this.#shared?.close()
+  /**
+   * Resolves when a closed record is shared completely, however long the store is away, or the run has moved. Returns
+   * `undefined` if nothing waits to be shared.
+   */
+  drained(): Promise<void> | undefined {
+    return this.#shared?.close()
   }
 
   get #isWaitedFor(): boolean {
@@ -328,18 +303,6 @@ export class RunRecords {
   /** Copies an artifact that the run made on another machine to its folder. Returns false if there is none. */
   fetchArtifact(hash: string): Promise<boolean> {
     return this.#artifacts.fetch(hash)
-  }
-
-  /** Shares a file that undo needs, before the change that it belongs to. */
-  async shareKept(sha256: string): Promise<void> {
-    if (this.#isWaitedFor)
-      await this.#options.sharing?.content?.put(this.run, sha256, join(this.folder, 'undo', sha256))
-  }
-
-  /** Copies a file that undo needs from another machine to the folder of the run. Returns false if there is none. */
-  async fetchKept(sha256: string): Promise<boolean> {
-    const path = join(this.folder, 'undo', sha256)
-    return (await this.#options.sharing?.content?.fetch(this.run, sha256, path)) ?? false
   }
 
   /** Closes the descriptors of an unused run. The lock and the chain stay; the next event opens the files again. */
@@ -390,7 +353,7 @@ export class RunRecords {
       // First in the store: a reader of head.json may expect it there.
       await this.#keeper?.close()
       // As above: until everything is shared, another process may continue without the last lines.
-      if (this.#shared && this.#shared.unsharedBytes > 0) return
+      if (this.drained()) return
       await writeHead(this.folder, this.#head())
       if (this.#hasMarks) await removeMarks(this.folder)
       await writeLastHead(dirname(this.folder), { run: this.run, ...this.#last })
@@ -449,16 +412,5 @@ export class RunRecords {
     const events = this.#lost
     this.#lost = 0
     this.append({ type: 'records-lost', events })
-  }
-}
-
-/** The end of a call that was executed is on this machine only. */
-export class UnsharedEnd extends Error {
-  /** Why it is not shared. */
-  override readonly cause: unknown
-
-  constructor(cause: unknown) {
-    super(messageOf(cause))
-    this.cause = cause
   }
 }

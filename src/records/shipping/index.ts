@@ -1,5 +1,6 @@
 export { assertBucketAddress, Bucket } from './bucket.ts'
 export { continueRecord } from './continue-record.ts'
+export { type RunSharing, UnsharedEnd } from './run-sharing.ts'
 export type { SharedFile } from './shared-content.ts'
 export type { SharedSource } from './shared-lines.ts'
 export { SharedRecords } from './shared-records.ts'

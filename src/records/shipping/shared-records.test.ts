@@ -117,7 +117,7 @@ describe('what undo needs', () => {
     await records.close()
     await store.runStates.release(records.run, await leaseOf(records.run))
     const moved = await openRun(two, temporaryFolder('two'), records.run)
-    expect(await moved.fetchKept(state.sha256)).toBe(true)
+    expect(await moved.kept.fetch(state.sha256)).toBe(true)
     expect(await readFile(join(moved.folder, 'undo', state.sha256), 'utf8')).toBe('before')
     await moved.close()
   })

@@ -7,7 +7,7 @@ import { newMachine, sharedText } from '../../../test/support/shared-records.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { openStore } from '../../store/index.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
-import { UnsharedEnd } from '../log/run-records.ts'
+import { UnsharedEnd } from './run-sharing.ts'
 
 const store = openStore(temporaryFolder('shared-store'))
 afterAll(() => store.close())

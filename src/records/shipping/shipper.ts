@@ -68,6 +68,7 @@ export class ShippedRun {
   problem: ToolError | undefined
   readonly waiting = new Set<Waiter>()
   readonly #shipper: Shipper
+  #draining: Promise<void> | undefined
 
   constructor(
     shipper: Shipper,
@@ -106,11 +107,12 @@ export class ShippedRun {
 
   /**
    * Nothing is appended any more; what is left is shared as soon as the store takes it. Resolves then, or when the run has
-   * moved.
+   * moved. Returns `undefined` if nothing is left.
    */
-  async close(): Promise<void> {
-    if (this.problem || this.unsharedBytes <= 0) return
-    await this.#shipper.wait(this, Number.POSITIVE_INFINITY).catch(() => {})
+  close(): Promise<void> | undefined {
+    if (this.problem || this.unsharedBytes <= 0) return undefined
+    this.#draining ??= this.#shipper.wait(this, Number.POSITIVE_INFINITY).catch(() => {})
+    return this.#draining
   }
 }
 

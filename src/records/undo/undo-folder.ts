@@ -14,8 +14,8 @@ interface JournalRecords {
   readonly problem: ToolError | undefined
   append(event: EventBody): void
   synced(): Promise<void>
-  /** Shares a kept file with other machines, if the record is shared. */
-  shareKept?(sha256: string): Promise<void>
+  /** Shares kept files with other machines. Default: they are not shared. */
+  readonly kept?: { share(sha256: string): Promise<void> }
 }
 
 /** Whose changes are journaled, and how. */
@@ -56,7 +56,7 @@ export function createRunJournal(records: JournalRecords, options: RunJournalOpt
 function folderOf(records: JournalRecords): UndoFolder {
   const present = folders.get(records)
   if (present) return present
-  const folder = new UndoFolder(join(records.folder, 'undo'), (sha256) => records.shareKept?.(sha256))
+  const folder = new UndoFolder(join(records.folder, 'undo'), (sha256) => records.kept?.share(sha256))
   folders.set(records, folder)
   return folder
 }
