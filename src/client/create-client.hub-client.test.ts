@@ -105,6 +105,14 @@ describe('HubClient', () => {
     expect(asked[0]!.headers.accept).toBe('text/event-stream')
   })
 
+  it('throws the error with which the stream of a call breaks off', async () => {
+    const error = { code: 'UPSTREAM_ERROR', message: 'The process was lost.', retryable: true, fix: { hint: 'Again.' } }
+    answers = [sse(`event: call-started\ndata: {}\n\nevent: error\ndata: ${JSON.stringify({ error })}\n\n`, 'cut')]
+    const events = client().stream('x', {})
+    expect((await events.next()).done).toBe(false)
+    await expect(events.next()).rejects.toMatchObject({ name: 'ApiError', ...error })
+  })
+
   it('follows events, and goes on after the last one when the connection drops', async () => {
     answers = [
       sse('id: a-1\nevent: policy-changed\ndata: {"type":"policy-changed"}\n\n', 'cut'),

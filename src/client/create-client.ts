@@ -11,7 +11,7 @@ import type {
 } from '../protocol/index.ts'
 import type { ClientOptions, ConnectOptions, RemoteCallOptions, ToolMap } from './client-options.ts'
 import { readSse, reconnectDelayMs, waitFor } from './follow-events.ts'
-import { ApiError, HttpRequests } from './http-requests.ts'
+import { ApiError, HttpRequests, readApiError } from './http-requests.ts'
 import { askResources, type Resources } from './resources.ts'
 import { HubSocket } from './socket/hub-socket.ts'
 
@@ -120,7 +120,11 @@ export class HubClient<T extends ToolMap = ToolMap> extends FeatureClients imple
   ): AsyncGenerator<CallEvent<T[K]['output']>, void, undefined> {
     const headers = { accept: 'text/event-stream' }
     const response = await this.#http.send('POST', callPath(tool), { body: { input, ...options }, headers, signal })
-    for await (const { data } of readSse(response)) yield JSON.parse(data) as CallEvent<T[K]['output']>
+    for await (const { type, data } of readSse(response)) {
+      // The process that makes the call was lost.
+      if (type === 'error') throw readApiError(response.status, JSON.parse(data))
+      yield JSON.parse(data) as CallEvent<T[K]['output']>
+    }
   }
 
   /** Follows the events of the service; reconnects and continues where it was when the connection drops. */

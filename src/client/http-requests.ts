@@ -39,8 +39,8 @@ interface ApiErrorOptions {
   readonly cause?: unknown
 }
 
-/** The error of a response that is not 2xx; its body may come from a proxy. */
-function readApiError(status: number, body: unknown): ApiError {
+/** The error of a response that is not 2xx, or that breaks off with one; its body may come from a proxy. */
+export function readApiError(status: number, body: unknown): ApiError {
   const { error } = (body ?? {}) as { error?: Partial<Pick<ApiError, 'code' | 'message' | 'retryable' | 'fix'>> }
   const { code = 'UPSTREAM_ERROR', message = `The service answered ${status}.`, fix } = error ?? {}
   const { retryable = status === 429 || status >= 500 } = error ?? {}

@@ -3,6 +3,7 @@ import { pruneRuns, type Retention } from '../hub/index.ts'
 import type { Service } from './service.ts'
 
 const EVERY_MS = 3_600_000
+const MAX_LEASES = 1_000_000
 
 /** Removes runs that are too old or too many, at the start and every hour. Returns a function that stops it. */
 export function startRetention(
@@ -18,6 +19,13 @@ export function startRetention(
   if (!retention) return async () => {}
   const stopped = new AbortController()
   const reported = new Set<string>()
+  /** A copy of a run that another machine has now is not the run. */
+  const elsewhere = async () => {
+    const { cluster } = hub
+    if (!cluster) return []
+    const leased = await store.runStates.leases({ limit: MAX_LEASES })
+    return leased.flatMap(({ run, owner }) => (owner === cluster.id ? [] : [run]))
+  }
   const prune = async () => {
     const { kept } = await pruneRuns({
       ...retention,
@@ -25,7 +33,7 @@ export function startRetention(
       store,
       by: 'retention',
       now: clock.now(),
-      except: [hub.run],
+      except: [hub.run, ...(await elsewhere())],
       record: (change) => hub.recordChange(change),
       end: (run) => hub.endRun(run),
       signal: stopped.signal,

@@ -141,7 +141,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     throw error
   })
   await cluster?.listen({ app, ws, maxBodyBytes: app.maxBodyBytes }).catch(async (error) => {
-    await server.close()
+    await Promise.all([server.close(), cluster.transport.close()])
     await assembled.close()
     throw error
   })
@@ -173,7 +173,8 @@ export async function startService(hubOptions: HubOptions, options: StartService
     // Clients that wait for a person get a hint to retry while their connections are still open.
     assembled.drain()
     hub.cluster?.describe({ isDraining: true })
-    await Promise.all([server.close(), ws.close({ graceMs }), cluster?.transport.close({ graceMs })])
+    await Promise.all([server.close(), ws.close({ graceMs }), cluster?.transport.stopListening({ graceMs })])
+    await cluster?.transport.close()
     await webhooks.close()
     await Promise.all(starting)
     await assembled.close()

@@ -79,9 +79,15 @@ export class ClusterTransport implements ClusterLink {
     return address ?? url
   }
 
-  async close(grace: { readonly graceMs: number }): Promise<void> {
+  /** Takes no more requests of other processes; those in progress may continue for `graceMs`. */
+  async stopListening(grace: { readonly graceMs: number }): Promise<void> {
     this.#relay.close()
     await this.#server?.close(grace)
+  }
+
+  /** Closes the connections to other processes, when nobody waits for their answers any more. */
+  async close(): Promise<void> {
+    this.#relay.close()
     await this.#forwarder.close()
   }
 

@@ -35,6 +35,7 @@ const MAX_WAITING_BYTES = 8 * 1024 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 65_000
+const MAX_CONNECTIONS = 4_096
 
 /** Options of the internal listener. */
 export interface InternalServerOptions {
@@ -69,6 +70,7 @@ export class InternalServer {
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
     })
+    this.#server.maxConnections = MAX_CONNECTIONS
     this.#server.on('request', (request, response) => {
       this.#serve(request, response).catch((error) => refuseOn(response, error, options.app.report))
     })

@@ -1,5 +1,6 @@
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { WebSocket } from 'ws'
+import { WebSocket, WebSocketServer } from 'ws'
 import { z } from 'zod'
 import {
   type ClusterService,
@@ -9,6 +10,7 @@ import {
 } from '../../../test/support/cluster-served.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { defineTool } from '../../core/tool.ts'
+import { sha256 } from '../../lib/index.ts'
 
 const whoami = defineTool({
   name: 'whoami',
@@ -147,6 +149,26 @@ async function initialize(service: ClusterService): Promise<{ 'mcp-session-id': 
   })
   return headers
 }
+
+describe('a WebSocket to a process without the key', () => {
+  it('is closed, and the client connects again', async () => {
+    const forged = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+    onTestFinished(() => forged.close())
+    await new Promise((resolve) => forged.once('listening', resolve))
+    const { port } = forged.address() as AddressInfo
+    const known = { kind: 'service', host: 'h', pid: 1, version: '1', labels: [], running: 0 } as const
+    const process = { ...known, isDraining: false, id: 'p-forged', address: `http://127.0.0.1:${port}`, startedAt: 0 }
+    await second.store.processes.beat(process)
+    await first.hub.cluster!.beat()
+    const session = `${sha256('p-forged').slice(0, 16)}.abc`
+    const socket = new WebSocket(`${first.url.replace('http', 'ws')}/v1/ws`, ['tool-hub.v1', `bearer.${ada.secret}`])
+    const heard: string[] = []
+    socket.on('message', (data) => heard.push(data.toString()))
+    socket.once('open', () => socket.send(JSON.stringify({ type: 'hello', session })))
+    const code = await new Promise((resolve) => socket.once('close', resolve))
+    expect([code, heard]).toEqual([1013, []])
+  })
+})
 
 describe('a session of the legacy era of MCP', () => {
   it('is served by every process', async () => {
