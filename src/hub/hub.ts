@@ -26,6 +26,7 @@ import {
 import type { PolicyLayers, PolicyWarning } from '../policy/index.ts'
 import type { ArtifactReader } from '../records/artifacts/index.ts'
 import type { HubChanged, RecordedLine } from '../records/log/index.ts'
+import type { ShippingState } from '../records/shipping/index.ts'
 import type { SandboxDescription } from '../sandbox/exec/index.ts'
 import { clearTaint } from './clear-taint.ts'
 import type { ClusterMember } from './cluster.ts'
@@ -291,6 +292,11 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   async undo(options: UndoOptions = {}): Promise<UndoReport> {
     const { undo } = await loadUndo()
     return undo(this.#runtime, options)
+  }
+
+  /** How far this process is with sharing its records; `undefined` if its store is not shared with other machines. */
+  get sharing(): ShippingState | undefined {
+    return this.#runtime.shared?.state()
   }
 
   /** Returns counters and histograms in the Prometheus text format. */

@@ -72,5 +72,16 @@ export const clusterState = z.object({
   hasMoreLeases: z.boolean(),
   /** The queues of the workers. */
   queues: z.array(clusterQueue),
+  /** How far the process that answers is with sharing its records; absent if it has none to share. */
+  records: z
+    .object({
+      /** Segments that PostgreSQL has taken since the process started. */
+      segments: z.number(),
+      /** Bytes that it does not have yet. */
+      waitingBytes: z.number(),
+      /** How old the oldest of them is. */
+      lagMs: z.number(),
+    })
+    .optional(),
 })
 export type ClusterState = z.infer<typeof clusterState>

@@ -130,7 +130,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
       await indexer.flush()
       return listPrincipals({ store, tokens: await tokens.list(), now: clock.now() })
     },
-    cluster: () => describeCluster({ cluster: hub.cluster, store }),
+    cluster: () => describeCluster({ cluster: hub.cluster, store, records: hub.sharing }),
     health: () =>
       describeHealth({
         hub,

@@ -6,7 +6,7 @@ import type { RunSharing } from './run-sharing.ts'
 import { readSealed, Sealer } from './sealer.ts'
 import { SharedContent } from './shared-content.ts'
 import type { SharedSource } from './shared-lines.ts'
-import { Shipper } from './shipper.ts'
+import { Shipper, type ShippingState } from './shipper.ts'
 
 /** What the shared records of a hub need. */
 export interface SharedRecordsOptions {
@@ -49,6 +49,11 @@ export class SharedRecords {
       onProblem,
       onShared: this.#sealer && ((run, bytes) => this.#sealer?.note(run, bytes)),
     })
+  }
+
+  /** How far this process is with sharing its records. */
+  state(): ShippingState {
+    return this.#shipper.state()
   }
 
   /** Makes the record of a run on this machine continue the shared one, before the run is opened. */

@@ -66,6 +66,26 @@ describe('a record that is shared', () => {
     await Promise.all(all.map((records) => records.close()))
   })
 
+  it('says how much of it is not shared yet, and how old that is', async () => {
+    const clock = fakeClock()
+    const one = await machine('m-lag', { clock })
+    const records = await one.open(newRun())
+    await records.synced()
+    const { segments } = one.shipper.state()
+    expect(one.shipper.state()).toEqual({ segments, waitingBytes: 0, lagMs: 0 })
+    one.segments.append = away
+    records.append(started('c1'))
+    await clock.advance(5_000)
+    await eventually(async () => {
+      expect(one.shipper.state()).toMatchObject({ segments, lagMs: 5_000 })
+      expect(one.shipper.state().waitingBytes).toBeGreaterThan(0)
+    })
+    one.segments.append = (batch) => store.segments.append(batch)
+    await records.synced()
+    expect(one.shipper.state()).toEqual({ segments: segments + 1, waitingBytes: 0, lagMs: 0 })
+    await records.close()
+  })
+
   it('is shared within a second if nobody waits, and at a megabyte immediately', async () => {
     const clock = fakeClock()
     const one = await machine('m3', { clock })

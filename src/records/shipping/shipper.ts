@@ -116,6 +116,16 @@ export class ShippedRun {
   }
 }
 
+/** How far a process is with sharing its records. */
+export interface ShippingState {
+  /** Segments that the store has taken since the process started. */
+  readonly segments: number
+  /** Bytes of records that the store does not have yet. */
+  readonly waitingBytes: number
+  /** How old the oldest of them is. */
+  readonly lagMs: number
+}
+
 /**
  * Shares the records of all runs of a process: one insert per tick for all of them, at most one under way; what is
  * appended meanwhile is in the next.
@@ -130,9 +140,24 @@ export class Shipper {
   #wake: (() => void) | undefined
   #retryMs = 0
   #isClosed = false
+  #segments = 0
+  /** Runs whose lines are being inserted. */
+  #sending: readonly ShippedRun[] = []
+  /** Since when there are lines that no batch has; before that, lines are in the batch that is under way. */
+  #since: number | undefined
+  #sendingSince: number | undefined
 
   constructor(options: ShipperOptions) {
     this.#options = options
+  }
+
+  /** How far it is. */
+  state(): ShippingState {
+    const runs = new Set([...this.#urgent, ...this.#behind, ...this.#sending])
+    const waitingBytes = [...runs].reduce((sum, { unsharedBytes }) => sum + unsharedBytes, 0)
+    const since = this.#sendingSince ?? this.#since
+    const lagMs = waitingBytes === 0 || since === undefined ? 0 : this.#options.clock.now() - since
+    return { segments: this.#segments, waitingBytes, lagMs }
   }
 
   /** Begins to share a record from a position on. */
@@ -152,6 +177,7 @@ export class Shipper {
       this.#want(run)
       return
     }
+    this.#since ??= this.#options.clock.now()
     this.#behind.add(run)
     this.#cancelTimer ??= this.#options.clock.after(BEHIND_MS, this.#timer, { background: true })
   }
@@ -195,6 +221,7 @@ export class Shipper {
   }
 
   #want(run: ShippedRun): void {
+    this.#since ??= this.#options.clock.now()
     this.#urgent.add(run)
     this.#wake?.()
     this.#working ??= this.#work().finally(() => {
@@ -230,13 +257,18 @@ export class Shipper {
   async #shipBatch(): Promise<boolean> {
     const batch = this.#collect()
     if (batch.length === 0) return true
+    this.#sending = batch.map(({ run }) => run)
+    this.#sendingSince = this.#since
+    this.#since = undefined
     try {
       const outcomes = await this.#options.segments.append(batch.map(({ segment }) => segment))
       this.#retryMs = 0
       for (const [index, { run, end }] of batch.entries()) {
         const outcome = outcomes[index]
-        if (outcome === 'added') this.#advance(run, end)
-        else if (outcome === 'moved') this.#lose(run, moved(run.run))
+        if (outcome === 'added') {
+          this.#segments++
+          this.#advance(run, end)
+        } else if (outcome === 'moved') this.#lose(run, moved(run.run))
         else await this.#findPosition(run)
       }
       return true
@@ -247,7 +279,11 @@ export class Shipper {
         for (const waiter of [...run.waiting]) if (!waiter.isPatient) waiter.settle(problem)
         this.#urgent.add(run)
       }
+      this.#since = this.#sendingSince
       return false
+    } finally {
+      this.#sending = []
+      this.#sendingSince = undefined
     }
   }
 

@@ -57,6 +57,8 @@ it('GET /v1/cluster and /metrics show the processes that share the store, and wh
     'tool_hub_cluster_worker_concurrency 4',
     'tool_hub_cluster_leases{owner="self"} 1',
     'tool_hub_cluster_leases{owner="other"} 1',
+    'tool_hub_records_unshared_bytes 0',
+    'tool_hub_records_share_lag_seconds 0',
     'tool_hub_cluster_calls_running{process="p-other",kind="worker",host="gpu-1\\\\u{7}"} 2',
   ])
     expect(metrics).toContain(`\n${line}\n`)

@@ -10,13 +10,15 @@ export interface ClusterStateOptions {
   /** This process in the cluster; `undefined` if it is alone with its store. */
   readonly cluster: Pick<ClusterMember, 'id' | 'isCut'> | undefined
   readonly store: Pick<Store, 'processes' | 'runStates'>
+  /** How far this process is with sharing its records. */
+  readonly records?: ClusterState['records']
   /** The queues of the workers. Default: none. */
   readonly queues?: () => Awaitable<ClusterState['queues']>
 }
 
 /** Describes the processes that share the store, their leases and the queues. Rejects if the store does not answer. */
 export async function describeCluster(options: ClusterStateOptions): Promise<ClusterState> {
-  const { cluster, store, queues = () => [] } = options
+  const { cluster, store, records, queues = () => [] } = options
   if (!cluster) return { isCutOff: false, processes: [], leases: [], hasMoreLeases: false, queues: [] }
   const [processes, leases, waiting] = await Promise.all([
     store.processes.list(),
@@ -44,6 +46,7 @@ export async function describeCluster(options: ClusterStateOptions): Promise<Clu
       })),
     hasMoreLeases: leases.length > MAX_LEASES,
     queues: [...waiting],
+    ...(records && { records }),
   }
 }
 

@@ -105,7 +105,7 @@ function diskFamilies({ storeBytes, recordsBytes, disks }: NonNullable<Health['d
 
 const KINDS = ['service', 'worker', 'library'] as const
 
-function clusterFamilies({ self, isCutOff, processes, leases, queues }: ClusterState): string[] {
+function clusterFamilies({ self, isCutOff, processes, leases, queues, records }: ClusterState): string[] {
   const alive = processes.filter(({ isAlive }) => isAlive)
   const byKind = KINDS.map((kind) => ({
     labels: { kind },
@@ -162,6 +162,19 @@ function clusterFamilies({ self, isCutOff, processes, leases, queues }: ClusterS
       'How long the oldest of the waiting calls waits.',
       ofQueue(({ oldestMs = 0 }) => oldestMs / 1_000),
     ),
+    ...(records ? sharingFamilies(records) : []),
+  ]
+}
+
+function sharingFamilies({ segments, waitingBytes, lagMs }: NonNullable<ClusterState['records']>): string[] {
+  return [
+    family('counter', 'tool_hub_records_shared_segments_total', 'Segments of records that PostgreSQL has taken.', [
+      { value: segments },
+    ]),
+    family('gauge', 'tool_hub_records_unshared_bytes', 'Bytes of records that PostgreSQL does not have yet.', [
+      { value: waitingBytes },
+    ]),
+    family('gauge', 'tool_hub_records_share_lag_seconds', 'How old the oldest of them is.', [{ value: lagMs / 1_000 }]),
   ]
 }
 
