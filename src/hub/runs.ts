@@ -198,15 +198,15 @@ export class Runs {
   async #release(id: string, { records }: OpenRun): Promise<void> {
     const { cluster, shared } = this.#options
     if (!cluster) return
-    const isLater = records?.isShared === false
+    const draining = records?.drained()
     const release = async () => {
-      await records?.drained()
+      await draining
       // Opened again meanwhile.
-      if (isLater && (this.#open.has(id) || this.#closing.has(id))) return
+      if (draining && (this.#open.has(id) || this.#closing.has(id))) return
       shared?.closed(id)
       await cluster.member.release(id)
     }
-    if (isLater) void release()
+    if (draining) void release()
     else await release()
   }
 

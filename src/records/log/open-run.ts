@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import * as fs from 'node:fs'
 import { mkdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { Clock } from '../../core/index.ts'
+import type { Clock, Durability, HeadStore, ToolError } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { assertOurFolder, type Lock, takeLock } from '../../system/index.ts'
 import { sweepArtifactDrafts } from '../artifacts/artifact-writer.ts'
+import type { RunSharing } from '../shipping/run-sharing.ts'
 import { AppendFile, type Disk } from './append-file.ts'
 import { CallLog } from './call-log.ts'
 import { bodyOf, type ChainLink, FIRST_PREV, inspectLine } from './event-line.ts'
@@ -13,6 +14,38 @@ import type { EventBody } from './events.ts'
 import type { Head, RecordedTaint } from './head.ts'
 import { readLinesSync } from './lines.ts'
 import { NO_TAINT, taintAfter } from './run-facts.ts'
+
+/** A line of a record, as it is appended. */
+export interface RecordedLine {
+  /** The run whose record it belongs to. */
+  readonly run: string
+  /** Number of the line in its run, counted up. */
+  readonly seq: number
+  /** When it was written, as ISO 8601. */
+  readonly time: string
+  /** What happened, with secrets removed. */
+  readonly event: EventBody
+  /** Size of the run's record including this line. */
+  readonly bytes: number
+}
+
+/** How a run is recorded. */
+export interface RunRecordsOptions {
+  readonly durability: Durability
+  readonly clock: Clock
+  /** Called with every line that is appended. */
+  readonly onAppend?: (line: RecordedLine) => void
+  /** Called when the disk begins to refuse writes, and when events are lost. */
+  readonly onProblem?: (error: ToolError) => void
+  /** Where the head of the run is kept outside of its folder. */
+  readonly heads?: Pick<HeadStore, 'put'>
+  /** Principal that the run belongs to. Default: the owner of the hub. */
+  readonly principal?: string
+  /** How the record is shared with other machines. Default: it is not. */
+  readonly sharing?: RunSharing
+  /** For tests of a failing disk. */
+  readonly disk?: Disk
+}
 
 /** The open files and the lock of a run. */
 export interface RunFiles {

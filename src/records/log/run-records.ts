@@ -1,51 +1,21 @@
 import { dirname, join, resolve } from 'node:path'
-import { type Artifact, assertRunId, type Clock, type Durability, type HeadStore, ToolError } from '../../core/index.ts'
+import { type Artifact, assertRunId, ToolError } from '../../core/index.ts'
 import { syncFolder } from '../../system/index.ts'
 import type { ArtifactWriter } from '../artifacts/artifact-writer.ts'
 import { Artifacts } from '../artifacts/artifacts.ts'
-import { KeptContent, type RunSharing, UnsharedEnd } from '../shipping/run-sharing.ts'
+import { KeptContent, UnsharedEnd } from '../shipping/run-sharing.ts'
 import type { ShippedRun } from '../shipping/shipper.ts'
-import { type AppendFile, type Disk, WriteSchedule } from './append-file.ts'
+import { type AppendFile, WriteSchedule } from './append-file.ts'
 import type { CallLog } from './call-log.ts'
 import { diskError } from './disk-error.ts'
 import { type ChainLink, encodeEvent, linkLine } from './event-line.ts'
 import type { EventBody, TaintCleared } from './events.ts'
 import { type Head, type RecordedTaint, readHeadSync, readLastHeadSync, writeHead, writeLastHead } from './head.ts'
 import { HeadKeeper } from './head-keeper.ts'
-import { closeRunFiles, openRunFiles, type RunFiles, recover } from './open-run.ts'
+import { closeRunFiles, openRunFiles, type RunFiles, type RunRecordsOptions, recover } from './open-run.ts'
 import { hasMarks, readTaintMarks, removeMarks, withMarks } from './run-facts.ts'
 
-/** A line of a record, as it is appended. */
-export interface RecordedLine {
-  /** The run whose record it belongs to. */
-  readonly run: string
-  /** Number of the line in its run, counted up. */
-  readonly seq: number
-  /** When it was written, as ISO 8601. */
-  readonly time: string
-  /** What happened, with secrets removed. */
-  readonly event: EventBody
-  /** Size of the run's record including this line. */
-  readonly bytes: number
-}
-
-/** How a run is recorded. */
-export interface RunRecordsOptions {
-  readonly durability: Durability
-  readonly clock: Clock
-  /** Called with every line that is appended. */
-  readonly onAppend?: (line: RecordedLine) => void
-  /** Called when the disk begins to refuse writes, and when events are lost. */
-  readonly onProblem?: (error: ToolError) => void
-  /** Where the head of the run is kept outside of its folder. */
-  readonly heads?: Pick<HeadStore, 'put'>
-  /** Principal that the run belongs to. Default: the owner of the hub. */
-  readonly principal?: string
-  /** How the record is shared with other machines. Default: it is not. */
-  readonly sharing?: RunSharing
-  /** For tests of a failing disk. */
-  readonly disk?: Disk
-}
+export type { RecordedLine, RunRecordsOptions } from './open-run.ts'
 
 /**
  * The record of one run, in its folder: events.jsonl is the source of truth, a chain of lines each with a hash that
