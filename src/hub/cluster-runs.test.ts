@@ -146,8 +146,15 @@ describe('a run in a cluster', () => {
     await a.hub.endRun('r')
     expect(await b.hub.clearTaint('r', why)).toMatchObject({ sources: ['test.effect'] })
     await expect(b.hub.clearTaint('none', why)).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    expect(await b.read()).toMatchObject({ ok: true })
-    expect(b.hub.cluster!.leaseOf('r')?.epoch).toBe(3)
+    expect(await a.read()).toMatchObject({ ok: true })
+    expect(a.hub.cluster!.leaseOf('r')?.epoch).toBe(3)
+    await a.hub.endRun('r')
+    const types = readFileSync(recordIn(a.runs), 'utf8').match(/(?<="type":")(run|taint)-[a-z]+/g)
+    expect(types).toEqual([
+      ...['run-opened', 'run-tainted', 'run-closed'],
+      ...['run-opened', 'taint-cleared', 'run-closed'],
+      ...['run-opened', 'run-closed'],
+    ])
   })
 })
 

@@ -95,8 +95,7 @@ export class RunTaint {
     while (!this.isDurable) {
       const changes = this.#changes
       const unsaved = this.#unsaved
-      await this.#records.synced()
-      if (unsaved) await this.#shared?.save(unsaved)
+      await Promise.all([this.#records.synced(), unsaved && this.#shared?.save(unsaved)])
       if (changes !== this.#changes) continue
       this.#unsaved = undefined
       this.isDurable = true

@@ -38,8 +38,12 @@ export async function recordIntent(runtime: Runtime, run: RunState, call: Call):
   beginChange(runtime, run, call)
   const { cluster, settings } = runtime
   const recording = settings.durability === 'behind' ? undefined : run.records?.synced().catch(refuseEffects)
-  if (cluster) await Promise.all([recording, cluster.confirm(call.run)])
+  // What is shared is refused by the store if the run has moved.
+  const confirming = settings.durability === 'shared' ? undefined : cluster?.confirm(call.run)
+  if (confirming) await Promise.all([recording, confirming])
   else if (recording) await recording
+  // The process may have been stopped while it waited.
+  cluster?.assertHolds(call.run)
 }
 
 /** Records the start of a call that is about to change something. Throws if nothing can be recorded. */
