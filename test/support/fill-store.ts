@@ -110,6 +110,7 @@ export async function fillStore(store: Store): Promise<void> {
   const held = await store.runStates.lease('r1', { owner: 'p1', principal: 'token:ci' })
   await store.runStates.taint('r1', ['https://example.org'])
   await store.settings.secret('cluster')
+  await store.documents.write('pins', '{"a":1}', 0)
   await store.segments.append([
     {
       ...{ run: 'r1', held: { owner: 'p1', epoch: held.epoch }, first: 1, last: 1, after: '', hash: 'h1' },
@@ -140,6 +141,8 @@ export async function expectToContinue(store: Store): Promise<void> {
   expect(await store.tokens.findByHash('hash-1')).toMatchObject({ name: 'ci' })
   expect(await store.schedules.find('p1')).toMatchObject({ name: 'nightly', runs: 1 })
   expect(await store.runStates.find('r1')).toMatchObject({ principal: 'token:ci', taintedBy: ['https://example.org'] })
+  expect(await store.documents.read('pins')).toEqual({ revision: 1, body: '{"a":1}' })
+  expect(await store.documents.write('pins', '{}', 1)).toBe(true)
   expect(await store.blobs.part('up-1', 0)).toEqual(expect.objectContaining({ length: 4 }))
   await store.close()
 }
