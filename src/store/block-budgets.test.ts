@@ -7,8 +7,9 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../test/support/postgres.ts'
-import type { BudgetLimits, Store } from '../core/index.ts'
+import { type BudgetLimits, type Store, systemClock } from '../core/index.ts'
 import { perform } from '../core/sql/index.ts'
+import { BudgetLedger } from '../limits/index.ts'
 import { type BlockBudgetOptions, BlockBudgets } from './block-budgets.ts'
 import { openPostgresStore } from './postgres.ts'
 import { sweepBlocks } from './sql/budget-blocks.ts'
@@ -298,6 +299,31 @@ describe('budgets in PostgreSQL', () => {
     const after = openPostgresStore(server.url, { schema: 'concurrent' })
     expect(await after.budgets.used('run:a')).toEqual({ calls: 500, wallMs: 500, bytes: 1000, cost: 500 })
     await after.close()
+  }, 120_000)
+
+  it('stop the calls of several hubs at their limit, after a notice at three quarters, and start again', async () => {
+    const stores = [1, 2].map(() => openPostgresStore(server.url, { schema: 'ledgers' }))
+    const limits = { session: { calls: 40 }, run: { calls: 10 } }
+    const ledgers = stores.map((store) => new BudgetLedger(limits, store.budgets, systemClock))
+    const notices: string[] = []
+    const call = async (n: number, run: string) => {
+      const reservation = await ledgers[n % 2]!.reserve({ run, session: 's', tool: 't', cost: 0 })
+      notices.push(...reservation.notices, ...(await reservation.settle({ wallMs: 1, bytes: 1 })))
+    }
+    for (let n = 0; n < 40; n++) await call(n, `run-${n}`)
+    await expect(call(0, 'run-40')).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED', details: { used: 40, limit: 40 } })
+    expect(notices.filter((notice) => /of 40 calls/.test(notice)).length).toBeGreaterThanOrEqual(1)
+    const alone = new BudgetLedger({ run: limits.run }, stores[0]!.budgets, systemClock)
+    const use = async () => (await alone.reserve({ run: 'r', tool: 't', cost: 0 })).settle({ wallMs: 1, bytes: 1 })
+    for (let n = 0; n < 10; n++) await use()
+    await expect(use()).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' })
+    await alone.endRun('r')
+    await use()
+    // A call that never ran is released, also when its block is full.
+    const held = await alone.reserve({ run: 'r', tool: 't', cost: 0 })
+    await held.release()
+    expect(await stores[0]!.budgets.used('run:r')).toMatchObject({ calls: 1 })
+    for (const store of stores) await store.close()
   }, 120_000)
 
   it('are passed by at most one block when a process is killed', async () => {
