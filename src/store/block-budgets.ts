@@ -22,7 +22,7 @@ export interface BlockBudgetOptions {
   readonly reportMs?: number
   /** A block that was not used for so long is returned. Default: 2 s. */
   readonly idleMs?: number
-  /** How long a block is used without a report; the store gives it back after twice that time. Default: 10 s. */
+  /** How long a block is used without a report; the store returns it after twice that time. Default: 10 s. */
   readonly leaseMs?: number
   /** How long a call waits for what other processes hold. Default: 1.5 s. */
   readonly recallMs?: number
@@ -45,7 +45,7 @@ const NONE: BlockAmounts = Object.freeze({ calls: 0, cost: 0 })
  * the limit and 100 calls, less when little is left, and in the end one call at a time. Calls are served from the block; time
  * and bytes are reported in batches.
  *
- * Calls and cost limits are never passed, because blocks count as used. If a process is killed, its block is given back when
+ * Calls and cost limits are never passed, because blocks count as used. If a process is killed, its block is returned when
  * its lease expires, and what it used of it since its last report is not counted: at most one block.
  */
 export class BlockBudgets implements BudgetStore {
@@ -131,7 +131,7 @@ export class BlockBudgets implements BudgetStore {
     clearTimeout(this.#timer)
     await this.#reporting
     await Promise.allSettled(Array.from(this.#accounts.values(), ({ exchange }) => exchange))
-    // If that fails, the blocks are given back when their leases expire.
+    // If that fails, the blocks are returned when their leases expire.
     await this.#report({ isLast: true })
   }
 

@@ -6,7 +6,7 @@ import { expectToContinue, fillStore } from '../../test/support/fill-store.ts'
 import { startPostgres, type TestPostgres } from '../../test/support/postgres.ts'
 import type { DatabaseOptions } from '../core/index.ts'
 import { BlockBudgets } from './block-budgets.ts'
-import { type CopyOptions, type CopyReport, copiedTables, copyTables } from './copy-store.ts'
+import { type CopyReport, copiedTables, copyTables, type StoreCopyOptions } from './copy-store.ts'
 import { openStoreOf } from './open-store-of.ts'
 import { closeDatabase, openDatabase } from './sqlite/database.ts'
 import { SqliteDriver } from './sqlite/driver.ts'
@@ -35,7 +35,7 @@ async function filledFolder(name = 'source'): Promise<string> {
 
 type Place = string | DatabaseOptions
 
-async function copy(from: Place, to: Place, options?: CopyOptions): Promise<CopyReport> {
+async function copy(from: Place, to: Place, options?: StoreCopyOptions): Promise<CopyReport> {
   const source = await openSource(from)
   try {
     const target = await openTarget(to)

@@ -16,7 +16,7 @@ export interface CopyPlace {
 }
 
 /** Options of `copyTables`. */
-export interface CopyOptions {
+export interface StoreCopyOptions {
   /** Called after every page of rows. */
   readonly onProgress?: (progress: { readonly table: string; readonly rows: number; readonly total: number }) => void
   /** Ends the copy; the target stays as it was. */
@@ -51,7 +51,11 @@ const ROWS_PER_INSERT = 20
  * Copies all rows of a store to an empty one, in one transaction of the target and as they are at one moment of the source,
  * and compares both afterwards. Indexes for searches are built anew.
  */
-export async function copyTables(source: CopyPlace, target: CopyPlace, options: CopyOptions = {}): Promise<CopyReport> {
+export async function copyTables(
+  source: CopyPlace,
+  target: CopyPlace,
+  options: StoreCopyOptions = {},
+): Promise<CopyReport> {
   const tables = copiedTables()
   return target.write((to) =>
     source.read(async (from) => {
@@ -133,7 +137,7 @@ function sizeOf(row: Row): number {
   }, 0)
 }
 
-interface Copying extends CopyOptions {
+interface Copying extends StoreCopyOptions {
   readonly from: Queries
   readonly to: Queries
   readonly copied: TableHashes

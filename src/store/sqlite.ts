@@ -10,13 +10,13 @@ import { bindAll, createRepositories, emptyAtFirst, type StoreParts, sweep } fro
 import { sqliteCallSearch } from './sqlite/call-search.ts'
 import {
   closeDatabase,
-  type DatabaseOptions,
   damaged,
   isDamage,
   loadSqlite,
   openDatabase,
   openForReading,
   replaced,
+  type SqliteFileOptions,
   toStoreError,
 } from './sqlite/database.ts'
 import { SqliteDriver } from './sqlite/driver.ts'
@@ -117,7 +117,7 @@ function untilSynced(file: StoreFile, write: Method): Method {
 }
 
 /** How the file is opened and synced. */
-interface StoreFileOptions extends DatabaseOptions {
+interface StoreFileOptions extends SqliteFileOptions {
   /** How often to look for commits of other processes while somebody listens. */
   readonly pollMs: number
   /** How long after a durable write the file `store.generation` is updated. */

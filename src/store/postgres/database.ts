@@ -8,7 +8,7 @@ import { Listener } from './listener.ts'
 import { examine, openSchema } from './schema.ts'
 
 /** How to use a database. */
-export interface DatabaseOptions extends ConnectOptions {
+export interface PostgresDatabaseOptions extends ConnectOptions {
   readonly isPrepared: boolean
   readonly pollMs: number
 }
@@ -21,7 +21,7 @@ const MAX_MIGRATION_MS = 24 * 3_600_000
 /** A schema of a PostgreSQL database: connected at its first use, and again whenever the connection was lost. */
 export class PostgresDatabase {
   readonly driver: PostgresDriver
-  readonly #options: DatabaseOptions
+  readonly #options: PostgresDatabaseOptions
   readonly #connection: Connection
   readonly #listener: Listener
   #pool: Promise<Pool> | undefined
@@ -29,7 +29,7 @@ export class PostgresDatabase {
   #wasOpen = false
   #isClosed = false
 
-  constructor(options: DatabaseOptions) {
+  constructor(options: PostgresDatabaseOptions) {
     this.#options = options
     this.#connection = parseConnection(options)
     const channel = `${options.schema}_events`

@@ -13,7 +13,7 @@ export interface BlockRequest {
   readonly account: string
   /** What the process has used since its last report. */
   readonly since: Usage
-  /** `lease` takes a new block with room for `wanted`, `keep` fills the block up for calls to come, `return` gives it back. */
+  /** `lease` takes a new block with room for `wanted`, `keep` fills the block up for calls to come, `return` returns it. */
   readonly mode: 'lease' | 'keep' | 'return'
   /** What the next call needs. */
   readonly needed: BlockAmounts
@@ -80,7 +80,7 @@ CREATE INDEX budget_blocks_expiry ON budget_blocks (leased_until);
 
 /**
  * Reports what a process has used of accounts, and leases, keeps or returns its blocks of them. Blocks are part of what the
- * account has used, so no process can use what another one holds. A block whose lease has expired is given back.
+ * account has used, so no process can use what another one holds. A block whose lease has expired is returned.
  */
 export function exchangeBlocks(
   requests: readonly BlockRequest[],
@@ -134,7 +134,7 @@ export function forgetAccount(account: string): Work<void> {
   )
 }
 
-/** Gives back the blocks of processes that have ended without doing so. */
+/** Returns the blocks of processes that have ended without doing so. */
 export function* sweepBlocks(now: number): Work<void> {
   const expired = 'SELECT account FROM budget_blocks WHERE leased_until <= ?'
   const accounts = yield* all<{ readonly account: string }>(expired, now)
@@ -204,7 +204,7 @@ function takeBlock(
     isRecalled,
   }: { readonly own: BlockAmounts | undefined; readonly processes: number; readonly isRecalled: boolean },
 ): { readonly taken: BlockAmounts; readonly granted: BlockAmounts } {
-  // A block that was given back meanwhile is not filled up: calls may use what they believe to have.
+  // A block that was returned meanwhile is not filled up: calls may use what they believe to have.
   if (mode === 'return' || (mode === 'keep' && !own)) return { taken: NONE, granted: NONE }
   const rest = mode === 'keep' && own ? restOf(own, since, limits) : NONE
   if (isRecalled || (mode === 'keep' && since.calls <= 0)) return { taken: rest, granted: NONE }

@@ -62,7 +62,7 @@ export function findSqlite(load: (name: string) => unknown): SqliteModule {
 }
 
 /** How the file is opened. */
-export interface DatabaseOptions {
+export interface SqliteFileOptions {
   /** How long a write waits for another process; the thread is blocked meanwhile. */
   readonly busyTimeoutMs: number
   /** Maximum number of 4 KB pages of the file. Default: as many as fit on the disk. */
@@ -70,13 +70,13 @@ export interface DatabaseOptions {
 }
 
 /** Opens the file of a store, creates it if there is none, and migrates it to the current version. */
-export function openDatabase(path: string, { busyTimeoutMs, maxPages }: DatabaseOptions): SqliteDatabase {
+export function openDatabase(path: string, { busyTimeoutMs, maxPages }: SqliteFileOptions): SqliteDatabase {
   secureFile(path)
   return openDatabaseFile(path, { busyTimeoutMs, maxPages })
 }
 
 /** The same for a file that need not be in a data folder, such as a backup. */
-export function openDatabaseFile(path: string, { busyTimeoutMs, maxPages }: DatabaseOptions): SqliteDatabase {
+export function openDatabaseFile(path: string, { busyTimeoutMs, maxPages }: SqliteFileOptions): SqliteDatabase {
   const { DatabaseSync } = loadSqlite()
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true })
   try {
