@@ -67,9 +67,15 @@ export function jsonLines(text: string): any[] {
 }
 
 /** Starts the built CLI, or another copy of it, in a folder. */
-export function startCli(cwd: string, words: readonly string[], main = CLI_MAIN, home = cwd): Running {
+export function startCli(
+  cwd: string,
+  words: readonly string[],
+  main = CLI_MAIN,
+  home = cwd,
+  variables: Readonly<Record<string, string>> = {},
+): Running {
   // What a command leaves in the temporary folder goes with the folder of the test.
-  const env = { PATH: process.env.PATH, HOME: home, TMPDIR: cwd }
+  const env = { PATH: process.env.PATH, HOME: home, TMPDIR: cwd, ...variables }
   const child = spawn(process.execPath, [main, ...words], { cwd, env })
   const said = { stdout: '', stderr: '' }
   const waiting: { readonly text: string; readonly resolve: () => void }[] = []

@@ -142,20 +142,25 @@ function skillsFinding(folder: string): DoctorFinding {
   }
 }
 
-/** Whether the store can be used. Nothing is created: a file that is missing is made at the first use. */
-export async function examineStore(options: HubOptions): Promise<DoctorFinding> {
+/**
+ * Whether the store can be used, and whether a hub would change nothing by opening it. Nothing is created: a file that is
+ * missing is made at the first use.
+ */
+export async function examineStore(
+  options: HubOptions,
+): Promise<{ readonly finding: DoctorFinding; readonly isCurrent: boolean }> {
   const place = storePlace(options)
   try {
     const { from, to } = await storeVersion(options)
-    if (from === 0) return good('store', `${place} is created at its first use`)
+    if (from === 0) return { finding: good('store', `${place} is created at its first use`), isCurrent: false }
     if (options.database) await checkDatabase(options)
-    return good(
-      'store',
-      `${place} has version ${from}${from === to ? '' : `, and is migrated to ${to} at its next use`}`,
-    )
+    const isCurrent = from === to
+    const next = isCurrent ? '' : `, and is migrated to ${to} at its next use`
+    return { finding: good('store', `${place} has version ${from}${next}`), isCurrent }
   } catch (error) {
     const fix = ToolError.is(error) ? error.fix.hint : undefined
-    return { state: 'broken', what: 'store', detail: messageOf(error), ...(fix && { fix }) }
+    const finding: DoctorFinding = { state: 'broken', what: 'store', detail: messageOf(error), ...(fix && { fix }) }
+    return { finding, isCurrent: false }
   }
 }
 

@@ -60,15 +60,16 @@ async function examine({ config: file }: { readonly config?: string }): Promise<
   try {
     const config = await loadConfig({ file })
     const { options } = config
+    const store = await examineStore(options)
     return [
       ...machine,
       configFound(config),
       ...(await examineSandbox(options)),
-      ...(await policy(config)),
+      ...(await policy(config, store)),
       ...examineSources(options),
       ...examineSearch(options),
       ...(await examineFeatures(options)),
-      await examineStore(options),
+      store.finding,
       ...records(options.runs),
     ]
   } catch (error) {
@@ -144,13 +145,18 @@ function configBroken(error: unknown): DoctorFinding {
   return { state: 'broken', what: 'config', detail: (error as Error).message, fix }
 }
 
-async function policy({ options }: LoadedConfig): Promise<DoctorFinding[]> {
+async function policy(
+  { options }: LoadedConfig,
+  { isCurrent }: { readonly isCurrent: boolean },
+): Promise<DoctorFinding[]> {
   try {
     const { options: watched, status } = await watchServers(options)
-    const own = options.database ? { store: createMemoryStore() } : {}
+    const isShared = options.database !== undefined
+    // The pins of MCP servers and the sign-ins to them are in the database; without it, the rest can still be looked at.
+    const own = isShared && !isCurrent ? { store: createMemoryStore() } : {}
     return await withHubOf({ ...watched, ...own }, async (hub) => {
       await allReady(hub)
-      return [...rules(hub.check()), ...examineServers(options, status(), { isShared: hub.cluster !== undefined })]
+      return [...rules(hub.check()), ...examineServers(options, status(), { isShared })]
     })
   } catch (error) {
     return [{ ...configBroken(error), what: 'policy' }]
