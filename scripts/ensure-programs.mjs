@@ -1,6 +1,7 @@
-// The tests must really fence commands in and open the console in a real browser: installs bubblewrap and chromium where
-// they are missing, or ends with what to do.
+// The tests must really fence commands in, open the console in a real browser and store in a real PostgreSQL: installs
+// bubblewrap, chromium and postgresql where they are missing, or ends with what to do.
 import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
 const JAIL = ['--unshare-all', '--die-with-parent', '--ro-bind', '/usr', '/usr', '--symlink', 'usr/bin', '/bin']
@@ -14,6 +15,25 @@ if (process.platform === 'linux' && !canFence()) {
 if (process.platform === 'linux' && !hasBrowser()) {
   install('chromium')
   if (!hasBrowser()) fail('chromium is installed, but does not start.')
+}
+if (process.platform === 'linux' && !hasPostgres()) {
+  keepServersOff()
+  install('postgresql')
+  if (!hasPostgres()) fail('postgresql is installed, but not in version 13 or later.')
+}
+
+function hasPostgres() {
+  const root = '/usr/lib/postgresql'
+  if (existsSync(root) && readdirSync(root).some((version) => Number(version) >= 13)) return true
+  return runs('pg_config', ['--bindir']) && runs('initdb', ['--version'])
+}
+
+/** The tests start servers of their own; the package must not start one for the whole machine. */
+function keepServersOff() {
+  const folder = '/etc/postgresql-common'
+  if (process.getuid?.() !== 0 || existsSync(`${folder}/createcluster.conf`)) return
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(`${folder}/createcluster.conf`, 'create_main_cluster = false\n')
 }
 
 function canFence() {

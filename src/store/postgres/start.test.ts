@@ -243,7 +243,7 @@ it('finds calls by any part of their text, with an index of trigrams', async () 
     callId: `c${n}`,
   }))
   await store.calls.put({ calls, runs: [] })
-  const found = async (text: string) => (await store.calls.calls({ text })).map(({ callId }) => callId)
+  const found = async (text: string) => (await store.calls.calls({ text, limit: 10 })).map(({ callId }) => callId)
   expect(await found('WEB.sea')).toEqual(['c1'])
   expect(await found('äpfel_5')).toEqual(['c2'])
   expect(await found('50%')).toEqual(['c2'])
