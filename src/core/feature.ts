@@ -56,8 +56,8 @@ export interface FeatureHost
   principalNow(known: Principal): Awaitable<Principal | undefined>
   /** Reads what a run keeps under a reference. */
   artifact(run: string, ref: string, options?: ReadArtifact): Promise<Uint8Array>
-  /** Whether a run has read content from outside, no matter whose run it is. */
-  isTainted(run: string): boolean
+  /** Whether a run has read content from outside, no matter whose run it is and which process has it. */
+  isTainted(run: string): Awaitable<boolean>
   /** Calls of a run, from its record; none where no record is kept. */
   pastCalls(run: string, page: PastCallPage): Promise<readonly PastCall[]>
   /** What features keep in the folders of runs; `undefined` where no records are kept. */

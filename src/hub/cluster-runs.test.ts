@@ -8,6 +8,7 @@ import type { Store } from '../core/store.ts'
 import { defineTool } from '../core/tool.ts'
 import { createToolHub } from '../create-tool-hub.ts'
 import { openStore } from '../store/sqlite.ts'
+import { newOwner } from '../system/processes.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 
 const ends: (() => Promise<void>)[] = []
@@ -154,6 +155,22 @@ describe('a run in a cluster', () => {
       ...['run-opened', 'run-tainted', 'run-closed'],
       ...['run-opened', 'taint-cleared', 'run-closed'],
       ...['run-opened', 'run-closed'],
+    ])
+  })
+})
+
+describe('a session in a cluster', () => {
+  it('is known as tainted by all processes while it runs in one of them', async () => {
+    const { clock, start } = newCluster()
+    const [a, b] = [await start(), await start()]
+    const session = { root: 'r', depth: 0, rootPrincipal: 'owner', isTainted: false, createdAt: clock.now() }
+    for (const id of ['r', 'clean']) await a.store.sessions.add({ ...session, id, owner: newOwner(a.id) })
+    await a.act('mail')
+    await a.read({ run: 'clean' })
+    const { sessions } = await b.hub.sessions.list({})
+    expect(sessions.map(({ id, isTainted, state }) => [id, isTainted, state]).sort()).toEqual([
+      ['clean', false, 'running'],
+      ['r', true, 'running'],
     ])
   })
 })

@@ -196,7 +196,7 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
     },
     principalNow: runtime.principalNow,
     artifact: (id, ref, options) => runs.readArtifact(id, ref, options),
-    isTainted: (id) => runs.rehearsal(id).tainted,
+    isTainted: (id) => runs.isTainted(id),
     pastCalls: async (id, page) => (runsFolder !== false && isRunId(id) ? pastCalls(join(runsFolder, id), page) : []),
     archives: runsFolder === false ? undefined : openArchives(runsFolder),
     recordChange: (change) => recordChange(runtime, change),

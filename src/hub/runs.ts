@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { assertRunId, type Clock, isRunId, type ReadArtifact, ToolError } from '../core/index.ts'
+import { type Awaitable, assertRunId, type Clock, isRunId, type ReadArtifact, ToolError } from '../core/index.ts'
+import { after } from '../lib/index.ts'
 import { type ArtifactReader, findArtifactOf } from '../records/artifacts/index.ts'
 import type { RecordedLine } from '../records/log/index.ts'
 import { descriptorLimit } from '../system/index.ts'
@@ -140,6 +141,14 @@ export class Runs {
     if (owner && known) assertOwner(id, known.principal, owner.principal)
     if (present) return present
     return new Rehearsal(id, owner?.sandbox ? { ...this.#options, sandbox: owner.sandbox } : this.#options)
+  }
+
+  /** Whether a run has read content from outside, also if another process has it. */
+  isTainted(id: string): Awaitable<boolean> {
+    const { cluster } = this.#options
+    const { tainted } = this.rehearsal(id)
+    if (!cluster || tainted || this.#open.has(id)) return tainted
+    return after(cluster.states.find(id), (state) => (state?.taintedBy.length ?? 0) > 0)
   }
 
   /** Reads an artifact without opening the run. Throws FILE_TOO_LARGE before reading if it exceeds `maxBytes`. */

@@ -164,13 +164,14 @@ async function listAll(
   const known = await Promise.all(runs.map(({ run }) => host.store.sessions.find(run)))
   const all = [...sessions, ...runs.filter((_, index) => !known[index] && state !== 'failed').map(toRow)]
   all.sort((a, b) => b.createdAt - a.createdAt)
-  const entries = (rows: readonly StoredSession[]) => rows.map((row) => toEntry(row, registry.isTainted(row)))
+  const entries = (rows: readonly StoredSession[]) =>
+    Promise.all(rows.map(async (row) => toEntry(row, await registry.isTainted(row))))
   const isMore = sessions.length > most || runs.length > most || all.length > most
-  if (!isMore) return { sessions: entries(all) }
+  if (!isMore) return { sessions: await entries(all) }
   const cut = all[Math.min(most, all.length - 1)]?.createdAt ?? 0
   const whole = all.filter(({ createdAt }) => createdAt > cut)
-  if (whole.length > 0) return { sessions: entries(whole), next: String(cut + 1) }
-  return { sessions: entries(all.filter(({ createdAt }) => createdAt === cut)), next: String(cut) }
+  if (whole.length > 0) return { sessions: await entries(whole), next: String(cut + 1) }
+  return { sessions: await entries(all.filter(({ createdAt }) => createdAt === cut)), next: String(cut) }
 }
 
 /** A run that has never used sessions. */

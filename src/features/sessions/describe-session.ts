@@ -18,7 +18,7 @@ export async function describeSession(
   const isCounted = calls > 0 || Object.keys(limits).length > 0
   const children = await registry.children(row.id)
   return {
-    session: toEntry(row, registry.isTainted(row)),
+    session: toEntry(row, await registry.isTainted(row)),
     ...(isCounted && { budget: { used: { calls, wallMs, cost }, limits } }),
     children: children.slice(0, MAX_CHILDREN).map(toBrief),
     messages: [],

@@ -106,7 +106,7 @@ export class LiveSession {
 
   async #close({ reason, ...end }: Omit<SessionEnd, 'at'>): Promise<void> {
     const { host, registry, rights } = this.#options
-    const isTainted = this.#isTaintedNow
+    const isTainted = await this.#isTaintedNow()
     const told = reason === undefined ? {} : { reason: cutText(host.redact(reason), MAX_REASON_CHARS) }
     try {
       await registry.end(this.id, { ...end, ...told, isTainted })
@@ -151,7 +151,7 @@ export class LiveSession {
 
   async #say(text: string, replyTo: string | undefined): Promise<void> {
     const { row, registry, mailbox } = this.#options
-    const message = { text, isTainted: this.#isTaintedNow, ...(replyTo !== undefined && { replyTo }) }
+    const message = { text, isTainted: await this.#isTaintedNow(), ...(replyTo !== undefined && { replyTo }) }
     const parent = row.parent === undefined ? undefined : await registry.find(row.parent)
     await (parent ? mailbox.send(this.id, parent, message) : mailbox.sendToOwner(this.id, message))
   }
@@ -192,7 +192,7 @@ export class LiveSession {
     if (row && row.state !== 'running') this.end({ state: 'ended', reason: row.reason ?? 'It was ended.' })
   }
 
-  get #isTaintedNow(): boolean {
+  async #isTaintedNow(): Promise<boolean> {
     return this.#isTainted || this.#options.host.isTainted(this.id)
   }
 }

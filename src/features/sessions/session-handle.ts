@@ -18,7 +18,7 @@ export function createSessionHandle(parts: SessionRuntime, call: FeatureCall): S
   const find = async (own: StoredSession, name: string): Promise<StoredSession> => {
     const found = await registry.resolve(own, name)
     permitAll(call, name, found)
-    if (registry.isTainted(found)) call.markUntrusted()
+    if (await registry.isTainted(found)) call.markUntrusted()
     return found
   }
   return {
@@ -55,7 +55,7 @@ export function createSessionHandle(parts: SessionRuntime, call: FeatureCall): S
       const outcome = await mailbox.answer(sent, to, { from: own.id, waitMs, signal: call.signal() })
       const isFromOutside = outcome.reply
         ? outcome.reply.isUntrusted
-        : registry.isTainted((await registry.find(to.id)) ?? to)
+        : await registry.isTainted((await registry.find(to.id)) ?? to)
       if (outcome.status !== 'timeout' && isFromOutside) call.markUntrusted()
       return outcome
     },
@@ -103,7 +103,7 @@ async function finished(
   const { registry, live } = parts
   try {
     const over = await untilOver(parts, row, { waitMs, signal: call.signal() })
-    if (over && registry.isTainted(over)) call.markUntrusted()
+    if (over && (await registry.isTainted(over))) call.markUntrusted()
     return toEntry(over ?? row)
   } catch (error) {
     const isStopped = ToolError.is(error) && error.code === 'ABORTED'

@@ -119,7 +119,7 @@ export class SessionRegistry {
   }
 
   /** Whether it has read untrusted content. */
-  isTainted({ id, isTainted }: StoredSession): boolean {
+  async isTainted({ id, isTainted }: StoredSession): Promise<boolean> {
     return isTainted || this.#options.host.isTainted(id)
   }
 
