@@ -11,6 +11,7 @@ import {
 } from '../../core/index.ts'
 import { readArtifactOf } from '../../records/artifacts/index.ts'
 import { openStoreOf } from '../../store/index.ts'
+import { addProcessDirectory } from '../../system/index.ts'
 import { readCliConfig } from './config.ts'
 
 /** The approvals and questions of all processes that share a data folder. */
@@ -38,15 +39,25 @@ export async function withApprovals<T>(
   const { options } = await readCliConfig(flags)
   const store = openDataStore(options)
   const clock = systemClock
+  // Whether the process of a request is alive, on whatever machine.
+  const alive = new Set<string>()
+  const forget = store.isShared ? addProcessDirectory({ isProcessAlive: (process) => alive.has(process) }) : undefined
   try {
     return await use({
-      list: () => listPending(store, clock),
+      async list() {
+        const pending = await listPending(store, clock)
+        if (!store.isShared) return pending
+        alive.clear()
+        for (const { id, isAlive } of await store.processes.list()) if (isAlive) alive.add(id)
+        return pending
+      },
       find: (id) => store.approvals.find(id),
       source: (request) => readSource(options, request),
       answer: (id, reply) => answerStored({ store, clock, kind: APPROVAL }, id, reply),
       answerQuestion: (id, reply, answerer) => answerStored({ store, clock, kind: QUESTION }, id, reply, answerer),
     })
   } finally {
+    forget?.()
     await store.close()
   }
 }
