@@ -103,6 +103,22 @@ export function clusterSuite({ name, store, describe, it, expect }: StoreTests):
       expect(await runs().find('r')).toBeUndefined()
     })
 
+    it('let a process that has lost the run finish a key without its result, if the store is shared', async () => {
+      if (!store().isShared) return
+      const finish = async (key: string, held: { owner: string; epoch: number }) => {
+        await store().keys.claim(key, { argsHash: 'h', owner: 'o', now: 0 })
+        await store().keys.finish(key, { owner: 'o', result: '"done"', expiresAt: 9, held: { run: 'r', ...held } })
+        return store().keys.look(key)
+      }
+      await alive('b')
+      await lease('gone')
+      expect(await finish('k1', { owner: 'gone', epoch: 1 })).toMatchObject({ state: 'finished', result: '"done"' })
+      await lease('b')
+      const finished = { argsHash: 'h', state: 'finished', owner: 'o', expiresAt: 9 }
+      expect(await finish('k2', { owner: 'gone', epoch: 1 })).toEqual(finished)
+      expect(await finish('k3', { owner: 'b', epoch: 2 })).toMatchObject({ result: '"done"' })
+    })
+
     it('are listed while they are leased', async () => {
       await alive('a', 'b')
       await runs().own('free', 'ada')
