@@ -32,21 +32,19 @@ let store: Store
 let ada: Token
 let key: ClusterKey
 let address: string
-let name: string
 beforeAll(async () => {
   cluster = await serveCluster(2, { tools: [whoami] })
   ;[first, second] = cluster.services as [ClusterService, ClusterService]
   store = second.store
   key = new ClusterKey(await store.settings.secret('cluster'))
-  await second.hub.cluster!.lease('r1', undefined)
+  ada = await cluster.newToken('ada', ['call', 'read'])
+  await second.fetch(PATH, { token: ada.secret, json: { run: 'r1' } })
   address = second.address
 })
 afterAll(() => cluster.close())
-beforeEach(async ({ task }) => {
+beforeEach(() => {
   first.log.length = 0
   second.log.length = 0
-  ada = await cluster.newToken(`ada-${task.id}`, ['call', 'read'])
-  name = `token:ada-${task.id}`
 })
 
 const HEADERS = { host: 'localhost', 'content-type': 'application/json' }
@@ -63,7 +61,11 @@ function envelope(changes: Partial<Envelope> = {}): Envelope {
     body: sha256(BODY),
     time: Date.now(),
     nonce: newNonce(),
-    caller: { name, scopes: ['call', 'read'], credential: { type: 'token', hash: hashSecret(ada.secret) } },
+    caller: {
+      name: 'token:ada',
+      scopes: ['call', 'read'],
+      credential: { type: 'token', hash: hashSecret(ada.secret) },
+    },
     ...changes,
   }
 }
@@ -149,8 +151,11 @@ describe('the internal listener', () => {
     expect(less.status).toBe(403)
     const other = await send(key.sealRequest(envelope({ caller: { ...caller!, name: 'token:eve' } })))
     expect(other.status).toBe(401)
-    await store.tokens.remove(ada.id)
-    const revoked = await send(key.sealRequest(envelope()))
+    const bob = await cluster.newToken('bob', ['call'])
+    await store.tokens.remove(bob.id)
+    const gone = { name: 'token:bob', scopes: ['call' as const] }
+    const credential = { type: 'token' as const, hash: hashSecret(bob.secret) }
+    const revoked = await send(key.sealRequest(envelope({ caller: { ...gone, credential } })))
     expect([revoked.status, revoked.json()]).toMatchObject([401, { error: { code: 'UNAUTHENTICATED' } }])
     const owner = { name: 'owner', scopes: ['call' as const], credential: { type: 'owner' as const } }
     expect((await send(key.sealRequest(envelope({ caller: owner })))).status).toBe(200)
