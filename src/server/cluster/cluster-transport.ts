@@ -39,6 +39,8 @@ const MAX_PLACES = 10_000
 const PLACE_MS = 5_000
 const TAGGED = /^([0-9a-f]{16})\./
 const REFRESH_MS = 1_000
+const MAX_ATTEMPTS = 3
+const RETRY_MS = 50
 const HOP_HEADERS: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', MOVED_HEADER])
 
 const movedSchema = z.object({
@@ -163,11 +165,16 @@ export class ClusterTransport implements ClusterLink {
         if (event.type !== 'call-ended' || !isElsewhere(event.result)) onEvent(event)
       })
     const result = await identity.caller.hub.callDynamic(tool, input, { ...options, ...(held && { onEvent: held }) })
-    if (!isElsewhere(result)) return result
-    // Another process has opened the run in the meantime; nothing was executed here.
-    if (run !== undefined) this.#places.delete(run)
-    const place = run === undefined ? undefined : await this.placeOf(run)
-    return (place && (await this.#callAt(place, identity, tool, input, options))) ?? result
+    if (run === undefined || !isElsewhere(result)) return result
+    // Another process has opened the run in the meantime, or is about to; nothing was executed here.
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      this.#places.delete(run)
+      const place = await this.placeOf(run)
+      const there = place && (await this.#callAt(place, identity, tool, input, options))
+      if (there) return there
+      await new Promise<void>((resolve) => this.#options.clock.after(attempt * RETRY_MS, resolve))
+    }
+    return result
   }
 
   async relay(place: Place, socket: RelayedSocket): Promise<void> {

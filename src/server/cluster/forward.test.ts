@@ -6,6 +6,7 @@ import {
   type ClusterService,
   type ServedCluster,
   serveCluster,
+  serveMember,
   type Token,
 } from '../../../test/support/cluster-served.ts'
 import { eventually } from '../../../test/support/eventually.ts'
@@ -58,7 +59,6 @@ afterAll(() => cluster.close())
 
 /** A run that the second process has, with one call. */
 async function runOfSecond(run: string): Promise<string> {
-  await second.hub.cluster!.lease(run, 'token:ada')
   const response = await second.fetch('/v1/tools/whoami/call', { token: ada.secret, json: { run } })
   expect(await response.json()).toMatchObject({ ok: true })
   return run
@@ -151,6 +151,51 @@ describe('a request for a run that another process has', () => {
     await second.hub.cluster!.release(run)
     const response = await at(first, '/v1/tools/whoami/call', { json: { run } })
     expect(await response.json()).toMatchObject({ ok: true, data: { run } })
+  })
+
+  it('is answered once the run is open, whichever process opens it first', async () => {
+    for (let round = 0; round < 5; round++) {
+      const run = `race-${round}`
+      const answers = await Promise.all(
+        [first, second, first, second].map(async (service) => {
+          const response = await at(service, '/v1/tools/whoami/call', { json: { run } })
+          return response.json()
+        }),
+      )
+      for (const answer of answers) expect(answer).toMatchObject({ ok: true, data: { run } })
+    }
+  })
+
+  it('is streamed once the run is open, whichever process opens it first', async () => {
+    const headers = { accept: 'text/event-stream' }
+    for (let round = 0; round < 5; round++) {
+      const json = { run: `stream-race-${round}` }
+      const said = await Promise.all(
+        [first, second].map(async (service) => {
+          const response = await at(service, '/v1/tools/whoami/call', { json, headers })
+          return response.text()
+        }),
+      )
+      for (const text of said) {
+        expect(text.match(/event: \S+/g)).toEqual(['event: call-started', 'event: call-ended'])
+        expect(text).toMatch(/"ok":true/)
+      }
+    }
+  })
+
+  it('is answered here when the other process has ended', async () => {
+    const third = await serveMember(cluster.folder, 'third', { tools: [whoami] })
+    await at(third, '/v1/tools/whoami/call', { json: { run: 'left' } })
+    expect(await (await at(first, '/v1/tools/whoami/call', { json: { run: 'left' } })).json()).toMatchObject({
+      ok: true,
+    })
+    expect(first.hub.cluster!.leaseOf('left')).toBeUndefined()
+    await third.close()
+    await eventually(async () => {
+      const response = await at(first, '/v1/tools/whoami/call', { json: { run: 'left' } })
+      expect(await response.json()).toMatchObject({ ok: true, data: { run: 'left' } })
+    })
+    expect(first.hub.cluster!.leaseOf('left')).toBeDefined()
   })
 
   it('counts its body before it is forwarded', async () => {

@@ -12,7 +12,7 @@ import { listening } from '../listen.ts'
 import type { Log } from '../service-log.ts'
 import type { SharedEventHub } from '../services/event-hub.ts'
 import type { WebSocketEndpoint } from '../websocket/endpoint.ts'
-import type { Membership } from './cluster-link.ts'
+import type { Membership, Place } from './cluster-link.ts'
 import {
   type ClusterKey,
   EMPTY_BODY,
@@ -116,7 +116,11 @@ export class InternalServer {
       response.writeHead(401).end()
       return
     }
-    if (envelope.run !== undefined && !this.#holds(envelope)) return this.#answerMoved(envelope.run, response)
+    if (envelope.run !== undefined && !this.#holds(envelope)) {
+      const place = await this.#options.member.placeOf(envelope.run)
+      // Its lease may be in the store, and only now known here.
+      if (!this.#holds(envelope)) return this.#answerMoved(envelope.run, place, response)
+    }
     if (!envelope.caller) return this.#serveProcess(request, response)
     const identity = await this.#identify(envelope.caller)
     if (!identity) throw new HttpRefusal(401, 'UNAUTHENTICATED', 'The token was revoked or has expired.')
@@ -158,10 +162,10 @@ export class InternalServer {
   }
 
   /** Requests are forwarded once: the sender tries again where the run is now, or answers itself if it is free. */
-  async #answerMoved(run: string, response: SignedResponse): Promise<void> {
+  #answerMoved(run: string, elsewhere: Place | undefined, response: SignedResponse): void {
     const { member } = this.#options
-    const isHere = member.leaseOf(run)
-    const place = isHere ? { process: member.id, epoch: isHere.epoch } : await member.placeOf(run)
+    const held = member.leaseOf(run)
+    const place = held ? { process: member.id, epoch: held.epoch } : elsewhere
     response.writeHead(409, { ...API_HEADERS, 'content-type': 'application/json', [MOVED_HEADER]: '1' })
     response.end(JSON.stringify({ place }))
   }
