@@ -118,6 +118,8 @@ export interface EventHub {
     },
   ): () => void
   publish(event: ServiceEvent): void
+  /** The people who are watching, over all processes; absent if only this one knows. */
+  readonly people?: readonly { readonly name: string; readonly since: number }[]
 }
 
 /** Filters a list; `before` is the `next` of an earlier page. */

@@ -1,7 +1,12 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import type { HubOptions } from '../../src/core/options.ts'
+import type { NewProcess } from '../../src/core/store/cluster.ts'
 import type { Store } from '../../src/core/store.ts'
 import type { Scope } from '../../src/protocol/shapes.ts'
+import { ClusterKey } from '../../src/server/cluster/envelope.ts'
 import { type RunningService, type StartServiceOptions, startService } from '../../src/server/index.ts'
 import type { LogEntry } from '../../src/server/service-log.ts'
 import { openStore } from '../../src/store/index.ts'
@@ -91,4 +96,35 @@ export async function serveMember(
         },
       }),
   }
+}
+
+/** A process as it would describe itself. */
+export function newProcess(id: string, address: string): NewProcess {
+  const described = {
+    host: 'h',
+    pid: 1,
+    version: '1',
+    labels: [],
+    running: 0,
+    isDraining: false,
+    startedAt: Date.now(),
+  }
+  return { ...described, id, address, kind: 'service' }
+}
+
+/** A process that is alive, and whose listener does what a test says; returns a run that it has. */
+export async function pretend(
+  { store }: ClusterService,
+  listener: (key: ClusterKey) => RequestListener,
+): Promise<string> {
+  const server = createServer(listener(new ClusterKey(await store.settings.secret('cluster'))))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  await store.processes.beat(newProcess(`p-${port}`, `http://127.0.0.1:${port}`))
+  await store.runStates.lease(`r-${port}`, { owner: `p-${port}` })
+  return `r-${port}`
 }

@@ -1,9 +1,11 @@
-import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import type { RequestListener } from 'node:http'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import {
   type ClusterService,
+  newProcess,
+  pretend,
   type ServedCluster,
   serveCluster,
   serveMember,
@@ -11,7 +13,7 @@ import {
 } from '../../../test/support/cluster-served.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { defineTool } from '../../core/tool.ts'
-import { ClusterKey } from './envelope.ts'
+import type { ClusterKey } from './envelope.ts'
 
 const whoami = defineTool({
   name: 'whoami',
@@ -205,22 +207,6 @@ describe('a request for a run that another process has', () => {
   })
 })
 
-/** A process that is alive and has a run, and whose listener does what a test says. */
-async function pretend(listener: (key: ClusterKey) => RequestListener): Promise<string> {
-  const { store } = second
-  const server = createServer(listener(new ClusterKey(await store.settings.secret('cluster'))))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  const known = { kind: 'service', host: 'h', pid: 1, version: '1', labels: [], running: 0, isDraining: false } as const
-  await store.processes.beat({ ...known, id: `p-${port}`, address: `http://127.0.0.1:${port}`, startedAt: Date.now() })
-  await store.runStates.lease(`r-${port}`, { owner: `p-${port}` })
-  return `r-${port}`
-}
-
 describe('a process that is lost', () => {
   const stream =
     (key: ClusterKey): RequestListener =>
@@ -232,7 +218,7 @@ describe('a process that is lost', () => {
     }
 
   it('in the middle of a stream ends it with an error that says so', async () => {
-    const run = await pretend(stream)
+    const run = await pretend(second, stream)
     const response = await at(first, '/v1/tools/hold/call', { json: { run }, headers: { accept: 'text/event-stream' } })
     const said = await response.text()
     expect(said).toMatch(/event: call-started/)
@@ -240,7 +226,7 @@ describe('a process that is lost', () => {
   })
 
   it('before its answer leaves it open whether the call had an effect', async () => {
-    const run = await pretend(() => (request) => request.socket.destroy())
+    const run = await pretend(second, () => (request) => request.socket.destroy())
     const response = await at(first, '/v1/tools/whoami/call', { json: { run } })
     expect([response.status, response.headers.get('retry-after')]).toEqual([502, '2'])
     expect(await response.json()).toMatchObject({
@@ -250,16 +236,7 @@ describe('a process that is lost', () => {
 
   it('before it was reached has executed nothing', async () => {
     const { store } = second
-    const known = {
-      kind: 'service',
-      host: 'h',
-      pid: 1,
-      version: '1',
-      labels: [],
-      running: 0,
-      isDraining: false,
-    } as const
-    await store.processes.beat({ ...known, id: 'p-gone', address: 'http://127.0.0.1:9', startedAt: Date.now() })
+    await store.processes.beat(newProcess('p-gone', 'http://127.0.0.1:9'))
     await store.runStates.lease('r-gone', { owner: 'p-gone' })
     const response = await at(first, '/v1/tools/whoami/call', { json: { run: 'r-gone' } })
     expect([response.status, await response.json()]).toMatchObject([
@@ -278,7 +255,7 @@ describe('a process that is lost', () => {
 describe('a client that reads slowly', () => {
   it('slows down only its own answer', async () => {
     let written = 0
-    const run = await pretend((key) => (request, response) => {
+    const run = await pretend(second, (key) => (request, response) => {
       const { nonce } = key.openRequest(request.headers)!
       const headers = { 'content-type': 'text/event-stream', 'x-tool-hub-body': 'stream' }
       response.writeHead(200, { ...headers, 'x-tool-hub-signature': key.signResponse(nonce, 200, headers) })

@@ -1,10 +1,10 @@
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { request } from 'undici'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import {
   type ClusterService,
+  pretend,
   type ServedCluster,
   serveCluster,
   type Token,
@@ -168,21 +168,6 @@ describe('the internal listener', () => {
   })
 })
 
-/** A process that others believe to be alive, whose listener does what it likes. */
-async function pretend(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  const known = { kind: 'service', host: 'h', pid: 1, version: '1', labels: [], running: 0, isDraining: false } as const
-  await store.processes.beat({ ...known, id: `p-${port}`, address: `http://127.0.0.1:${port}`, startedAt: Date.now() })
-  await store.runStates.lease(`r-${port}`, { owner: `p-${port}` })
-  return `r-${port}`
-}
-
 describe('an answer that is not signed', () => {
   it.each<[string, RequestListener]>([
     ['without a signature', (_, response) => response.end('{"ok":true}')],
@@ -205,7 +190,7 @@ describe('an answer that is not signed', () => {
       },
     ],
   ])('is not believed: %s', async (_, listener) => {
-    const run = await pretend(listener)
+    const run = await pretend(second, () => listener)
     const response = await first.fetch(PATH, { json: { run } })
     expect([response.status, await response.json()]).toMatchObject([
       503,

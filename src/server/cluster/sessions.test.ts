@@ -1,11 +1,13 @@
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { z } from 'zod'
 import {
   type ClusterService,
+  newProcess,
   type ServedCluster,
   serveCluster,
+  serveMember,
   type Token,
 } from '../../../test/support/cluster-served.ts'
 import { eventually } from '../../../test/support/eventually.ts'
@@ -26,12 +28,22 @@ const asks = defineTool({
   execute: async (_, ctx) => (await ctx.ask({ question: 'Well?' })).answer,
 })
 
+const careful = defineTool({
+  name: 'careful',
+  description: 'Needs a person.',
+  input: z.strictObject({}),
+  execute: () => 'done',
+})
+
 let cluster: ServedCluster
 let first: ClusterService
 let second: ClusterService
 let ada: Token
 beforeAll(async () => {
-  cluster = await serveCluster(2, { tools: [whoami, asks], policy: [{ allow: 'mine.add' }] })
+  cluster = await serveCluster(2, {
+    tools: [whoami, asks, careful],
+    policy: [{ allow: 'mine.add' }, { ask: 'careful' }],
+  })
   ;[first, second] = cluster.services as [ClusterService, ClusterService]
   ada = await cluster.newToken('ada', ['call', 'read', 'approve'])
 })
@@ -156,9 +168,7 @@ describe('a WebSocket to a process without the key', () => {
     onTestFinished(() => forged.close())
     await new Promise((resolve) => forged.once('listening', resolve))
     const { port } = forged.address() as AddressInfo
-    const known = { kind: 'service', host: 'h', pid: 1, version: '1', labels: [], running: 0 } as const
-    const process = { ...known, isDraining: false, id: 'p-forged', address: `http://127.0.0.1:${port}`, startedAt: 0 }
-    await second.store.processes.beat(process)
+    await second.store.processes.beat(newProcess('p-forged', `http://127.0.0.1:${port}`))
     await first.hub.cluster!.beat()
     const session = `${sha256('p-forged').slice(0, 16)}.abc`
     const socket = new WebSocket(`${first.url.replace('http', 'ws')}/v1/ws`, ['tool-hub.v1', `bearer.${ada.secret}`])
@@ -245,28 +255,77 @@ describe('a token that is revoked at one process', () => {
   })
 })
 
+describe('people', () => {
+  it('answer at one process what a call at another waits for', async () => {
+    const call = second.fetch('/v1/tools/careful/call', { token: ada.secret, json: {} })
+    const approval = await eventually(async () => {
+      const listed = await first.fetch('/v1/approvals')
+      const { approvals } = (await listed.json()) as { approvals: { id: string; tool: string }[] }
+      expect(approvals).toMatchObject([{ tool: 'careful' }])
+      return approvals[0]!
+    })
+    const answered = await first.fetch(`/v1/approvals/${approval.id}`, { json: { decision: 'allow' } })
+    expect(answered.status).toBe(200)
+    expect(await (await call).json()).toMatchObject({ ok: true })
+  })
+
+  it('see who is watching at all processes', async () => {
+    const bea = await cluster.newToken('bea', ['read'])
+    const here = await open(first)
+    here.say({ type: 'watch', events: ['presence'] })
+    const names = ({ event }: Message) =>
+      (event as { people?: { name: string }[] }).people?.map(({ name }) => name).sort() ?? []
+    await here.next('event', (message) => names(message).includes('token:ada'))
+    const there = await open(second, { token: bea.secret })
+    there.say({ type: 'watch', events: ['call'] })
+    await here.next('event', (message) => names(message).join() === 'token:ada,token:bea')
+    there.socket.close(1000)
+    await there.closed
+    await eventually(() => expect(names(here.heard.findLast(({ type }) => type === 'event')!)).toEqual(['token:ada']))
+  })
+})
+
 describe('events', () => {
-  it('of all processes are seen at each of them', async () => {
-    const response = await first.fetch('/v1/events?types=call')
-    let said = ''
-    const reading = (async () => {
-      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) said += chunk
-    })().catch(() => {})
-    // Follows the other process from now on.
-    await eventually(() => expect(said.match(/event: reset/g)?.length).toBeGreaterThanOrEqual(2))
-    const made = await second.fetch('/v1/tools/whoami/call', { json: {} })
-    const { callId } = (await made.json()) as { callId: string }
-    await eventually(() => expect(said).toContain(callId))
-    const id = /id: (\S+)\nevent: call\ndata: [^\n]*/.exec(said)![1]!
-    const later = await first.fetch('/v1/events?types=call', { headers: { 'last-event-id': id } })
-    const reader = later.body!.getReader()
-    const second_ = await second.fetch('/v1/tools/whoami/call', { json: {} })
-    const { callId: next } = (await second_.json()) as { callId: string }
-    let resumed = ''
-    while (!resumed.includes(next)) resumed += new TextDecoder().decode((await reader.read()).value)
-    expect(resumed).not.toContain('event: reset')
-    await reader.cancel()
-    await response.body!.cancel().catch(() => {})
-    void reading
+  it('may be missing when a process ends, which subscribers are told', async () => {
+    const third = await serveMember(cluster.folder, 'third')
+    const { say, heard } = await open(first)
+    const resets = () => heard.filter(({ event }) => (event as Message | undefined)?.type === 'reset').length
+    say({ type: 'watch', events: ['call'] })
+    const made = await third.fetch('/v1/tools/core_text_stats/call', { json: {} })
+    expect(made.status).toBe(200)
+    await first.hub.cluster!.beat()
+    await eventually(() => expect(resets()).toBeGreaterThan(0))
+    const before = resets()
+    await third.close()
+    await eventually(() => expect(resets()).toBeGreaterThan(before))
+  })
+
+  it('of all processes are seen at each of them, and continue after the last one', async () => {
+    const callAtSecond = async () => {
+      const made = await second.fetch('/v1/tools/whoami/call', { json: {} })
+      return ((await made.json()) as { callId: string }).callId
+    }
+    const stop = new AbortController()
+    onTestFinished(() => stop.abort())
+    const read = async (headers: Record<string, string>) => {
+      const heard = { text: '' }
+      const response = await first.fetch('/v1/events?types=call', { headers, signal: stop.signal })
+      const reading = async () => {
+        for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) heard.text += chunk
+      }
+      reading().catch(() => {})
+      return heard
+    }
+    const heard = await read({})
+    // The first calls may come before the other process is followed.
+    await eventually(async () => {
+      const callId = await callAtSecond()
+      await vi.waitFor(() => expect(heard.text).toContain(callId), { timeout: 500 })
+    })
+    const [, id] = heard.text.match(/.*id: (\S+)\nevent: call\n/s)!
+    const missed = await callAtSecond()
+    const later = await read({ 'last-event-id': id! })
+    await eventually(() => expect(later.text).toContain(missed))
+    expect(later.text).not.toContain('event: reset')
   })
 })

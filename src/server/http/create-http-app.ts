@@ -253,7 +253,7 @@ function identify(context: HttpContext, route: Route, request: IncomingMessage):
 }
 
 function checkAccess(
-  { authenticator, forwarded }: HttpContext,
+  { authenticator, cluster, forwarded }: HttpContext,
   { allow, isForProbes }: Route,
   request: IncomingMessage,
 ): Awaitable<Identity | undefined> {
@@ -261,7 +261,8 @@ function checkAccess(
     if (!isForProbes) checkOpen(authenticator, request)
     return undefined
   }
-  return after(forwarded.get(request) ?? authenticate(authenticator, request), (identity) => {
+  const known = cluster && forwarded.get(request)
+  return after(known ?? authenticate(authenticator, request), (identity) => {
     const { caller } = identity
     if (allow !== 'callers' && !allow.some((scope) => caller.scopes.has(scope))) requireScope(caller, allow[0])
     return identity

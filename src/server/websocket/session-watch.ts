@@ -42,7 +42,8 @@ export class SessionWatch {
     const mayAnswer = caller.scopes.has('approve') && (types.includes('approval') || types.includes('question'))
     if (mayAnswer) this.#stops.push(approvals.attend(caller))
     const wasSent = this.#appear()
-    if (types.includes('presence') && !wasSent) this.#send({ type: 'presence', people: this.#context.presence.people })
+    if (!types.includes('presence') || wasSent) return
+    this.#send({ type: 'presence', people: [...(events.people ?? this.#context.presence.people)] })
   }
 
   /** A session is present while it is connected; it gets missed events after a reconnect. */
