@@ -25,6 +25,7 @@ import type { LoadedConfig } from './load-config.ts'
 import { FOREIGN_KEYS } from './mcp-servers.ts'
 import { isPluginPath, readDocument, resolvePlugin } from './read-document.ts'
 import { policiesOf, policyFiles, rulesFrom, shadowOf } from './read-rules.ts'
+import { toRecords } from './records.ts'
 import type { Config } from './schema.ts'
 import { type ClusterOptions, toRetention, toService } from './service.ts'
 import { toDatabase } from './store.ts'
@@ -52,6 +53,7 @@ export async function readConfig(
   const options = toOptions(config, { base: path.dirname(file), home })
   const place = { base: path.dirname(file), secrets: options.secrets }
   const database = config.store === undefined ? undefined : await toDatabase(document, config.store, place)
+  const records = config.records && (await toRecords(document, config.records, options.secrets))
   const allowed = allowedRoots(policies, options.sandbox)
   await recoverCommands(options.data!)
   // Plugins are code: they run only once everything else is known to be right.
@@ -63,6 +65,7 @@ export async function readConfig(
     options: {
       ...options,
       ...(database && { database }),
+      ...(records && { records }),
       sandbox: { ...options.sandbox, ...allowed.sandbox, protect: [...(options.sandbox?.protect ?? []), ...own] },
       ...(policy.length > 0 ? { policy } : {}),
       ...(shadow && { shadowPolicy: shadow }),

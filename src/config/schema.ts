@@ -15,6 +15,7 @@ import { featureConfigs } from '../features/generated/config/index.ts'
 import { coreSchema } from './core-schema.ts'
 import { mcpServersSchema } from './mcp-servers.ts'
 import { policySectionSchema, policyToolsSchema, rulesSchema } from './policy-schema.ts'
+import { recordsSchema } from './records.ts'
 import { clusterSchema, serviceSchema } from './service.ts'
 import { storeSchema } from './store.ts'
 
@@ -278,10 +279,10 @@ export const configSchema = z.strictObject({
     'The PostgreSQL database of the store, for a hub of several processes on several machines. Default: a file in data.',
   ),
   durability: key(
-    z.enum(['effects', 'full', 'behind']),
-    'What is synced to disk before a call returns: calls with side effects, every call, or nothing.',
-    'effects',
+    z.enum(['effects', 'full', 'behind', 'shared']),
+    'What is synced to disk before a call returns: calls with side effects, every call, or nothing; shared also waits until other machines can read it. Default: effects; shared if store is a database.',
   ),
+  records: key(recordsSchema, 'How records are shared with other machines; needs store.'),
   caller: key(text, 'Recorded caller of calls that name none.'),
   redact: key(redact, 'What must never be recorded or returned, in addition to the secrets that are always found.'),
   plugins: key(

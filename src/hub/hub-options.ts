@@ -267,12 +267,19 @@ function passwordsOf({ url, tls }: DatabaseOptions): string[] {
 const SECRET_NAME = /TOKEN|SECRET|PASS|AUTH|CREDENTIAL|(^|_)KEY($|_)/i
 
 /** Adds the values of the owner's secrets to what is redacted: tools use them by name and must not reveal them. */
-export function secretsOf({ redact, secrets = {}, sandbox, database }: HubOptions): NonNullable<HubOptions['redact']> {
+export function secretsOf({
+  redact,
+  secrets = {},
+  sandbox,
+  database,
+  records,
+}: HubOptions): NonNullable<HubOptions['redact']> {
   const passed = (sandbox?.commands?.env ?? []).filter((name) => SECRET_NAME.test(name))
   const values = [
     ...Object.values(secrets).map(({ value }) => value),
     ...passed.flatMap((name) => process.env[name] ?? []),
     ...(database ? passwordsOf(database) : []),
+    ...(records?.bucket ? [records.bucket.secretAccessKey, records.bucket.sessionToken ?? []].flat() : []),
   ]
   return { ...redact, values: [...(redact?.values ?? []), ...values] }
 }
