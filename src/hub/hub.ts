@@ -26,7 +26,7 @@ import {
 import type { PolicyLayers, PolicyWarning } from '../policy/index.ts'
 import type { ArtifactReader } from '../records/artifacts/index.ts'
 import type { HubChanged, RecordedLine } from '../records/log/index.ts'
-import type { ShippingState } from '../records/shipping/index.ts'
+import type { SharedRecords, ShippingState } from '../records/shipping/index.ts'
 import type { SandboxDescription } from '../sandbox/exec/index.ts'
 import { clearTaint } from './clear-taint.ts'
 import type { ClusterMember } from './cluster.ts'
@@ -297,6 +297,11 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   /** How far this process is with sharing its records; `undefined` if its store is not shared with other machines. */
   get sharing(): ShippingState | undefined {
     return this.#runtime.shared?.state()
+  }
+
+  /** The records that all processes share; `undefined` if the store is not shared, or there are no records. */
+  get sharedRecords(): SharedRecords | undefined {
+    return this.#runtime.shared
   }
 
   /** Returns counters and histograms in the Prometheus text format. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { messageOf, type Store, ToolError } from '../core/index.ts'
 import { errnoOf } from '../lib/index.ts'
 import { FolderCheck, type HubChanged, readHead } from '../records/log/index.ts'
+import type { SharedRecords } from '../records/shipping/index.ts'
 import { isLocked, takeLock } from '../system/index.ts'
 import { runsBelow } from './run-index/read-records.ts'
 
@@ -55,7 +56,7 @@ export async function pruneRuns(options: PruneOptions): Promise<PruneReport> {
     options.signal?.throwIfAborted()
     if (!isOld && bytes <= maxBytes) continue
     if (options.except?.includes(run)) continue
-    check ??= await FolderCheck.open(runsFolder, options.store.heads)
+    check ??= await openCheck(options)
     const why = await remove(run, { options, check, isOld })
     if (why !== undefined) kept.push({ run, why })
     else {
@@ -69,8 +70,14 @@ export async function pruneRuns(options: PruneOptions): Promise<PruneReport> {
 /** Removes one run, whatever its age. Returns why the run is kept, or `undefined` if it was removed. */
 export async function pruneRun(run: string, options: PruneOptions): Promise<string | undefined> {
   await removeLeftovers(options.runsFolder)
-  const check = await FolderCheck.open(options.runsFolder, options.store.heads)
+  const check = await openCheck(options)
   return remove(run, { options, check, isOld: true })
+}
+
+/** Shared runs may be longer on other machines. */
+async function openCheck({ runsFolder, store, shared }: PruneOptions): Promise<FolderCheck> {
+  const elsewhere = new Set((await shared?.source.segments.heads())?.map(({ run }) => run))
+  return FolderCheck.open(runsFolder, store.heads, new Map(), (run) => elsewhere.has(run))
 }
 
 /** Returns the size of a folder on disk. */
@@ -146,6 +153,8 @@ interface RemoveRunOptions {
   readonly store: Pick<Store, 'heads' | 'calls' | 'isShared' | 'runStates' | 'processes'>
   readonly by: string
   readonly now: number
+  /** The records that all machines share: the shared copy is removed, too. Default: there is none. */
+  readonly shared?: Pick<SharedRecords, 'remove' | 'source'>
   /** Records the removal in another run. */
   readonly record: (change: Omit<HubChanged, 'type'>) => Promise<void>
 }
@@ -165,6 +174,7 @@ export async function removeRun(run: string, options: RemoveRunOptions): Promise
   const gone = join(runsFolder, `${REMOVING}${run}`)
   try {
     if (store.isShared) await assertNotLeased(run, store)
+    if (options.shared) await assertLastHere(run, folder, options.shared)
     const head = await lastHead(folder, run, store)
     await record({ by, change: 'run-removed', subject: run, ...(head && { head }) })
     await store.heads.remove(run, { by, at: now })
@@ -174,6 +184,7 @@ export async function removeRun(run: string, options: RemoveRunOptions): Promise
     lock.release()
     throw error
   }
+  await options.shared?.remove(run)
   await store.calls.remove(run)
   if (store.isShared) await store.runStates.remove(run)
   await rm(gone, { recursive: true, force: true })
@@ -187,6 +198,16 @@ async function assertNotLeased(run: string, { runStates, processes }: RemoveRunO
     throw new ToolError('CONFLICT', `Run ${run} is open in process ${owner}.`, {
       hint: 'End the run there first, or wait until it is closed.',
     })
+}
+
+/** Throws CONFLICT if the run continued on another machine, which removes it there. */
+async function assertLastHere(run: string, folder: string, { source }: Pick<SharedRecords, 'source'>): Promise<void> {
+  const [shared] = await source.segments.heads({ run })
+  const found = await readHead(folder)
+  if (!shared || (found && found !== 'broken' && found.seq === shared.seq && found.hash === shared.hash)) return
+  throw new ToolError('CONFLICT', `Run ${run} was continued on another machine, or was not closed here.`, {
+    hint: 'Remove it there; this machine keeps its copy until then.',
+  })
 }
 
 async function lastHead(

@@ -31,6 +31,7 @@ export function startRetention(
       ...retention,
       runsFolder,
       store,
+      shared: hub.sharedRecords,
       by: 'retention',
       now: clock.now(),
       except: [hub.run, ...(await elsewhere())],

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import type { HeadStore } from '../../core/index.ts'
+import { type HeadStore, ToolError } from '../../core/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { FolderCheck, listRuns, type VerifyReport } from '../../records/log/index.ts'
 import { EXIT } from '../exit.ts'
@@ -25,6 +25,7 @@ A run that a crash left open is closed when tool-hub serve starts, or by its nex
 Examples:
   tool-hub audit verify
   tool-hub audit verify --strict
+  tool-hub audit verify --shared
   tool-hub audit verify run-20261115-093000-1a2b3c4d --json`
 
 /** Progress is reported on stderr each time that so many runs were verified. */
@@ -40,6 +41,7 @@ export function describeAudit(command: Command): void {
     )
     .argument('[run]', 'Id of the run or the beginning of it. Default: all runs')
     .option('--strict', 'Also fail for runs whose end is not proven, including open ones')
+    .option('--shared', 'Verify the records that all machines share, without their files; needs store in the config')
     .addHelpText('after', EXAMPLES)
     .action(verify)
 }
@@ -48,6 +50,7 @@ interface Flags {
   readonly config?: string
   readonly json?: boolean
   readonly strict?: boolean
+  readonly shared?: boolean
 }
 
 async function verify(run: string | undefined, flags: Flags): Promise<void> {
@@ -56,8 +59,9 @@ async function verify(run: string | undefined, flags: Flags): Promise<void> {
     if (!report.ok || (flags.strict && report.state !== 'intact')) process.exitCode = EXIT.failed
     await (flags.json ? printJsonLine(report) : print(describe(report)))
   }
-  await withHeads(flags, async (heads) => {
-    const check = await FolderCheck.open(root, heads)
+  if (flags.shared) return verifyShared(run, flags, { root, show })
+  await withHeads(flags, async (heads, elsewhere) => {
+    const check = await FolderCheck.open(root, heads, new Map(), (id) => elsewhere.has(id))
     if (run !== undefined) return show(await check.verify(basename(await findRun(root, run))))
     const runs = await listRuns(root)
     const missing = check.missing()
@@ -72,15 +76,47 @@ async function verify(run: string | undefined, flags: Flags): Promise<void> {
   })
 }
 
+/** Verifies the records in the store and the bucket; the copies of this machine are compared with them. */
+async function verifyShared(
+  run: string | undefined,
+  flags: Flags,
+  { root, show }: { readonly root: string; readonly show: (report: VerifyReport) => Promise<void> },
+): Promise<void> {
+  const { options } = await readCliConfig({ ...flags, plugins: false })
+  if (!options.database)
+    throw new ToolError('CONFIG_INVALID', 'The records of this hub are on this machine only.', {
+      fix: { key: 'store', hint: 'Leave out --shared, or set store to the PostgreSQL database of the hub.' },
+    })
+  const { openStoreOf } = await import('../../store/index.ts')
+  const { openSharedCheck } = await import('../../records/shipping/index.ts')
+  const store = openStoreOf(options)
+  try {
+    const check = await openSharedCheck(store, { root, bucket: options.records?.bucket })
+    const runs = run === undefined ? check.runs() : check.runs().filter((id) => id.startsWith(run))
+    if (runs.length === 0) say(run === undefined ? 'There are no shared records.' : `There is no shared run ${run}.`)
+    if (runs.length === 0 && run !== undefined) process.exitCode = EXIT.failed
+    for (const [index, id] of runs.entries()) {
+      await show(await check.verify(id))
+      if ((index + 1) % RUNS_PER_MESSAGE === 0) say(`${index + 1} of ${countNoun(runs.length, 'run')} verified.`)
+    }
+  } finally {
+    await store.close()
+  }
+}
+
 /** The heads of the data folder's store. Looking makes no file: a store that is not there knows of no run. */
-async function withHeads(flags: Flags, use: (heads: Pick<HeadStore, 'list'>) => Promise<void>): Promise<void> {
+async function withHeads(
+  flags: Flags,
+  use: (heads: Pick<HeadStore, 'list'>, elsewhere: ReadonlySet<string>) => Promise<void>,
+): Promise<void> {
   const { options } = await readCliConfig({ ...flags, plugins: false })
   const file = join(resolve(options.data ?? '.tool-hub'), 'store.db')
-  if (!options.database && !existsSync(file)) return use({ list: () => [] })
+  if (!options.database && !existsSync(file)) return use({ list: () => [] }, new Set())
   const { openStoreOf } = await import('../../store/index.ts')
   const store = openStoreOf(options)
   try {
-    await use(store.heads)
+    const shared = store.isShared ? await store.segments.heads() : []
+    await use(store.heads, new Set(shared.map(({ run }) => run)))
   } finally {
     await store.close()
   }

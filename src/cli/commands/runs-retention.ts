@@ -57,6 +57,7 @@ async function prune(flags: PruneFlags): Promise<void> {
   try {
     const report = await withHubOf({ ...options, store }, (hub) =>
       pruneRuns({
+        shared: hub.sharedRecords,
         ...bounds,
         runsFolder: folder,
         store,
@@ -162,7 +163,14 @@ async function remove(wanted: string, flags: RemoveFlags): Promise<void> {
   const by = callerName()
   try {
     await withHubOf({ ...options, store }, (hub) =>
-      removeRun(run, { runsFolder: root, store, by, now: Date.now(), record: (change) => hub.recordChange(change) }),
+      removeRun(run, {
+        runsFolder: root,
+        store,
+        shared: hub.sharedRecords,
+        by,
+        now: Date.now(),
+        record: (change) => hub.recordChange(change),
+      }),
     )
   } finally {
     if (!options.store) await store.close()

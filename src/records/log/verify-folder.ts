@@ -45,12 +45,14 @@ export class FolderCheck {
 
   /**
    * Reads what is known about the runs. `firstLines` caches the first lines: a first line never changes, and one
-   * that was changed is found when its own run is verified.
+   * that was changed is found when its own run is verified. Runs that are `isElsewhere` are shared with other machines,
+   * where they may be longer: `SharedCheck` verifies them, and only lines that this machine has are compared.
    */
   static async open(
     root: string,
     store: KeptHeads | undefined,
     firstLines: FirstLines = new Map(),
+    isElsewhere: (run: string) => boolean = () => false,
   ): Promise<FolderCheck> {
     // Before the runs are read: open ones only get longer.
     const stored = (await store?.list()) ?? []
@@ -69,6 +71,7 @@ export class FolderCheck {
       if (head) firstLines.set(path, head)
       if (head && head !== 'none' && !removed.has(head.run)) add(head, `the first line of run ${run}`)
     })
+    for (const run of known.keys()) if (isElsewhere(run)) known.delete(run)
     const problem = last === 'broken' ? 'last-head.json cannot be read as we wrote it' : undefined
     return new FolderCheck(folder, { store, names, known, problem })
   }

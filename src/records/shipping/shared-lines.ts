@@ -1,5 +1,8 @@
+import { Readable } from 'node:stream'
 import { type SegmentStore, type StoredSegment, ToolError } from '../../core/index.ts'
 import { type ChainLink, FIRST_PREV, inspectLine } from '../log/event-line.ts'
+import type { RecordEvent } from '../log/events.ts'
+import { parseEvent } from '../log/read-events.ts'
 
 /** Where shared records are read from. */
 export interface SharedSource {
@@ -47,6 +50,25 @@ export async function* sharedLines(
     if (last.seq !== segment.last || last.hash !== segment.hash) throw broken(run, segment.last)
   }
 }
+
+/** Yields the events of a shared record from a line on. */
+export async function* sharedEvents(source: SharedSource, run: string, from: number): AsyncGenerator<RecordEvent> {
+  for await (const bytes of sharedLines(source, run)) {
+    const event = parseEvent({ bytes, end: 0 })
+    if (event && event.seq >= from) yield event
+  }
+}
+
+/** Streams a shared record as its file would be, verified line by line. */
+export function exportShared(source: SharedSource, run: string): ReadableStream<Uint8Array> {
+  return Readable.toWeb(Readable.from(withNewlines(sharedLines(source, run)))) as ReadableStream<Uint8Array>
+}
+
+async function* withNewlines(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const line of lines) yield Buffer.concat([line, NEWLINE])
+}
+
+const NEWLINE = Buffer.from('\n')
 
 /** The lines of a segment, without their newlines. */
 export function* linesOf(content: Buffer): Generator<Buffer> {

@@ -23,6 +23,7 @@ export interface SharedRecordsOptions {
 /** Content that no run uses is removed after a day: a process may be about to use it. */
 const UNUSED_MS = 86_400_000
 const MAX_REMOVED = 500
+const SWEEP_EVERY_MS = 3_600_000
 
 /** The records, artifacts and undo data of runs, as all processes that share a store have them. */
 export class SharedRecords {
@@ -32,6 +33,7 @@ export class SharedRecords {
   readonly #bucket: Bucket | undefined
   readonly #shipper: Shipper
   readonly #sealer: Sealer | undefined
+  #cancelSweep: () => void
 
   constructor(options: SharedRecordsOptions) {
     const { store, clock, onMoved, onProblem } = options
@@ -49,11 +51,20 @@ export class SharedRecords {
       onProblem,
       onShared: this.#sealer && ((run, bytes) => this.#sealer?.note(run, bytes)),
     })
+    this.#cancelSweep = this.#sweepLater()
   }
 
   /** How far this process is with sharing its records. */
   state(): ShippingState {
     return this.#shipper.state()
+  }
+
+  #sweepLater(): () => void {
+    const sweep = () => {
+      this.#cancelSweep = this.#sweepLater()
+      this.sweep().catch((error) => this.#options.onProblem?.(error))
+    }
+    return this.#options.clock.after(SWEEP_EVERY_MS, sweep, { background: true })
   }
 
   /** Makes the record of a run on this machine continue the shared one, before the run is opened. */
@@ -74,7 +85,7 @@ export class SharedRecords {
     await this.#removeObjects(await segments.remove(run))
   }
 
-  /** Removes content that no run has used for a day; to be called periodically. */
+  /** Removes content that no run has used for a day; every hour. */
   async sweep(): Promise<void> {
     const { store, clock } = this.#options
     await this.#removeObjects(await store.blobs.removeUnused({ before: clock.now() - UNUSED_MS, limit: MAX_REMOVED }))
@@ -82,6 +93,7 @@ export class SharedRecords {
 
   /** Shares what is left, as far as the store takes it now. Close the runs first. */
   async close(): Promise<void> {
+    this.#cancelSweep()
     await this.#shipper.close()
     await this.#sealer?.close()
     this.#bucket?.close()

@@ -1,10 +1,20 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type HeadStore, messageOf, type SharedHead, type StoredHead, type StoredSegment } from '../../core/index.ts'
+import {
+  type BucketOptions,
+  type HeadStore,
+  messageOf,
+  type SharedHead,
+  type Store,
+  type StoredHead,
+  type StoredSegment,
+} from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
 import { inspectLine } from '../log/event-line.ts'
 import { AuditFindings, ChainCheck, type KnownHead } from '../log/record-check.ts'
 import type { VerifyReport } from '../log/verify-run.ts'
+import { Bucket } from './bucket.ts'
+import { readSealed } from './sealer.ts'
 import { linesOf, type SharedSource, sharedSegments } from './shared-lines.ts'
 
 /** What shared records are compared with. */
@@ -16,6 +26,28 @@ export interface SharedCheckOptions {
   readonly isOpen?: (run: string) => boolean | Promise<boolean>
   /** The folder of runs on this machine: its copies must be the same as far as they go. Default: none is compared. */
   readonly root?: string | false
+}
+
+/** Opens a check of everything in a store that is shared. */
+export async function openSharedCheck(
+  store: Pick<Store, 'segments' | 'heads' | 'runStates' | 'processes'>,
+  {
+    root,
+    bucket,
+    source,
+  }: { readonly root?: string | false; readonly bucket?: BucketOptions; readonly source?: SharedSource },
+): Promise<SharedCheck> {
+  const objects = bucket && new Bucket(bucket)
+  const alive = new Set((await store.processes.list()).flatMap(({ id, isAlive }) => (isAlive ? [id] : [])))
+  return SharedCheck.open({
+    source: source ?? {
+      segments: store.segments,
+      ...(objects && { readObject: (name) => readSealed(objects, name) }),
+    },
+    heads: store.heads,
+    root,
+    isOpen: async (run) => alive.has((await store.runStates.find(run))?.owner ?? ''),
+  })
 }
 
 /** A line has at most about 40 KB. */

@@ -18,11 +18,19 @@ import {
   type AuditFinding,
   type FirstLines,
   FolderCheck,
+  peekHead,
   type RecordEvent,
   readEvents,
   type VerifyReport,
 } from '../../records/log/index.ts'
 import { createRedactor } from '../../records/redaction/index.ts'
+import {
+  exportShared,
+  openSharedCheck,
+  type SharedRecords,
+  type SharedSource,
+  sharedEvents,
+} from '../../records/shipping/index.ts'
 import { openRegular } from '../../system/index.ts'
 import type { CallHistory } from '../service.ts'
 import { describeRun, readCallLines, toCallEntry, toRunEntry } from './call-entries.ts'
@@ -35,7 +43,8 @@ const MAX_DEPTH = 32
 
 /** Options of `createCallHistory`. */
 export interface CallHistoryOptions {
-  readonly hub: Pick<Hub, 'undo' | 'explain' | 'run' | 'endRun' | 'recordChange'>
+  readonly hub: Pick<Hub, 'undo' | 'explain' | 'run' | 'endRun' | 'recordChange'> &
+    Partial<Pick<Hub, 'sharedRecords' | 'cluster'>>
   readonly store: Store
   readonly runsFolder: string
   readonly indexer: Pick<RunIndexer, 'flush'>
@@ -75,7 +84,8 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
       await indexer.flush()
       const call = await index.call(callId)
       if (!call) throw noCall(callId)
-      const lines = await linesOf(readCallLines(folderOf(call.run), callId))
+      const isHere = (await sourceOf(call.run)) === undefined
+      const lines = await (isHere ? linesOf(readCallLines(folderOf(call.run), callId)) : sharedLinesOf(call))
       return { call: toCallEntry(call), lines, children: (await childrenOf(call)).map(toCallEntry) }
     },
 
@@ -100,7 +110,7 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
     async lines(run, { after, limit }) {
       const lines: RecordLine[] = []
       if (limit <= 0) return lines
-      for await (const event of readEvents(folderOf(run), { from: after + 1 })) {
+      for await (const event of eventsFrom(run, after + 1)) {
         lines.push(showLine(event))
         if (lines.length >= Math.min(limit, MAX_LINES)) break
       }
@@ -108,7 +118,8 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
     },
 
     async export(run) {
-      return exportRecord(folderOf(run))
+      const source = await sourceOf(run)
+      return source ? exportShared(source, run) : exportRecord(folderOf(run))
     },
 
     async taint(run) {
@@ -143,11 +154,34 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
     },
 
     async verify({ run, only } = {}) {
-      if (only === 'missing') return verifyRuns(runsFolder, store.heads, [])
-      if (run === undefined) return verifyRuns(runsFolder, store.heads)
-      const found = await findRun(run)
-      return verifyRuns(runsFolder, store.heads, [found.run])
+      const wanted = only === 'missing' ? [] : run === undefined ? undefined : [(await findRun(run)).run]
+      const shared = hub.sharedRecords
+      return shared ? verifyAllShared(store, shared, wanted) : verifyRuns(runsFolder, store.heads, wanted)
     },
+  }
+
+  /** Where the record is read from if another machine has it, or more of it than this one. */
+  async function sourceOf(run: string): Promise<SharedSource | undefined> {
+    const local = peekHead(folderOf(run))
+    if (!hub.sharedRecords || hub.cluster?.leaseOf(run)) return undefined
+    const [head] = await store.segments.heads({ run })
+    const isBehind = local === undefined || local === 'broken' || (head !== undefined && local.seq < head.seq)
+    return head && isBehind ? hub.sharedRecords.source : undefined
+  }
+
+  async function* eventsFrom(run: string, from: number): AsyncGenerator<RecordEvent> {
+    const source = await sourceOf(run)
+    if (source) yield* sharedEvents(source, run, from)
+    else yield* readEvents(folderOf(run), { from })
+  }
+
+  async function sharedLinesOf({ run, callId }: IndexedCall): Promise<RecordLine[]> {
+    const lines: RecordLine[] = []
+    for await (const event of eventsFrom(run, 1)) {
+      if ('callId' in event && event.callId === callId) lines.push(showLine(event))
+      if (lines.length >= MAX_LINES) break
+    }
+    return lines
   }
 
   async function describe(run: IndexedRun): Promise<RunEntry> {
@@ -284,6 +318,21 @@ async function verifyAll(folder: string, heads: HeadStore, runs: readonly string
   return { ok: reports.every(({ ok }) => ok), runs: reports }
 }
 
+/** The same for records that machines share: they are read from the store. */
+function verifyAllShared(
+  store: Store,
+  { source }: SharedRecords,
+  runs: readonly string[] | undefined,
+): Promise<AuditReport> {
+  return TURNS.share(JSON.stringify(['shared', runs]), async () => {
+    const check = await openSharedCheck(store, { source })
+    const wanted = runs?.length === 0 ? check.missing() : (runs ?? check.runs())
+    const reports: AuditReport['runs'] = []
+    for (const run of wanted.slice(-MAX_RUNS)) reports.push(toEntry(await check.verify(run)))
+    return { ok: reports.every(({ ok }) => ok), runs: reports }
+  })
+}
+
 /** A record that cannot be read counts as broken; the others are still checked. */
 async function verify(check: FolderCheck, run: string): Promise<AuditReport['runs'][number]> {
   try {
@@ -304,7 +353,7 @@ function toFinding({ problem, seq }: AuditFinding): { message: string; seq: numb
 
 /** Options of `removeEndedRun`. */
 interface RemoveEndedRunOptions {
-  readonly hub: Pick<Hub, 'run' | 'endRun' | 'recordChange'>
+  readonly hub: Pick<Hub, 'run' | 'endRun' | 'recordChange'> & Partial<Pick<Hub, 'sharedRecords'>>
   readonly store: Store
   readonly runsFolder: string
   readonly clock: Clock
@@ -321,6 +370,7 @@ async function removeEndedRun(run: string, options: RemoveEndedRunOptions): Prom
   const kept = await pruneRun(run, {
     runsFolder,
     store,
+    shared: hub.sharedRecords,
     by,
     now: clock.now(),
     record: (change) => hub.recordChange(change),
