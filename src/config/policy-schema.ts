@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { countSchema, duration, key, size, text, texts } from '../core/config/index.ts'
+import { PLACE_PATTERN } from '../core/index.ts'
 
 const VERBS = ['allow', 'ask', 'deny'] as const
 
@@ -21,11 +22,16 @@ const whereValue = z.union([
 
 const where = z.record(text, z.union([whereValue, z.array(whereValue).min(1)]))
 
+const placeSchema = z
+  .string()
+  .regex(new RegExp(PLACE_PATTERN), 'write worker, worker:gpu or worker:gpu,eu: at most 8 labels in lower case.')
+
 const limit = z.strictObject({
   timeout: key(duration, 'Time limit of such a call.'),
   maxBytes: key(size, 'Maximum number of bytes that such a call reads or writes in one operation.'),
   maxResults: key(countSchema, 'Most entries that such a call lists.'),
   retries: key(countSchema, 'How often a POST with an idempotency key is retried after a temporary failure.'),
+  runOn: key(placeSchema, 'Which workers execute such a call: worker, worker:LABEL or worker:LABEL,LABEL.'),
 })
 
 /** One rule: a verb with its subject, optionally targets, conditions, a reason and bounds. */

@@ -137,6 +137,7 @@ function toRule({ limit, ...rule }: WrittenRule): Rule {
     maxBytes: limit.maxBytes === undefined ? undefined : parseSize(limit.maxBytes),
     maxResults: limit.maxResults,
     retries: limit.retries,
+    runOn: limit.runOn,
   }
   // The schema saw to it that there is exactly one verb, which the type of the written form cannot say.
   return withoutUndefined({ ...rule, limit: limits && withoutUndefined(limits) }) as Rule

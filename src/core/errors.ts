@@ -152,6 +152,17 @@ export const ERRORS = {
   CLIENT_GONE: kind('The client that runs this tool went away.', 'Reconnect the client and call again.', 'caller', {
     retryable: true,
   }),
+  NO_WORKER: kind(
+    'The call belongs on a worker, and none took it; it was not executed.',
+    'Start a worker with the labels that the message names: tool-hub worker --labels.',
+    'owner',
+    { retryable: true },
+  ),
+  WORKER_LOST: kind(
+    'The worker that executed the call ended before it had a result; its effect is unknown.',
+    'Look whether it happened, then decide whether to repeat it.',
+    'tool',
+  ),
   RECORDS_UNAVAILABLE: kind(
     'The records cannot be written, so nothing that changes the world may happen.',
     'Free the disk or repair the folder that the message names.',

@@ -262,6 +262,15 @@ export type {
 export type { DocumentStore, StoredDocument } from './store/documents.ts'
 export type { StoreTests, SuiteExpect, SuiteMatchers, SuiteRunner } from './store/suite-runner.ts'
 export type {
+  EndedWorkerCall,
+  JobQueue,
+  NewWorkerCall,
+  QueuedJob,
+  StoredWorkerCall,
+  WorkerCallStore,
+  WorkerQueueState,
+} from './store/worker-calls.ts'
+export type {
   Awaitable,
   BudgetAccountLimits,
   BudgetOutcome,
@@ -310,3 +319,4 @@ export {
 } from './tool.ts'
 export type { ToolArrangement, ToolCard, WireTool } from './tool-card.ts'
 export { shownUrl, wrapUntrusted } from './web-content.ts'
+export { invalidPlace, labelsOfPlace, PLACE_PATTERN, placeOfLabels, sortedLabels } from './worker-labels.ts'

@@ -66,6 +66,11 @@ export interface Constraints {
   readonly maxResults?: number
   /** How often a request that sends data is repeated; only with an idempotency key. */
   readonly retries?: number
+  /**
+   * Which workers execute such a call, e.g. `worker:gpu`: those with all of its labels, and of those of `where` of the tool.
+   * Default: this process does, unless the tool names workers itself.
+   */
+  readonly runOn?: string
 }
 
 interface RuleFields {

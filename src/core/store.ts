@@ -4,6 +4,7 @@ import type { ApprovalStore } from './store/approvals.ts'
 import type { CallIndex } from './store/call-index.ts'
 import type { BlobStore, HeldRun, ProcessStore, RunStore, SegmentStore, SettingStore } from './store/cluster.ts'
 import type { DocumentStore } from './store/documents.ts'
+import type { JobQueue, WorkerCallStore } from './store/worker-calls.ts'
 
 export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
 export type {
@@ -36,6 +37,15 @@ export type {
   StoredSegment,
 } from './store/cluster.ts'
 export type { DocumentStore, StoredDocument } from './store/documents.ts'
+export type {
+  EndedWorkerCall,
+  JobQueue,
+  NewWorkerCall,
+  QueuedJob,
+  StoredWorkerCall,
+  WorkerCallStore,
+  WorkerQueueState,
+} from './store/worker-calls.ts'
 
 /** A value, or the promise of one: an embedded store answers synchronously, a database server does not. */
 export type Awaitable<T> = T | Promise<T>
@@ -86,6 +96,10 @@ export interface Store extends FeatureStores {
   readonly blobs: BlobStore
   /** Small documents that processes on several machines change, such as the sign-ins to MCP servers. */
   readonly documents: DocumentStore
+  /** Calls that workers execute. */
+  readonly workerCalls: WorkerCallStore
+  /** Opens the queue that delivers calls to workers, once; absent if the store cannot deliver any. It is closed with the store. */
+  readonly openQueue?: () => Promise<JobQueue>
   /** Writes something and removes it again; rejects if that fails, or if damage was found now or before. */
   check(): Promise<void>
   /** Copies the whole store to a file that must not exist, while others use it. */

@@ -185,6 +185,8 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
    */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly circuit?: (input: any, run: string) => string
+  /** Which workers execute its calls, e.g. `worker:gpu`. Default: the process of the run does. */
+  readonly where?: string
   /** Whether it may replace a built-in tool of the same name. */
   readonly override?: boolean
   /** Why its definition is not trusted now; every call then needs approval. */
@@ -295,6 +297,11 @@ export interface ToolSpec<
    * What a failure is about, such as a channel or a run: after several in a row only calls about the same are paused.
    */
   circuit?: (input: Infer<In>, run: string) => string
+  /**
+   * Which workers execute its calls: `worker` for any, `worker:gpu` or `worker:gpu,eu` for those with these labels. Needs a
+   * store on PostgreSQL; without one, calls fail with `NO_WORKER`. Default: the process of the run executes them.
+   */
+  where?: string
   /** Whether it replaces a built-in tool of the same name, whose capabilities it then has, too. */
   override?: boolean
   /**

@@ -4,6 +4,8 @@ import {
   type Constraints,
   didYouMean,
   type Effect,
+  invalidPlace,
+  labelsOfPlace,
   type Rule,
   type RuleCondition,
   type SourcedRule,
@@ -68,7 +70,7 @@ const OUTCOMES = { allow: 'Allowed', ask: 'Needs an approval', deny: 'Denied' } 
 const VERBS = ['allow', 'ask', 'deny'] as const
 const RULE_KEYS = [...VERBS, 'on', 'except', 'where', 'when', 'reason', 'limit']
 const WHEN_KEYS = ['tainted', 'caller']
-const LIMIT_KEYS = ['timeoutMs', 'maxBytes', 'maxResults', 'retries']
+const LIMIT_KEYS = ['timeoutMs', 'maxBytes', 'maxResults', 'retries', 'runOn']
 
 /** Checks and compiles one rule; a rule that cannot mean what it says is CONFIG_INVALID. */
 export function compileRule(sourced: SourcedRule, { layer, order, home }: RulePlace): CompiledRule {
@@ -229,8 +231,10 @@ function checkLimit(limit: unknown, where: string): void {
   if (limit === undefined) return
   if (!isObject(limit)) refuse(where, 'has a limit that is not an object', 'Write limit: { maxBytes: 1000000 }.')
   refuseUnknownKeys(limit, LIMIT_KEYS, () => `${where}, limit`)
-  for (const [key, value] of Object.entries(limit)) {
-    if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) continue
+  const { runOn, ...bounds } = limit as Record<string, unknown>
+  if (runOn !== undefined && !labelsOfPlace(runOn)) throw invalidPlace(`${where}, limit.runOn`, runOn)
+  for (const [key, value] of Object.entries(bounds)) {
+    if (value === undefined || (Number.isSafeInteger(value) && (value as number) >= 0)) continue
     refuse(where, `has limit.${key} = ${String(value)}`, 'Give a whole number, 0 or more.')
   }
 }

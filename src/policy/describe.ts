@@ -96,10 +96,11 @@ function explainDemand({ capability, target, effect, rule, reason, fix, source, 
   return effect === 'allow' ? lines : [...lines, `    fix: ${fix.hint}`]
 }
 
-function describeConstraints({ timeoutMs, maxBytes, maxResults }: Constraints): string {
+function describeConstraints({ timeoutMs, maxBytes, maxResults, runOn }: Constraints): string {
   const bounds = []
   if (timeoutMs !== undefined) bounds.push(`${timeoutMs} ms`)
   if (maxBytes !== undefined) bounds.push(`${maxBytes} bytes`)
   if (maxResults !== undefined) bounds.push(`${maxResults} results`)
+  if (runOn !== undefined) bounds.push(`executed on ${runOn}`)
   return bounds.join(', ')
 }

@@ -1,4 +1,4 @@
-import type { Capability, Constraints, Effect } from '../core/index.ts'
+import { type Capability, type Constraints, type Effect, labelsOfPlace, placeOfLabels } from '../core/index.ts'
 import { withStop } from '../lib/index.ts'
 import type { Bucket, Policy, RuleIndex } from './compile-policy.ts'
 import type { CompiledRule, PatternSet } from './compile-rule.ts'
@@ -209,7 +209,13 @@ export function mergeConstraints(a: Constraints, b: Constraints | undefined): Co
     const bound = b[key]
     if (bound !== undefined) merged[key] = Math.min(bound, a[key] ?? bound)
   }
+  if (b.runOn !== undefined) merged.runOn = a.runOn === undefined ? b.runOn : bothPlaces(a.runOn, b.runOn)
   return merged
+}
+
+/** The workers that are in both places: those with the labels of both. */
+function bothPlaces(a: string, b: string): string {
+  return a === b ? a : placeOfLabels([...new Set([a, b].flatMap((place) => labelsOfPlace(place) ?? []))].sort())
 }
 
 /** Every rule that matches the demand; one with several patterns may be there more than once. */

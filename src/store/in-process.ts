@@ -83,6 +83,7 @@ const OWN_BOUNDS: { readonly [Part in keyof Repositories]?: readonly TableBound[
     { table: 'blob_uses', methods: ['add', 'use'], what: 'uses of artifacts' },
   ],
   documents: [{ table: 'documents', methods: ['write'], what: 'documents' }],
+  workerCalls: [{ table: 'worker_calls', methods: ['add'], what: 'calls for workers' }],
   settings: [{ table: 'cluster_settings', methods: ['secret'], what: 'settings' }],
   calls: [
     { table: 'calls', methods: ['put'], what: 'calls', evict: { column: 'call_id', select: OLDEST_CALLS } },

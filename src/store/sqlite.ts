@@ -90,6 +90,7 @@ const DURABLE: Readonly<Record<string, readonly string[] | undefined>> = Object.
     segments: ['append', 'move'],
     blobs: ['addPart', 'add', 'use'],
     documents: ['write'],
+    workerCalls: ['add', 'claim', 'finish'],
   } satisfies { readonly [Part in keyof StoreParts]?: readonly (keyof StoreParts[Part])[] },
   ...featureStores.map(({ durable }) => durable),
 )

@@ -8,6 +8,7 @@ import { documentsSuite } from './store/documents.ts'
 import { budgetsSuite, ratesSuite } from './store/limits.ts'
 import { sharedRecordsSuite } from './store/segments.ts'
 import { tokensSuite } from './store/tokens.ts'
+import { workerCallsSuite } from './store/worker-calls.ts'
 
 const HASH = 'hash-of-the-arguments'
 
@@ -205,6 +206,7 @@ const PARTS = [
   clusterSuite,
   sharedRecordsSuite,
   documentsSuite,
+  workerCallsSuite,
   ...featureSuites,
 ]
 

@@ -106,11 +106,12 @@ function describe(sourced: SourcedRule, hosts: string): string {
   return [describeRule(sourced), ...notes.filter(Boolean).map((note) => `    ${note}`)].join('\n')
 }
 
-function describeLimit({ timeoutMs, maxBytes, maxResults }: Constraints): string {
+function describeLimit({ timeoutMs, maxBytes, maxResults, runOn }: Constraints): string {
   const bounds = [
     timeoutMs !== undefined && `${timeoutMs} ms`,
     maxBytes !== undefined && `${maxBytes} bytes`,
     maxResults !== undefined && `${maxResults} results`,
+    runOn !== undefined && `executed on ${runOn}`,
   ]
   return bounds.filter(Boolean).join(', ')
 }

@@ -9,6 +9,8 @@ import {
   didYouMean,
   GUARDED,
   groupOf,
+  invalidPlace,
+  labelsOfPlace,
   ToolError,
   type ToolKind,
   toWireName,
@@ -48,6 +50,8 @@ export interface RegisteredTool {
   readonly input: CompiledSchema
   readonly output: CompiledSchema | undefined
   readonly dialects: ReadonlyMap<string, RegisteredDialect>
+  /** The labels of the workers that execute its calls; `undefined`: the process of the run does. */
+  readonly workerLabels: readonly string[] | undefined
 }
 
 /** A dialect with its compiled schema. */
@@ -75,6 +79,8 @@ export function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
   }
   if (tool.texts !== undefined && !isListOfNames(tool.texts))
     throw invalid(tool, 'has texts that are no list of names.')
+  const workerLabels = tool.where === undefined ? undefined : labelsOfPlace(tool.where)
+  if (tool.where !== undefined && !workerLabels) throw invalidPlace(`where of the tool ${tool.name}`, tool.where)
   const capabilities = new Set<Capability>(tool.capabilities ?? [])
   const dialects = new Map<string, RegisteredDialect>()
   for (const [kind, dialect] of Object.entries(tool.dialects ?? {})) {
@@ -101,6 +107,7 @@ export function registerable(tool: AnyTool, origin: Origin): RegisteredTool {
     input: compileSchema(tool.input, { side: 'input' }),
     output: tool.output && compileSchema(tool.output, { side: 'output' }),
     dialects,
+    workerLabels,
   }
 }
 

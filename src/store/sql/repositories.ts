@@ -35,9 +35,10 @@ import { documents } from './documents.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
 import { budgets, keys, rates } from './limits.ts'
 import { blobs, segments, sweepBlobs } from './segments.ts'
+import { createWorkerCalls, WORKER_CALL_AGE_MS } from './worker-calls.ts'
 
 /** The parts of a store that are repositories. */
-export type StoreParts = Omit<Store, 'isShared' | 'events' | 'check' | 'backup' | 'sweep' | 'close'>
+export type StoreParts = Omit<Store, 'isShared' | 'openQueue' | 'events' | 'check' | 'backup' | 'sweep' | 'close'>
 
 /** The repositories of all parts. */
 export type Repositories = { readonly [Name in keyof StoreParts]: Repository<StoreParts[Name]> }
@@ -73,6 +74,7 @@ export function createRepositories(options: {
     segments,
     blobs,
     documents,
+    workerCalls: createWorkerCalls(time),
   }
   return Object.assign(own, ...featureStores.map(({ repositories }) => repositories))
 }
@@ -127,6 +129,7 @@ export function sweep(now: number): Work<void> {
       yield* run('DELETE FROM user_texts WHERE added_at < ?', now - USER_TEXT_AGE_MS)
       yield* run('DELETE FROM processes WHERE seen_at < ?', now - PROCESS_AGE_MS)
       yield* sweepBlobs(now)
+      yield* run('DELETE FROM worker_calls WHERE queued_at < ?', now - WORKER_CALL_AGE_MS)
       for (const { sweep: sweepFeature } of featureStores) if (sweepFeature) yield* sweepFeature(now)
     },
     ['sweep'],

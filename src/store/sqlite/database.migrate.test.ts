@@ -36,7 +36,7 @@ const ROWS: readonly string[] = [
   `INSERT INTO saved_scripts (name, description, sha256, source, input_schema, saved_by, saved_at) VALUES ('n', 'd', 'h', '1', '{}', 'o', 1)`,
   `INSERT INTO run_states (run, owner, epoch, leased_at, tainted_by, was_cleared) VALUES ('r', 'a', 1, 1, '[]', 0)`,
   `INSERT INTO rates (bucket, tokens, filled_at, full_at) VALUES ('b21', 1, 1, 2)`,
-  `INSERT INTO rates (bucket, tokens, filled_at, full_at) VALUES ('b22', 1, 1, 2)`,
+  `INSERT INTO worker_calls (id, queue, run, state, queued_at) VALUES ('c', 'worker', 'r', 'queued', 1)`,
   `INSERT INTO rates (bucket, tokens, filled_at, full_at) VALUES ('b23', 1, 1, 2)`,
 ]
 

@@ -300,6 +300,23 @@ CREATE TABLE documents (
 );
 `
 
+/** Calls that workers execute. */
+const WORKER_CALLS = `
+CREATE TABLE worker_calls (
+  id TEXT PRIMARY KEY,
+  queue TEXT NOT NULL,
+  run TEXT NOT NULL,
+  owner TEXT,
+  epoch BIGINT,
+  state TEXT NOT NULL,
+  worker TEXT,
+  queued_at BIGINT NOT NULL,
+  started_at BIGINT,
+  result TEXT
+);
+CREATE INDEX worker_calls_queue ON worker_calls (queue, state, queued_at);
+`
+
 /** Our own steps by version; features have theirs. */
 const OWN: Migrations = {
   1: KEYS_BUDGETS_RATES,
@@ -317,6 +334,7 @@ const OWN: Migrations = {
   17: USER_TEXTS,
   20: CLUSTER,
   21: SHARED_RECORDS,
+  22: WORKER_CALLS,
   23: BUDGET_BLOCKS,
   24: DOCUMENTS,
 }
