@@ -1,5 +1,6 @@
-import { type Store, ToolError } from '../core/index.ts'
+import { type JobQueue, lazyModule, type Store, ToolError } from '../core/index.ts'
 import { bind, one, perform, type Work } from '../core/sql/index.ts'
+import { once } from '../lib/index.ts'
 import { BlockBudgets } from './block-budgets.ts'
 import type { CopyPlace } from './copy-store.ts'
 import { postgresCallSearch } from './postgres/call-search.ts'
@@ -43,8 +44,24 @@ export interface PostgresStoreOptions {
  */
 export function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Store {
   const database = openDatabase(url, options)
-  return createPostgresStore(database.driver, { now: options.now, check: () => database.check() })
+  let opened: JobQueue | undefined
+  const openQueue = once(async () => {
+    const { openBossQueue } = await loadQueue()
+    opened = await openBossQueue(database)
+    return opened
+  })
+  const store = createPostgresStore(database.driver, { now: options.now, check: () => database.check() })
+  return {
+    ...store,
+    openQueue,
+    async close() {
+      await opened?.close()
+      await store.close()
+    },
+  }
 }
+
+const loadQueue = lazyModule(() => import('./postgres/queue.ts'))
 
 /** Takes the tables of a store to the version of this tool-hub; returns the versions before and after. */
 export async function migratePostgres(

@@ -57,6 +57,17 @@ export class PostgresDatabase {
     }
   }
 
+  /** Executes a statement as it is, with `$1` placeholders; without values it may consist of several. */
+  async query(sql: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly unknown[] }> {
+    await this.#open()
+    return this.#session(this.#options.statementTimeoutMs + GRACE_MS, (session) => session.query(sql, values))
+  }
+
+  /** Name of the schema. */
+  get schema(): string {
+    return this.#options.schema
+  }
+
   /** Works on the database as it is, whatever its version. */
   async withSession<T>(work: (session: PostgresSession, place: PostgresPlace) => Promise<T>): Promise<T> {
     try {

@@ -1,0 +1,116 @@
+import { type JobQueue, messageOf, type QueuedJob, ToolError } from '../../core/index.ts'
+import { once } from '../../lib/index.ts'
+
+/** What the queue needs of its database. */
+export interface QueueDatabase {
+  /** Executes a statement with `$1` placeholders; without values it may consist of several. */
+  query(sql: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly unknown[] }>
+  /** The schema of the store; the queue has one of its own next to it. */
+  readonly schema: string
+}
+
+/** The part of pg-boss that is used. */
+interface Boss {
+  start(): Promise<unknown>
+  stop(options: { readonly graceful: boolean; readonly close: boolean; readonly wait: boolean }): Promise<void>
+  on(event: 'error', listener: (error: unknown) => void): void
+  createQueue(name: string, options: object): Promise<void>
+  getQueues(): Promise<readonly { readonly name: string }[]>
+  send(name: string, data: object, options: object): Promise<string | null>
+  fetch(name: string, options: object): Promise<readonly { readonly id: string; readonly data: unknown }[]>
+  deleteJob(name: string, ids: readonly string[]): Promise<unknown>
+}
+
+type BossClass = new (options: object) => Boss
+
+/** A job that was taken and not removed is delivered again after this: its worker has ended before it claimed the call. */
+const DELIVERY_SECONDS = 10
+const MAX_DELIVERIES = 10
+const MAX_ATTEMPTS = 3
+/** How long jobs are kept whose process has ended. */
+const RETENTION_HOURS = 24
+/** How long pg-boss keeps jobs that it has archived; ours are removed when they are taken. */
+const ARCHIVE_MINUTES = 60
+
+/** Opens the queue of a PostgreSQL store, by pg-boss. Throws CONFIG_INVALID if the package is missing. */
+export async function openBossQueue(database: QueueDatabase): Promise<JobQueue> {
+  const Boss = await loadBoss()
+  const db = { executeSql: (sql: string, values?: readonly unknown[]) => database.query(sql, values) }
+  const boss = new Boss({
+    ...{ db, schema: `${database.schema}_queue`, schedule: false, supervise: true, migrate: true },
+    ...{ maintenanceIntervalSeconds: DELIVERY_SECONDS / 2, deleteAfterMinutes: ARCHIVE_MINUTES },
+  })
+  // The database is away: calls and workers report it themselves, and maintenance is tried again.
+  boss.on('error', () => {})
+  await boss.start()
+  const known = new Map<string, () => Promise<void>>()
+  const prepare = (name: string) => {
+    const options = {
+      ...{ policy: 'standard', retryLimit: MAX_DELIVERIES, expireInSeconds: DELIVERY_SECONDS },
+      retentionMinutes: RETENTION_HOURS * 60,
+    }
+    const create = known.get(name) ?? once(() => again(() => boss.createQueue(nameOf(name), options)))
+    known.set(name, create)
+    return create()
+  }
+  return {
+    async send(name, { id, body }) {
+      await prepare(name)
+      // As text: jsonb refuses some characters that JSON allows. Its id keeps it from being added twice.
+      await again(() => boss.send(nameOf(name), { body }, { id }))
+    },
+    async take(name, max) {
+      const jobs = await boss.fetch(nameOf(name), { batchSize: max })
+      return jobs.map(
+        ({ id, data }): QueuedJob => ({ id, body: String((data as { readonly body?: unknown } | null)?.body) }),
+      )
+    },
+    async remove(name, ids) {
+      if (ids.length > 0) await boss.deleteJob(nameOf(name), ids)
+    },
+    async list() {
+      return (await boss.getQueues()).flatMap(({ name }) => placeOf(name) ?? [])
+    },
+    async close() {
+      await boss.stop({ graceful: false, close: false, wait: false })
+    },
+  }
+}
+
+/** Does something again that failed, such as for a deadlock: to create a queue locks the table of all jobs. */
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt >= MAX_ATTEMPTS) throw error
+    }
+  }
+}
+
+/** pg-boss takes letters, digits, `_` and `-` in names: a place has a colon and commas, but no `_`. */
+function nameOf(place: string): string {
+  return place.replaceAll(/[:,]/g, '_')
+}
+
+function placeOf(name: string): string | undefined {
+  const [first, ...labels] = name.split('_')
+  if (first !== 'worker') return undefined
+  return labels.length === 0 ? first : `${first}:${labels.join(',')}`
+}
+
+async function loadBoss(): Promise<BossClass> {
+  try {
+    const loaded = await import('pg-boss')
+    return loaded.default as unknown as BossClass
+  } catch (cause) {
+    throw new ToolError(
+      'CONFIG_INVALID',
+      `Workers need the package pg-boss, which could not be loaded: ${messageOf(cause)}`,
+      {
+        hint: 'Install it next to tool-hub: npm install pg-boss@10.',
+        cause,
+      },
+    )
+  }
+}
