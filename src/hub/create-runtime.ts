@@ -6,6 +6,7 @@ import {
   type Durability,
   type HubOptions,
   type Limits,
+  lazyModule,
   messageOf,
   type Principal,
   type Sandbox,
@@ -40,6 +41,7 @@ import { ledgerFolderOf, loadSecondParser, recoverCommands } from './second-pars
 import { ShadowLog } from './shadow-policy.ts'
 import { Sources } from './sources.ts'
 import { UserTexts } from './user-texts.ts'
+import type { RemoteCalls } from './worker/remote-calls.ts'
 
 /** The most bytes that one call may request if the owner sets no limit. */
 const MAX_ASKED_BYTES = 10_485_760
@@ -189,6 +191,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
       taint: new CommandTaint(untrusted),
     },
     untrusted,
+    remote: cluster && remoteCalls({ store, clock, member: cluster }),
 
     store,
     clock,
@@ -246,6 +249,21 @@ function stopCalls(cluster: ClusterMember, { underWay, runs }: HubRuntime): void
   cluster.beat().catch(({ message }: Error) => {
     process.emitWarning(`The shared store cannot be reached yet: ${message}`, 'ToolHubWarning')
   })
+}
+
+const loadRemoteCalls = lazyModule(() => import('./worker/remote-calls.ts'))
+
+/** What executes calls on workers, loaded for the first one; `undefined` if the store cannot deliver any. */
+function remoteCalls(options: { readonly store: Store; readonly clock: Clock; readonly member: ClusterMember }) {
+  const { openQueue: open } = options.store
+  if (!open) return undefined
+  let loaded: RemoteCalls | undefined
+  const calls = once(async () => {
+    const { RemoteCalls: Calls } = await loadRemoteCalls()
+    loaded = new Calls({ ...options, open })
+    return loaded
+  })
+  return { calls, close: () => loaded?.close() }
 }
 
 function createLimiters(limits: Limits, store: Store, clock: Clock, process: string | undefined): Limiters {

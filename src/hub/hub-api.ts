@@ -7,7 +7,9 @@ import type {
   HandlerTool,
   QuestionReply,
   QuestionRequest,
+  StoredProcess,
   WireTool,
+  WorkerQueueState,
 } from '../core/index.ts'
 import type { Policy } from '../policy/index.ts'
 import type { Explanation } from './explain.ts'
@@ -102,4 +104,12 @@ export interface Questions {
    * failing. Returns a function that removes the listener.
    */
   watch(listener: (request: QuestionRequest) => void): () => void
+}
+
+/** The calls that wait for workers, and the workers. */
+export interface WorkerStates {
+  /** Each place that calls wait for or are executed at, such as `worker:gpu`. */
+  readonly queues: readonly WorkerQueueState[]
+  /** The workers, also those that have missed their heartbeats within the last day. */
+  readonly workers: readonly StoredProcess[]
 }

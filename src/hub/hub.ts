@@ -40,6 +40,7 @@ import type {
   PrincipalHub,
   Questions,
   ToolRegistry,
+  WorkerStates,
 } from './hub-api.ts'
 import { checkHubOptions } from './hub-options.ts'
 import { checkHub } from './hub-policy.ts'
@@ -50,9 +51,11 @@ import { endRun, type HubRuntime, recordChange } from './runtime.ts'
 import type { ShadowReport } from './shadow-policy.ts'
 import type { UndoOptions, UndoReport } from './undo/undo.ts'
 import { addUserText } from './user-texts.ts'
+import type { RunningWorker, WorkerOptions } from './worker/worker.ts'
 
 const loadUndo = lazyModule(() => import('./undo/undo.ts'))
 const loadRecovery = lazyModule(() => import('./recovery.ts'))
+const loadWorker = lazyModule(() => import('./worker/worker.ts'))
 
 type ByName<T extends AnyTool> = { [K in T as K['name']]: K }
 type PluginTools<P extends Plugin> = P['tools'] extends readonly (infer X extends AnyTool)[] ? X : never
@@ -84,6 +87,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   readonly #runtime: HubRuntime
   readonly #principals: PrincipalHubs
   readonly #plugins: Plugin[] = []
+  #worker: RunningWorker | undefined
   #closingQueues: Promise<unknown> | undefined
   #closing: Promise<void> | undefined
 
@@ -311,6 +315,25 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     return metrics.prometheus()
   }
 
+  /**
+   * Executes calls of other processes that share the store, until it is drained or the hub closes. Rejects with
+   * CONFIG_INVALID if the store is not shared.
+   */
+  async work(options: WorkerOptions = {}): Promise<RunningWorker> {
+    if (this.#worker) throw new ToolError('CONFLICT', 'This hub is a worker already.')
+    const { startWorking } = await loadWorker()
+    this.#worker = await startWorking(this.#runtime, options)
+    return this.#worker
+  }
+
+  /** Returns the queues of calls for workers, and the workers; both are empty if the store is not shared. */
+  async workers(): Promise<WorkerStates> {
+    const { cluster, store } = this.#runtime
+    if (!cluster) return { queues: [], workers: [] }
+    const [queues, processes] = await Promise.all([store.workerCalls.queues(), store.processes.list()])
+    return { queues, workers: processes.filter(({ kind }) => kind === 'worker') }
+  }
+
   /** Calls the listener for every record line as it is written. Returns a function that removes the listener. */
   onRecord(listener: (line: RecordedLine) => void): () => void {
     const { recordListeners } = this.#runtime.runs
@@ -351,15 +374,18 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     // Closed first: a call that waits for a person would block closing, and a stopped call would withdraw its request.
     this.#closingQueues ??= Promise.allSettled([approvals.close(), questions.close()])
     if (abort) for (const call of underWay) call.abort(new ToolError('ABORTED', 'The hub was closed.'))
+    void (abort ? this.#worker?.stop() : this.#worker?.drain())
     this.#closing ??= this.#close()
     return this.#closing
   }
 
   /** Closes everything, even if a step fails, and then throws the first failure. */
   async #close(): Promise<void> {
-    const { underWay, features, sources, runs, shared, cluster } = this.#runtime
+    const { underWay, features, sources, runs, shared, cluster, remote } = this.#runtime
     await this.#closingQueues
+    await this.#worker?.drain()
     while (underWay.size > 0) await Promise.all(Array.from(underWay, (call) => call.whenEnded()))
+    remote?.close()
     const closing = [
       features
         .close()

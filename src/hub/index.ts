@@ -9,6 +9,7 @@ export type {
   PrincipalHub,
   Questions,
   ToolRegistry,
+  WorkerStates,
 } from './hub-api.ts'
 export { fromCoreToolsConfig, secretsOf } from './hub-options.ts'
 export { policyLayers } from './hub-policy.ts'
@@ -36,3 +37,4 @@ export { type SuggestOptions, type SuggestReport, suggestFromRuns } from './sugg
 export { readMarks } from './undo/find-changes.ts'
 export type { UndoOptions, UndoReport } from './undo/undo.ts'
 export type { UndoneChange } from './undo/undo-changes.ts'
+export type { RunningWorker, WorkerLogEntry, WorkerOptions } from './worker/worker.ts'

@@ -5,6 +5,8 @@ import {
   type CallOptions,
   isCallerGone,
   isRunId,
+  labelsOfPlace,
+  placeOfLabels,
   ToolError,
   type ToolResult,
   withOwnNames,
@@ -161,7 +163,10 @@ async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: str
   if (call.effect === 'ask') await approve(runtime, run, call, judgeInput) // 7
   const entering = claimPlace(runtime, call) // 8
   if (entering) await entering
-  if (call.tool.recordsFirst) await recordIntent(runtime, run, call)
+  const labels = labelsOf(call)
+  if (labels) call.workerLabels = reachable(runtime, call, labels)
+  // What a call changes on a worker is not seen here.
+  if (call.tool.recordsFirst || (labels && call.tool.hasEffects)) await recordIntent(runtime, run, call)
   const starting = turnFor(call.inputBytes)
   if (starting) await starting
   const preparing = call.tool.usesFeature ? runtime.features.prepare(call.tool.capabilities) : undefined
@@ -175,6 +180,29 @@ async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: str
   // Awaited here: returning the promise itself would take two more microtask turns.
   const settled = await succeed(runtime, run, call, value) // 9
   return settled
+}
+
+/** Returns the labels of the workers that execute a call: those that the tool and the rule name. `undefined`: nobody else does. */
+function labelsOf({ tool, decision }: DecidedCall): readonly string[] | undefined {
+  const { runOn } = decision.constraints
+  if (runOn === undefined) return tool.workerLabels
+  return [...new Set([...(labelsOfPlace(runOn) ?? []), ...(tool.workerLabels ?? [])])].sort()
+}
+
+/** Throws if a call cannot be executed on a worker. It is never executed here instead. */
+function reachable({ remote }: Runtime, { name, tool }: DecidedCall, labels: readonly string[]): readonly string[] {
+  if (!remote)
+    throw new ToolError('NO_WORKER', `${name} belongs on ${placeOfLabels(labels)}, and this hub has no workers.`, {
+      retryable: false,
+      fix: {
+        key: 'store',
+        hint: 'Set store to a PostgreSQL URL and start tool-hub worker, or remove `where` or runOn.',
+      },
+    })
+  if (!tool.usesFeature) return labels
+  throw new ToolError('CONFIG_INVALID', `${name} uses a feature of the hub, so no worker can execute it.`, {
+    hint: 'Remove `where` of the tool, or limit.runOn of the rule.',
+  })
 }
 
 /** Steps 1 to 5: find the tool, check the input, resolve the targets, decide. Changes nothing outside the call. */

@@ -100,6 +100,13 @@ function createPrincipalHub(hub: HubRuntime, principal: Principal, run: string):
   }
 }
 
+/** Returns the runtime of a principal for a call that another process has decided. */
+export function guestRuntime(hub: HubRuntime, principal: Principal, run: string): Runtime {
+  const roots = rootsOf(principal)
+  const owner: RunOwner = { principal: principal.name, ...(roots && { sandbox: hub.sandboxFor(roots) }) }
+  return runtimeOf(hub, principal, { owner, tools: new OwnTools(hub.registry), run })
+}
+
 interface Principality {
   readonly owner: RunOwner
   readonly tools: OwnTools

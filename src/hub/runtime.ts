@@ -47,11 +47,21 @@ import type { Runs } from './runs.ts'
 import type { ShadowLog } from './shadow-policy.ts'
 import type { Sources } from './sources.ts'
 import type { UserTexts } from './user-texts.ts'
+import type { RemoteCalls } from './worker/remote-calls.ts'
+
+/** What calls write to the record of their run. On a worker, the process of the run records it with the end of the call. */
+export type RunLog = Pick<RunRecords, 'append' | 'putArtifact' | 'synced' | 'written' | 'ended' | 'problem' | 'isNew'> &
+  Partial<Pick<RunRecords, 'folder' | 'openArtifact' | 'fetchArtifact' | 'kept'>>
 
 /** The state of an open run. */
 export interface RunState {
   readonly id: string
-  readonly records: RunRecords | undefined
+  readonly records: RunLog | undefined
+  /** Set if another process has the run, and this one executes a call of it: only that process can ask and call others. */
+  readonly guest?: {
+    /** Rejects if nobody waits for the call any more: before a side effect. */
+    confirm(): Promise<void>
+  }
   readonly cache: RunCache
   readonly starts: StartQueue
   readonly sandbox: SandboxHandles
@@ -172,6 +182,9 @@ export interface Runtime {
   readonly commands: CommandRuntime
   /** The labels of files with content from outside, shared by all runs. */
   readonly untrusted: UntrustedFiles
+
+  /** Executes calls on workers, and is loaded by the first one; `undefined` if the store cannot deliver any. */
+  readonly remote: { readonly calls: () => Promise<RemoteCalls>; close(): void } | undefined
 
   /** The persistent store. */
   readonly store: Store

@@ -98,6 +98,10 @@ export class Call {
   waitedMs = 0
   /** The share of `waitedMs` after `execute` was entered. */
   waitedInToolMs = 0
+  /** The labels of the workers that execute the call; `undefined`: this process does. */
+  workerLabels: readonly string[] | undefined
+  /** Id of the process that executed the call as a worker. */
+  worker: string | undefined
   /** The tool that is running; its time stops while the call waits for a person. */
   execution: Pick<Execution, 'pause' | 'resume'> | undefined
   abandoned = false
@@ -329,6 +333,14 @@ function outsideSource(source: string): string {
 /** Marks the result of the call, and those of its parent calls, as untrusted. */
 export function labelCall(call: Call): void {
   for (let reader: Call | undefined = call; reader; reader = reader.parent) reader.isUntrusted = true
+}
+
+/** Throws if another process has the run: only that one has the questions, approvals and budgets that the tool would need. */
+export function refuseOnWorker({ guest }: RunState, { name }: Call, what: string): void {
+  if (!guest) return
+  throw new ToolError('TOOL_FAILED', `${name} is executed on a worker, where it cannot ${what}.`, {
+    hint: 'Execute it in the process of the run: without `where` of the tool, and without limit.runOn of the rule.',
+  })
 }
 
 /** Waits for work. Rejects as soon as the call is stopped. */

@@ -21,9 +21,9 @@ import {
   type WriteFiles,
 } from '../../core/index.ts'
 import { createRunJournal } from '../../records/undo/index.ts'
-import type { RunState, Runtime } from '../runtime.ts'
+import type { RunLog, RunState, Runtime } from '../runtime.ts'
 import { askPerson } from './ask-person.ts'
-import { type Call, type DecidedCall, emitEvent, markUntrusted } from './call.ts'
+import { type Call, type DecidedCall, emitEvent, markUntrusted, refuseOnWorker } from './call.ts'
 import { decideNow, holdToDecision, readableFiles } from './decide.ts'
 import { execHandle } from './exec-handle.ts'
 import { featureCall } from './feature-handle.ts'
@@ -143,11 +143,13 @@ class CallContext implements BaseContext {
 
   async ask(question: Question): Promise<Answer> {
     this.#assertOpen()
+    refuseOnWorker(this.#run, this.#call, 'ask a person')
     return askPerson(question, this.#call, this.#runtime)
   }
 
   async call(tool: string | AnyTool, input: unknown): Promise<ToolResult> {
     this.#assertOpen()
+    refuseOnWorker(this.#run, this.#call, 'call other tools')
     return this.#callNested(this.#runtime, tool, input, this.#call)
   }
 
@@ -256,7 +258,8 @@ export function networkHandle(runtime: Runtime, run: RunState, call: DecidedCall
 
 function journalOf(runtime: Runtime, run: RunState, call: DecidedCall): Journal | undefined {
   const { records } = run
-  if (!records) return undefined
+  // A worker keeps no journal: the process of the run cannot undo changes on another machine.
+  if (!records || !hasFolder(records)) return undefined
   const { undoBytes, durability } = runtime.settings
   const maxBytes = call.tool.origin === 'owner' ? Number.POSITIVE_INFINITY : undoBytes
   const journal = createRunJournal(records, { callId: call.id, tool: call.name, maxBytes, durability })
@@ -269,6 +272,10 @@ function journalOf(runtime: Runtime, run: RunState, call: DecidedCall): Journal 
       noteOrigin(runtime, call, change)
     },
   }
+}
+
+function hasFolder(records: RunLog): records is RunLog & { readonly folder: string } {
+  return records.folder !== undefined
 }
 
 /** Labels what an untrusted call writes as content from outside, for later runs too, and moves labels with their files. */
@@ -314,7 +321,7 @@ function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, ca
       const found = await readArtifact()
         .catch(async (error) => {
           const isElsewhere = ToolError.is(error) && error.code === 'NOT_FOUND'
-          if (isElsewhere && (await run.records?.fetchArtifact(hash))) return readArtifact()
+          if (isElsewhere && (await run.records?.fetchArtifact?.(hash))) return readArtifact()
           throw error
         })
         .catch((error) => rethrow(error, path, hash))

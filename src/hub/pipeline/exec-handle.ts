@@ -3,7 +3,7 @@ import type { CommandCall, CommandNetwork, CommandReach, OutputFile } from '../.
 import type { SetAside } from '../../sandbox/protected/index.ts'
 import { isAtOrBelow, timeBefore, type UntrustedFiles } from '../../store/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
-import { type Call, type DecidedCall, type JudgedCommand, labelCall, markUntrusted } from './call.ts'
+import { type Call, type DecidedCall, type JudgedCommand, labelCall, markUntrusted, refuseOnWorker } from './call.ts'
 import { decideNow, holdToDecision } from './decide.ts'
 import { recordIntent } from './record.ts'
 
@@ -45,11 +45,12 @@ function commandCall(runtime: Runtime, run: RunState, call: DecidedCall): Comman
     },
     onReach: (reach) => runtime.commands.taint.enter(run, call, reach),
     redact: () => runtime.redactor.stream(),
-    keepOutput: records && (() => shownInResult(records.openArtifact(), call)),
+    keepOutput: records?.openArtifact && (() => shownInResult(records.openArtifact!(), call)),
     connect: call.tool.capabilities.has('network') ? networkOf(runtime, run, call) : undefined,
     onSetAside: (moved) => noticeSetAside(call, moved),
     async onBackground(id, line) {
       const command = runtime.redactor.text(line)
+      refuseOnWorker(run, call, 'leave a command in the background')
       // A run with a background command is not idle.
       run.inFlight++
       background.add(id)

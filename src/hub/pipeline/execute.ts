@@ -75,7 +75,7 @@ export class Execution {
     call.executedMark ??= performance.now()
     let outcome: unknown
     try {
-      outcome = call.tool.tool.execute(call.input, this.#context)
+      outcome = call.workerLabels ? this.#executeElsewhere(call) : call.tool.tool.execute(call.input, this.#context)
     } catch (thrown) {
       throw failureOf(call, thrown)
     }
@@ -83,6 +83,12 @@ export class Execution {
     if (typeof outcome.then !== 'function') return outcome
     recordPending(this.#runtime, this.#run, call)
     return this.#wait(outcome as PromiseLike<unknown>)
+  }
+
+  async #executeElsewhere(call: DecidedCall): Promise<unknown> {
+    // A call without workers was refused before it was recorded.
+    const remote = await this.#runtime.remote!.calls()
+    return remote.execute(this.#runtime, this.#run, call, this.#timeLeftMs())
   }
 
   /** Runs the tool, and again if it fails and declares that this is safe. */

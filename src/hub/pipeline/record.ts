@@ -36,6 +36,7 @@ function recordStart(runtime: Runtime, run: RunState, call: Call): void {
 /** Records the intent of a call and waits until it is durable, before the tool changes anything. */
 export async function recordIntent(runtime: Runtime, run: RunState, call: Call): Promise<void> {
   beginChange(runtime, run, call)
+  if (run.guest) return run.guest.confirm()
   const { cluster, settings } = runtime
   const recording = settings.durability === 'behind' ? undefined : run.records?.synced().catch(refuseEffects)
   // What is shared is refused by the store if the run has moved.
@@ -48,7 +49,7 @@ export async function recordIntent(runtime: Runtime, run: RunState, call: Call):
 
 /** Records the start of a call that is about to change something. Throws if nothing can be recorded. */
 export function beginChange(runtime: Runtime, run: RunState, call: Call): void {
-  runtime.cluster?.assertHolds(call.run)
+  if (!run.guest) runtime.cluster?.assertHolds(call.run)
   if (run.records?.problem) refuseEffects(run.records.problem)
   call.hasChanged = true
   if (run.records && !call.started) recordStart(runtime, run, call)
@@ -213,6 +214,7 @@ function endOf(runtime: Runtime, call: Call, result: ToolResult, { text, bytes }
     cached: meta.cached,
     labels: meta.labels,
     abandoned: meta.abandoned,
+    worker: call.worker,
     notices: meta.notices,
     error: error && { code: error.code, message: error.message, ...defect(runtime, call) },
   }

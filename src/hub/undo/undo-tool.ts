@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { defineTool, type FileState, lazyModule, type ReadFiles, ToolError, type WriteFiles } from '../../core/index.ts'
 import { errnoOf } from '../../lib/index.ts'
-import { listRuns, type RunRecords } from '../../records/log/index.ts'
+import { listRuns } from '../../records/log/index.ts'
 import { hashOf, type RecordedChange, readChangeHistory, readKept } from '../../records/undo/index.ts'
 import { type FoundEntry, type RestoreFiles, treeDigest } from '../../sandbox/files/index.ts'
+import type { RunState } from '../runtime.ts'
 import { findChanges, readMarks, UNDO_TOOL } from './find-changes.ts'
 import type { Step } from './judge-change.ts'
 import { compareTree, type Restorer, rehearse } from './restorer.ts'
@@ -20,7 +21,7 @@ interface UndoToolOptions {
   /** Folder of all runs. */
   readonly root: string
   /** The record of the run that the undo belongs to. */
-  readonly recordsOf: (run: string) => Promise<RunRecords | undefined>
+  readonly recordsOf: (run: string) => Promise<RunState['records']>
   /** Whether what runs kept may be on another machine. */
   readonly isShared: boolean
 }
@@ -72,12 +73,12 @@ export function createUndoTool({ root, recordsOf, isShared }: UndoToolOptions) {
 async function fetchKept(
   changes: readonly RecordedChange[],
   folder: string,
-  records: RunRecords | undefined,
+  records: RunState['records'],
 ): Promise<void> {
   for (const { change } of changes) {
     const hash = 'before' in change ? change.before.sha256 : ''
     if (hash === '' || (await lstat(join(folder, hash)).catch(() => undefined))) continue
-    await records?.kept.fetch(hash)
+    await records?.kept?.fetch(hash)
   }
 }
 

@@ -103,6 +103,8 @@ export interface CallEnded extends OfCall, Partial<CallFacts> {
   readonly labels?: readonly Label[]
   /** The tool ignored its signal and was abandoned; `call-late` records its real end. */
   readonly abandoned?: true
+  /** Id of the process that executed the call as a worker; absent if the process of the run did. */
+  readonly worker?: string
   /** Notices that the caller got with the result: a budget nearly used up, a repeated failure. */
   readonly notices?: readonly string[]
   /** Why it failed; absent when it did not. */

@@ -1,0 +1,183 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type CallEvent, type Principal, ToolError, type ToolErrorOptions, toolFailure } from '../../core/index.ts'
+import { hashJson } from '../../lib/index.ts'
+import type { Decision } from '../../policy/index.ts'
+import { Call, type DecidedCall, type FoundCall, type ValidCall } from '../pipeline/call.ts'
+import { buildContext, type CallNested } from '../pipeline/context.ts'
+import { resolveTargets } from '../pipeline/decide.ts'
+import { Execution } from '../pipeline/execute.ts'
+import { asToolError } from '../pipeline/settle.ts'
+import { checkInputSize, findTool, validate } from '../pipeline/validate.ts'
+import { guestRuntime } from '../principal-hub.ts'
+import type { HubRuntime, Runtime } from '../runtime.ts'
+import { putParts } from './content.ts'
+import { GuestRun } from './guest-run.ts'
+import { definitionOf, type WorkerJob, type WorkerOutcome } from './job.ts'
+
+interface JobOptions {
+  /** Stops the call. */
+  readonly signal: AbortSignal
+  /** Rejects if nobody waits for the call any more. */
+  readonly confirm: () => Promise<void>
+  /** Called with each event of the call. */
+  readonly onEvent: (event: CallEvent) => void
+}
+
+/**
+ * Executes a decided call of another process: step 8 of the pipeline. It does not decide again, but checks that the tool,
+ * the arguments and the targets are here what they were there, and its sandbox guards every use. Never rejects.
+ */
+export async function executeJob(hub: HubRuntime, job: WorkerJob, options: JobOptions): Promise<WorkerOutcome> {
+  const { id, callId, run: runId, wire, caller, input, taintedBy } = job
+  const given = { ...job.options, run: runId, timeoutMs: job.timeoutMs }
+  const call = new Call({ id: callId, run: runId, wire, caller, options: given, input, emit: options.onEvent })
+  const stop = () => call.abort(new ToolError('ABORTED', `${job.tool} was stopped by the process of its run.`))
+  options.signal.addEventListener('abort', stop, { once: true })
+  if (options.signal.aborted) stop()
+  hub.underWay.add(call)
+  let run: GuestRun | undefined
+  const outcome: { value?: unknown; error?: WorkerOutcome['error'] } = {}
+  try {
+    const runtime = await runtimeFor(hub, job)
+    let uploads = 0
+    run = new GuestRun(runId, {
+      clock: hub.clock,
+      sandbox: runtime.runOwner?.sandbox ?? hub.sandbox,
+      runsFolder: hub.runsFolder,
+      redact: (text) => hub.redactor.text(text),
+      taintedBy,
+      confirm: options.confirm,
+      async putParts(content) {
+        const upload = `worker/${id}/${uploads++}`
+        return { upload, parts: await putParts(hub.store.blobs, upload, content, hub.clock.now()) }
+      },
+    })
+    const decided = await prepare(runtime, run, call, job)
+    const value = await new Execution(runtime, run, decided, buildContext(runtime, run, decided, noCalls)).attempt()
+    if (call.abortReason) throw call.abortReason
+    outcome.value = plain(hub, decided, value)
+  } catch (error) {
+    outcome.error = describeError(hub, call, error)
+  } finally {
+    options.signal.removeEventListener('abort', stop)
+    call.end()
+    hub.underWay.delete(call)
+    call.onEnded?.()
+    await run?.close().catch(() => {})
+  }
+  const { evidence, notices, truncated, isUntrusted, hasChanged } = call
+  return {
+    id,
+    ...outcome,
+    evidence: hub.redactor.value(evidence),
+    notices,
+    ...(truncated && { truncated }),
+    artifacts: run?.records.artifacts ?? [],
+    taintedBy: [...(run?.newSources.list ?? [])],
+    isUntrusted,
+    hasChanged,
+    lines: run?.records.lines.map((line) => hub.redactor.value({ ...line })) ?? [],
+  }
+}
+
+/** Returns the runtime of the principal of the call, as long as it still exists. */
+async function runtimeFor(hub: HubRuntime, { principal, tool, run }: WorkerJob): Promise<Runtime> {
+  if (!principal) return hub
+  const known = await hub.principalNow(principal as Principal)
+  if (!known) throw new ToolError('FORBIDDEN', `The principal ${principal.name} of ${tool} does not exist any more.`)
+  // The rights with which policy decided, not those of now: a token that was narrowed since is refused at its next call.
+  return guestRuntime(hub, principal as Principal, run)
+}
+
+/** Steps 1, 3 and 4 again, and the decision of the process of the run. */
+async function prepare(runtime: Runtime, run: GuestRun, begun: Call, job: WorkerJob): Promise<DecidedCall> {
+  const { plugins, sources, registry } = runtime
+  await (plugins.pending ?? sources.pending)
+  if (!registry.find(job.wire)) await sources.arriving(job.wire)
+  const found = findTool(runtime, begun, job.wire)
+  assertSameTool(found, job)
+  checkInputSize(runtime, found)
+  const call = await validate(runtime, found)
+  if (hashJson(call.input) !== hashJson(job.input)) throw unstableInput(call)
+  await resolveTargets(runtime, run, call)
+  assertSameTargets(call, job)
+  const decision: Decision = {
+    ...{ effect: 'allow', rule: job.rule, source: 'the process of the run', layer: 'owner' },
+    ...{ reason: 'Decided by the process of the run.', fix: { hint: '' }, demands: [], requests: [] },
+    constraints: job.constraints,
+  }
+  call.decision = decision
+  call.effect = 'allow'
+  call.approvedBy = job.approvedBy
+  call.isInTaintedRun = run.tainted
+  return call as DecidedCall
+}
+
+function assertSameTool({ tool }: FoundCall, job: WorkerJob): void {
+  const isSame = tool.tool.name === job.tool && definitionOf(tool) === job.definition
+  if (isSame && !tool.usesFeature) return
+  throw differs(`${job.tool} is defined differently on the worker`, 'Give all processes the same tools in one version.')
+}
+
+/** The paths and commands here must be those that policy decided on there. */
+function assertSameTargets(call: ValidCall, { targets, commands, capabilities, sandbox, tool }: WorkerJob): void {
+  const isSame =
+    isDeepStrictEqual([...call.targets], targets) &&
+    isDeepStrictEqual([...call.capabilities], capabilities) &&
+    isDeepStrictEqual(
+      call.commands.map(({ value, cwd, env }) => ({ value, cwd, env: [...env] })),
+      commands,
+    )
+  if (!isSame)
+    throw differs(
+      `${tool} would use other files or commands on the worker than those that were decided`,
+      'Give all processes the same sandbox.root, roots and workspaces, on a disk that they share.',
+    )
+  if (call.sandbox === 'none' && sandbox !== 'none')
+    throw differs(`The worker has no sandbox for the commands of ${tool}`, 'Run tool-hub doctor on the worker.')
+}
+
+function unstableInput({ name }: Call): ToolError {
+  return differs(
+    `The input schema of ${name} changes what it has accepted before`,
+    'A tool on a worker needs a schema without transformations; convert inside execute.',
+  )
+}
+
+function differs(what: string, hint: string): ToolError {
+  return new ToolError('CONFIG_INVALID', `${what}, so it was not executed.`, { hint })
+}
+
+/** Never reached: the context of a call on a worker refuses nested calls. */
+const noCalls: CallNested = () => Promise.reject(new Error('A worker makes no nested calls.'))
+
+/** Returns the redacted value as JSON. Its own schema is checked by the process of the run. */
+function plain({ redactor }: HubRuntime, { name }: Call, value: unknown): unknown {
+  if (value === undefined) return undefined
+  try {
+    const json = JSON.stringify(redactor.value(value))
+    if (json !== undefined) return JSON.parse(json)
+  } catch (error) {
+    throw new ToolError('OUTPUT_SCHEMA_INVALID', `The output of ${name} cannot be written as JSON.`, { cause: error })
+  }
+  throw new ToolError('OUTPUT_SCHEMA_INVALID', `The output of ${name} is a ${typeof value}.`)
+}
+
+function describeError(hub: HubRuntime, call: Call, thrown: unknown): NonNullable<WorkerOutcome['error']> {
+  const error = asToolError(call, call.tool && call.tool.origin !== 'builtin' ? toolFailure(call.name, thrown) : thrown)
+  const { code, message, fix, retryable, details, data, cause } = error
+  const stack = cause instanceof Error ? cause.stack : undefined
+  return JSON.parse(
+    JSON.stringify(
+      hub.redactor.value({ code, message, fix: { ...fix }, retryable, details, data, stack: stack && String(stack) }),
+    ),
+  )
+}
+
+/** Returns the error of an outcome as if it had been thrown here. */
+export function errorOf({ code, message, ...options }: NonNullable<WorkerOutcome['error']>): ToolError {
+  const { fix, retryable, details, data, stack } = options
+  const cause = stack === undefined ? undefined : Object.assign(new Error(message), { stack })
+  const carried: ToolErrorOptions = { fix, retryable, details, data, ...(cause && { cause }) }
+  return new ToolError(code, message, carried)
+}

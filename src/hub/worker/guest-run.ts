@@ -1,0 +1,174 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Artifact, type Clock, isRunId } from '../../core/index.ts'
+import { sha256 } from '../../lib/index.ts'
+import type { ValueEvidence } from '../../policy/index.ts'
+import type { EventBody } from '../../records/log/index.ts'
+import type { ProcessGuard } from '../../sandbox/exec/index.ts'
+import type { FilesGuard } from '../../sandbox/files/index.ts'
+import { createResponseCache } from '../../sandbox/network/index.ts'
+import { createRunCache, createSeenFiles } from '../../store/index.ts'
+import { StartQueue } from '../pipeline/record.ts'
+import type { RunSandbox } from '../run-sandbox.ts'
+import { TaintSources } from '../run-taint.ts'
+import type { RunLog, RunState, SandboxHandles } from '../runtime.ts'
+
+interface GuestRunOptions {
+  readonly clock: Clock
+  readonly sandbox: RunSandbox
+  /** Folder of the records of this process, where the workspace of the run is if both processes share a disk. */
+  readonly runsFolder: string | false
+  readonly redact: (text: string) => string
+  /** Stores an artifact for the process of the run. */
+  readonly putParts: (content: Uint8Array) => Promise<Pick<SentArtifact, 'upload' | 'parts'>>
+  /** Rejects if nobody waits for the call any more. */
+  readonly confirm: () => Promise<void>
+  /** What had tainted the run before. */
+  readonly taintedBy: readonly string[]
+}
+
+const RESPONSE_BYTES = 8_000_000
+const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1_000_000 }
+/** The origin of what had tainted the run before: no call has this id. */
+const BEFORE = 'before'
+
+/** The run of a call that is executed for another process. It records nothing: what it collects goes back with the outcome. */
+export class GuestRun implements RunState {
+  readonly id: string
+  readonly guest: NonNullable<RunState['guest']>
+  readonly lease = undefined
+  readonly records: GuestLog
+  readonly cache: ReturnType<typeof createRunCache>
+  readonly starts: StartQueue
+  readonly sandbox: SandboxHandles
+  readonly seen = createSeenFiles()
+  readonly responses
+  readonly backgroundCommands = new Set<string>()
+  readonly earlierCommands = new Set<string>()
+  readonly keptTaint = undefined
+  readonly recent = []
+  evidence: ValueEvidence | undefined
+  inFlight = 0
+  tainted = false
+  /** What the call has read from outside. */
+  readonly newSources: TaintSources
+  readonly #sources: TaintSources
+  #taintedBy: string | undefined
+  #isTaintedByMany = false
+  readonly #listeners = new Set<() => void>()
+  #files: FilesGuard | undefined
+  #own: ProcessGuard | undefined
+  #commands: ProcessGuard | undefined
+
+  constructor(id: string, { clock, sandbox, runsFolder, redact, putParts, taintedBy, confirm }: GuestRunOptions) {
+    this.id = id
+    this.guest = { confirm }
+    this.records = new GuestLog(putParts)
+    this.cache = createRunCache({ ...CACHE_LIMITS, clock })
+    this.starts = new StartQueue(clock)
+    this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
+    this.newSources = new TaintSources(redact)
+    this.#sources = new TaintSources(redact)
+    for (const source of taintedBy) this.taint(BEFORE, source)
+    const workspace = () => sandbox.makeWorkspace(id, workspaceInRecords(runsFolder, id))
+    this.sandbox = {
+      files: () => {
+        this.#files ??= sandbox.sharedFiles() ?? sandbox.openFiles(workspace())
+        return this.#files
+      },
+      artifacts: () => undefined,
+      network: () => sandbox.network(),
+      process: () => {
+        this.#commands = sandbox.sharedProcesses() ?? this.#own
+        if (!this.#commands) this.#commands = this.#own = sandbox.openProcesses(workspace())
+        return this.#commands
+      },
+      sandboxLevel: () => sandbox.sandboxLevel(),
+    }
+  }
+
+  get taintedBy(): readonly string[] {
+    return this.#sources.list
+  }
+
+  get hasOutsideArtifacts(): boolean {
+    return this.tainted
+  }
+
+  taint(callId: string | undefined, source: string): void {
+    this.#sources.add(source)
+    if (callId !== BEFORE) this.newSources.add(source)
+    this.#taintedBy ??= callId
+    if (callId !== undefined && callId !== this.#taintedBy) this.#isTaintedByMany = true
+    const isNew = !this.tainted
+    this.tainted = true
+    if (isNew) for (const listener of [...this.#listeners]) listener()
+  }
+
+  onTaint(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  taintedBeside(callId: string): boolean {
+    return this.tainted && (this.#isTaintedByMany || this.#taintedBy !== callId)
+  }
+
+  /** Ends the commands of the call, those in the background too: no later call could find them. */
+  async close(): Promise<void> {
+    await this.#commands?.endRun(this.id)
+    await this.#own?.close()
+    this.#files?.close()
+  }
+}
+
+function workspaceInRecords(runsFolder: string | false, id: string): string | undefined {
+  if (runsFolder === false || !isRunId(id)) return undefined
+  const folder = join(runsFolder, id, 'workspace')
+  return existsSync(folder) ? folder : undefined
+}
+
+const MAX_LINES = 1_000
+
+/** An artifact in parts, until the process of the run has it. */
+export interface SentArtifact extends Pick<Artifact, 'sha256' | 'name' | 'mediaType'> {
+  readonly upload: string
+  readonly parts: number
+}
+
+/** Collects what a call adds to the record of its run. */
+class GuestLog implements RunLog {
+  readonly isNew = false
+  readonly problem = undefined
+  readonly lines: EventBody[] = []
+  readonly artifacts: SentArtifact[] = []
+  readonly #put: GuestRunOptions['putParts']
+
+  constructor(put: GuestRunOptions['putParts']) {
+    this.#put = put
+  }
+
+  append(event: EventBody): void {
+    // The process of the run has recorded the start, and records the end.
+    if (event.type === 'call-started' || this.lines.length >= MAX_LINES) return
+    this.lines.push(event)
+  }
+
+  async putArtifact(content: string | Uint8Array, options: { name?: string; mediaType?: string } = {}) {
+    const isText = typeof content === 'string'
+    const bytes = isText ? Buffer.from(content) : content
+    const hash = sha256(bytes)
+    const {
+      name = `${hash.slice(0, 12)}.${isText ? 'txt' : 'bin'}`,
+      mediaType = isText ? 'text/plain; charset=utf-8' : 'application/octet-stream',
+    } = options
+    this.artifacts.push({ sha256: hash, name, mediaType, ...(await this.#put(bytes)) })
+    return { ref: `artifact:${hash}`, name, bytes: bytes.byteLength, sha256: hash, mediaType }
+  }
+
+  async synced(): Promise<void> {}
+
+  async ended(): Promise<void> {}
+
+  written(): undefined {}
+}

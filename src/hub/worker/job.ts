@@ -1,0 +1,222 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import {
+  CAPABILITIES,
+  type CallEvent,
+  type Clock,
+  ERRORS,
+  type ErrorCode,
+  type EventStore,
+  type Evidence,
+  ToolError,
+} from '../../core/index.ts'
+import { hashJson, parseJson } from '../../lib/index.ts'
+import type { RegisteredTool } from '../pipeline/registered-tool.ts'
+
+/** The topics of the events between the processes of runs and workers: places, or ids of calls. */
+export const WORKER_EVENTS = {
+  queued: 'worker-queued',
+  stopped: 'worker-stopped',
+  ended: 'worker-ended',
+  progressed: 'worker-progressed',
+} as const
+
+/** The name of the secret that jobs and outcomes are signed with. */
+export const WORKER_SECRET = 'workers'
+
+const text = z.string()
+const capability = z.enum(CAPABILITIES)
+
+/** A decided call, as it travels to a worker. */
+const jobSchema = z.strictObject({
+  /** Id of the call with the number of the attempt. */
+  id: text,
+  callId: text,
+  run: text,
+  tool: text,
+  /** The name that was called: it selects the dialect. */
+  wire: text,
+  /** Hash of the definition of the tool. */
+  definition: text,
+  input: z.unknown(),
+  capabilities: z.array(capability),
+  /** What policy decided on. */
+  targets: z.array(z.strictObject({ capability, value: text })),
+  commands: z.array(z.strictObject({ value: text, cwd: text, env: z.array(text) })),
+  sandbox: z.enum(['full', 'namespaces', 'none']).optional(),
+  rule: text,
+  constraints: z.strictObject({
+    timeoutMs: z.number().optional(),
+    maxBytes: z.number().optional(),
+    maxResults: z.number().optional(),
+    retries: z.number().optional(),
+    runOn: text.optional(),
+  }),
+  approvedBy: text.optional(),
+  caller: text,
+  /** The rights of the principal; absent for the owner of the hub. */
+  principal: z.looseObject({ name: text }).optional(),
+  options: z.strictObject({
+    session: text.optional(),
+    callerKind: z.enum(['direct', 'script']).optional(),
+    grants: z.array(capability).optional(),
+    untrusted: z.boolean().optional(),
+    idempotencyKey: text.optional(),
+  }),
+  /** What has tainted the run so far. */
+  taintedBy: z.array(text),
+  timeoutMs: z.number().positive(),
+  /** From when on nobody waits for it. */
+  expiresAt: z.number(),
+})
+
+export type WorkerJob = z.output<typeof jobSchema>
+
+const errorSchema = z.strictObject({
+  code: z.custom<ErrorCode>((code) => typeof code === 'string' && Object.hasOwn(ERRORS, code)),
+  message: text,
+  fix: z.strictObject({ key: text.optional(), value: z.unknown().optional(), hint: text }),
+  retryable: z.boolean(),
+  details: z.record(text, z.unknown()).optional(),
+  data: z.unknown().optional(),
+  stack: text.optional(),
+})
+
+/** What became of a job. */
+const outcomeSchema = z.strictObject({
+  id: text,
+  value: z.unknown().optional(),
+  error: errorSchema.optional(),
+  evidence: z.array(z.custom<Evidence>((value) => typeof value === 'object' && value !== null)),
+  notices: z.array(text),
+  truncated: z.strictObject({ cutChars: z.number().optional(), artifact: text.optional() }).optional(),
+  /** The content is in parts among the blobs of the store. */
+  artifacts: z.array(
+    z.strictObject({ sha256: text, name: text, mediaType: text, upload: text, parts: z.int().nonnegative() }),
+  ),
+  /** What it read from outside. */
+  taintedBy: z.array(text),
+  isUntrusted: z.boolean(),
+  hasChanged: z.boolean(),
+  /** Lines for the record of the run, such as the connections of commands. */
+  lines: z.array(z.looseObject({ type: text })),
+})
+
+export type WorkerOutcome = z.output<typeof outcomeSchema>
+
+/** A piece of progress of a job. */
+export type WorkerProgress = Extract<CallEvent, { type: 'call-progressed' }>['content']
+
+/** Signs jobs and outcomes with a secret of the store: others who can write to the queue can make a worker do nothing. */
+export class WorkerSeal {
+  readonly #secret: Uint8Array
+
+  constructor(secret: Uint8Array) {
+    this.#secret = secret
+  }
+
+  sealJob(job: WorkerJob): string {
+    return this.#seal('job', JSON.stringify(job))
+  }
+
+  /** Throws if the job is not signed by a process of this store, or if it has expired. */
+  openJob(sealed: string, now: number): WorkerJob {
+    const job = jobSchema.parse(this.#open('job', sealed))
+    if (job.expiresAt <= now) throw new ToolError('CONFLICT', `The job ${job.id} has expired.`)
+    return job
+  }
+
+  sealOutcome(outcome: WorkerOutcome): string {
+    return this.#seal('outcome', JSON.stringify(outcome))
+  }
+
+  /** Throws if the outcome is not that of the job, or not signed by a process of this store. */
+  openOutcome(sealed: string, id: string): WorkerOutcome {
+    const outcome = outcomeSchema.parse(this.#open('outcome', sealed))
+    if (outcome.id !== id) throw forged('outcome')
+    return outcome
+  }
+
+  sealProgress(id: string, content: WorkerProgress): string {
+    return this.#seal('progress', JSON.stringify({ id, content }), { id })
+  }
+
+  openProgress(sealed: string): { readonly id: string; readonly content: WorkerProgress } {
+    return this.#open('progress', sealed) as { id: string; content: WorkerProgress }
+  }
+
+  #seal(kind: string, body: string, known = {}): string {
+    return JSON.stringify({ ...known, body, mac: this.#mac(kind, body).toString('base64') })
+  }
+
+  #open(kind: string, sealed: string): unknown {
+    const { body, mac } = z.object({ body: text, mac: text }).parse(parseJson(sealed))
+    const expected = this.#mac(kind, body)
+    const given = Buffer.from(mac, 'base64')
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) throw forged(kind)
+    return JSON.parse(body)
+  }
+
+  #mac(kind: string, body: string): Buffer {
+    return createHmac('sha256', this.#secret).update(`tool-hub ${kind}\n${body}`).digest()
+  }
+}
+
+const definitions = new WeakMap<RegisteredTool, string>()
+
+/** Returns the hash of what a call of the tool depends on: two processes execute the same tool if it is the same. */
+export function definitionOf(entry: RegisteredTool): string {
+  const known = definitions.get(entry)
+  if (known !== undefined) return known
+  const { name, version, timeoutMs, retry, results } = entry.tool
+  const schemas = [entry.input.jsonSchema(), entry.output?.jsonSchema()]
+  const hash = hashJson({ name, version, timeoutMs, retry, results, capabilities: entry.capabilityList, schemas })
+  definitions.set(entry, hash)
+  return hash
+}
+
+function forged(kind: string): ToolError {
+  return new ToolError('FORBIDDEN', `The ${kind} was not signed by a process that shares this store.`)
+}
+
+/** Emits events for the other processes: what is announced while one is being written goes into the next one. */
+export class Announcer {
+  readonly #events: EventStore
+  readonly #clock: Clock
+  readonly #topic: string
+  #waiting = new Set<string>()
+  #isWriting = false
+
+  constructor(events: EventStore, clock: Clock, topic: string) {
+    this.#events = events
+    this.#clock = clock
+    this.#topic = topic
+  }
+
+  announce(subject: string): void {
+    this.#waiting.add(subject)
+    if (!this.#isWriting) void this.#write()
+  }
+
+  async #write(): Promise<void> {
+    this.#isWriting = true
+    // What happens in the same turn belongs to the same event.
+    await null
+    while (this.#waiting.size > 0) {
+      const body = JSON.stringify([...this.#waiting])
+      this.#waiting = new Set()
+      try {
+        await this.#events.append({ topic: this.#topic, body, at: this.#clock.now() })
+      } catch {
+        // The others look by themselves.
+      }
+    }
+    this.#isWriting = false
+  }
+}
+
+/** Returns what an event announces. */
+export function announced(body: string): readonly string[] {
+  const parsed = z.array(text).safeParse(parseJson(body))
+  return parsed.success ? parsed.data : []
+}

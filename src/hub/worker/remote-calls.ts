@@ -1,0 +1,324 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type Awaitable,
+  type Clock,
+  type EndedWorkerCall,
+  type JobQueue,
+  messageOf,
+  placeOfLabels,
+  type Store,
+  type StoredWorkerCall,
+  ToolError,
+} from '../../core/index.ts'
+import { once, parseJson } from '../../lib/index.ts'
+import type { EventBody } from '../../records/log/index.ts'
+import type { ClusterMember } from '../cluster.ts'
+import { type DecidedCall, emitEvent, labelCall } from '../pipeline/call.ts'
+import type { RunState, Runtime } from '../runtime.ts'
+import { readParts } from './content.ts'
+import { errorOf } from './execute-job.ts'
+import {
+  Announcer,
+  announced,
+  definitionOf,
+  WORKER_EVENTS,
+  WORKER_SECRET,
+  type WorkerJob,
+  type WorkerOutcome,
+  WorkerSeal,
+} from './job.ts'
+
+/** What calls for workers need. */
+interface RemoteCallsOptions {
+  readonly store: Store
+  /** Opens the queue of the store. */
+  readonly open: () => Promise<JobQueue>
+  readonly clock: Clock
+  readonly member: ClusterMember
+}
+
+/** A call that waits for its worker. */
+interface Pending {
+  readonly id: string
+  readonly jobId: string
+  readonly queue: string
+  readonly runtime: Runtime
+  readonly run: RunState
+  readonly call: DecidedCall
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+const POLL_MS = 500
+/** How long after its time a job is still accepted: clocks of machines differ. */
+const EXPIRY_GRACE_MS = 60_000
+const MAX_RESERVE_MS = 1_000
+/** The lines that a worker may add to the record of the run. */
+const LINES: ReadonlySet<string> = new Set(['command-connected', 'command-tainted', 'call-pending'])
+
+/** Executes decided calls on workers: queues them, waits for their outcomes, and stops them. */
+export class RemoteCalls {
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #member: ClusterMember
+  readonly #pending = new Map<string, Pending>()
+  readonly #queued: Announcer
+  readonly #stopped: Announcer
+  readonly #open: () => Promise<{ readonly queue: JobQueue; readonly seal: WorkerSeal }>
+  #stopWatching: (() => void) | undefined
+  #cancelPoll: (() => void) | undefined
+
+  constructor({ store, open, clock, member }: RemoteCallsOptions) {
+    this.#store = store
+    this.#clock = clock
+    this.#member = member
+    this.#queued = new Announcer(store.events, clock, WORKER_EVENTS.queued)
+    this.#stopped = new Announcer(store.events, clock, WORKER_EVENTS.stopped)
+    this.#open = once(async () => {
+      // Its heartbeats show which workers are alive, and workers see by them that somebody waits.
+      await member.beat()
+      const [queue, secret] = await Promise.all([open(), store.settings.secret(WORKER_SECRET)])
+      this.#stopWatching = store.events.watch(({ topic, body }) => this.#hear(topic, body))
+      return { queue, seal: new WorkerSeal(secret) }
+    })
+  }
+
+  /** Executes a call on a worker with the labels. Rejects with the error of the tool, NO_WORKER or WORKER_LOST. */
+  async execute(runtime: Runtime, run: RunState, call: DecidedCall, timeLeftMs: number): Promise<unknown> {
+    const labels = call.workerLabels ?? []
+    const queue = placeOfLabels(labels)
+    const opened = await this.#open().catch((error) => Promise.reject(this.#neverStarted(call, error)))
+    const id = `${call.id}#${call.attempts}`
+    const { id: owner } = this.#member
+    const epoch = this.#member.leaseOf(call.run)?.epoch
+    const job = jobOf(runtime, run, call, { id, timeoutMs: timeLeftMs, now: this.#clock.now() })
+    const body = opened.seal.sealJob(job)
+    let pending!: Pending
+    const outcome = new Promise((resolve, reject) => {
+      pending = { id, jobId: randomUUID(), queue, runtime, run, call, resolve, reject }
+    })
+    try {
+      await this.#store.workerCalls.add({ id, queue, run: call.run, owner, epoch, queuedAt: this.#clock.now() })
+    } catch (error) {
+      throw this.#neverStarted(call, error)
+    }
+    this.#pending.set(id, pending)
+    const stopListening = call.onStop(() => void this.#stop(pending, call.abortReason))
+    const reserveMs = Math.min(MAX_RESERVE_MS, timeLeftMs / 10)
+    const cancelTimer = this.#clock.after(timeLeftMs - reserveMs, () => void this.#stopQueued(pending, timeLeftMs))
+    this.#cancelPoll ??= this.#pollLater()
+    try {
+      await opened.queue.send(queue, { id: pending.jobId, body })
+      this.#queued.announce(queue)
+    } catch (error) {
+      // It may have been sent nevertheless: whether a worker has the call decides.
+      void this.#stop(pending, error)
+    }
+    try {
+      return await outcome
+    } finally {
+      stopListening()
+      cancelTimer()
+      this.#pending.delete(id)
+    }
+  }
+
+  close(): void {
+    this.#stopWatching?.()
+    this.#cancelPoll?.()
+  }
+
+  /** Stops a call. One that no worker has ends now; otherwise the worker is told, and its outcome is awaited. */
+  async #stop(pending: Pending, reason: unknown): Promise<void> {
+    const { id, call } = pending
+    try {
+      const state = await this.#store.workerCalls.stop(id)
+      if (state === 'queued') return this.#endQueued(pending, reason)
+      if (state === 'running') this.#stopped.announce(id)
+    } catch {
+      // Without the store nobody can be told: the poll sees what became of it.
+      if (call.ended) this.#pending.delete(id)
+    }
+  }
+
+  /** Ends a call that no worker has taken in its time; nothing was executed. */
+  async #stopQueued(pending: Pending, timeLeftMs: number): Promise<void> {
+    const { call, id, queue } = pending
+    const [known] = await after(() => this.#store.workerCalls.look([id]))
+    if (known?.state !== 'queued' || call.isStopped) return
+    const state = await after(() => this.#store.workerCalls.stop(id))
+    if (state !== 'queued') return
+    const seconds = Math.round(timeLeftMs / 100) / 10
+    this.#endQueued(
+      pending,
+      new ToolError('NO_WORKER', `No ${queue} took ${call.name} within ${seconds} s; it was not executed.`),
+    )
+  }
+
+  #endQueued({ jobId, queue, call, reject }: Pending, reason: unknown): void {
+    reject(this.#neverStarted(call, reason))
+    void this.#open()
+      .then((opened) => opened.queue.remove(queue, [jobId]))
+      // A worker that takes the job finds nothing to claim.
+      .catch(() => {})
+  }
+
+  /** The call may be repeated, with the same idempotency key too. */
+  #neverStarted(call: DecidedCall, reason: unknown): unknown {
+    call.attempts--
+    if (call.attempts === 0) call.executedMark = undefined
+    if (ToolError.is(reason)) return reason
+    return new ToolError('NO_WORKER', `${call.name} could not be sent to a worker: ${messageOf(reason)}`, {
+      hint: 'Look at the log of the database and try again.',
+      cause: reason,
+    })
+  }
+
+  #hear(topic: string, body: string): void {
+    if (topic === WORKER_EVENTS.ended) {
+      const ids = announced(body).filter((id) => this.#pending.has(id))
+      if (ids.length > 0) void this.#settle(ids)
+    } else if (topic === WORKER_EVENTS.progressed) void this.#progress(body)
+  }
+
+  async #progress(sealed: string): Promise<void> {
+    const id = String((parseJson(sealed) as { readonly id?: unknown } | undefined)?.id)
+    const pending = this.#pending.get(id)
+    if (!pending || pending.call.ended) return
+    try {
+      const { seal } = await this.#open()
+      const { id: of, content } = seal.openProgress(sealed)
+      const { runtime, call } = pending
+      if (of === id) emitEvent(runtime, call, { type: 'call-progressed', callId: call.id, content })
+    } catch {
+      // Progress that nobody signed is not shown.
+    }
+  }
+
+  #pollLater(): () => void {
+    return this.#clock.after(POLL_MS, () => void this.#poll(), { background: true })
+  }
+
+  /** The truth if an event was missed: what became of the calls, and whether their workers are alive. */
+  async #poll(): Promise<void> {
+    try {
+      const states = await this.#store.workerCalls.look([...this.#pending.keys()])
+      const ended = states.filter(({ state }) => state === 'ended').map(({ id }) => id)
+      if (ended.length > 0) await this.#settle(ended)
+      for (const state of states) await this.#endIfLost(state)
+    } catch {
+      // The store does not answer now: the time limit of each call ends it.
+    }
+    this.#cancelPoll = this.#pending.size > 0 ? this.#pollLater() : undefined
+  }
+
+  async #endIfLost({ id, worker }: StoredWorkerCall): Promise<void> {
+    const pending = this.#pending.get(id)
+    if (!pending || worker === undefined || this.#member.isProcessAlive(worker)) return
+    // If it has ended meanwhile, the next look finds the result.
+    if (!(await this.#store.workerCalls.abandon(id, worker))) return
+    pending.call.worker = worker
+    pending.reject(lost(pending.call, worker))
+  }
+
+  async #settle(ids: readonly string[]): Promise<void> {
+    let ended: readonly EndedWorkerCall[]
+    try {
+      ended = await this.#store.workerCalls.take(ids)
+    } catch {
+      // The next look tries again.
+      return
+    }
+    await Promise.all(ended.map((call) => this.#end(call)))
+  }
+
+  async #end({ id, worker, result }: EndedWorkerCall): Promise<void> {
+    const pending = this.#pending.get(id)
+    if (!pending) return
+    const { call } = pending
+    call.worker = worker
+    try {
+      const { seal } = await this.#open()
+      const outcome = seal.openOutcome(await this.#whole(result), id)
+      await this.#apply(pending, outcome)
+      if (outcome.error) pending.reject(errorOf(outcome.error))
+      else pending.resolve(outcome.value)
+    } catch (error) {
+      // The call has happened, and what it returned cannot be read.
+      const message = `The result of ${call.name} could not be read: ${messageOf(error)}`
+      pending.reject(new ToolError('WORKER_LOST', message, { cause: error }))
+    }
+  }
+
+  /** Returns the sealed outcome, which is in parts if it is large. */
+  async #whole(result: string): Promise<string> {
+    const stored = parseJson(result) as { readonly upload?: string; readonly parts?: number; readonly hash?: string }
+    const { upload, parts, hash } = stored ?? {}
+    if (upload === undefined || parts === undefined || hash === undefined) return result
+    const content = await readParts(this.#store.blobs, { upload, parts, hash })
+    if (!content) throw new ToolError('NOT_FOUND', 'A part of the result is missing.')
+    return new TextDecoder().decode(content)
+  }
+
+  /** Adds what the call collected on the worker, as if it had been executed here. */
+  async #apply({ run, call }: Pending, outcome: WorkerOutcome): Promise<void> {
+    for (const source of outcome.taintedBy) run.taint(call.id, source)
+    if (outcome.isUntrusted) labelCall(call)
+    if (call.ended) return
+    for (const { upload, parts, sha256: hash, name, mediaType } of outcome.artifacts) {
+      const content = await readParts(this.#store.blobs, { upload, parts, hash })
+      if (content && run.records) call.artifacts.push(await run.records.putArtifact(content, { name, mediaType }))
+      else call.notices.push(`The artifact ${name} was lost on its way from the worker.`)
+    }
+    call.evidence.push(...outcome.evidence)
+    call.notices.push(...outcome.notices)
+    if (outcome.truncated) call.truncated ??= outcome.truncated
+    if (outcome.hasChanged) call.hasChanged = true
+    const { id: callId, name: tool } = call
+    for (const line of outcome.lines)
+      if (LINES.has(line.type)) run.records?.append({ ...line, callId, tool } as unknown as EventBody)
+  }
+}
+
+async function after<T>(work: () => Awaitable<T>): Promise<T> {
+  return work()
+}
+
+function jobOf(
+  runtime: Runtime,
+  run: RunState,
+  call: DecidedCall,
+  { id, timeoutMs, now }: { readonly id: string; readonly timeoutMs: number; readonly now: number },
+): WorkerJob {
+  const { session, callerKind, grants, untrusted, idempotencyKey } = call.options
+  return {
+    id,
+    callId: call.id,
+    run: call.run,
+    tool: call.name,
+    wire: call.wire,
+    definition: definitionOf(call.tool),
+    input: call.input,
+    capabilities: [...call.capabilities],
+    targets: call.targets.map(({ capability, value }) => ({ capability, value })),
+    commands: call.commands.map(({ value, cwd, env }) => ({ value, cwd, env: [...env] })),
+    sandbox: call.sandbox,
+    rule: call.decision.rule,
+    constraints: { ...call.decision.constraints },
+    approvedBy: call.approvedBy,
+    caller: call.caller,
+    principal: runtime.rights && { ...runtime.rights },
+    options: { session, callerKind, grants: grants && [...grants], untrusted, idempotencyKey },
+    taintedBy: [...run.taintedBy],
+    timeoutMs: Math.max(1, timeoutMs),
+    expiresAt: now + timeoutMs + EXPIRY_GRACE_MS,
+  }
+}
+
+function lost({ name, tool }: DecidedCall, worker: string): ToolError {
+  const retryable = tool.tool.retry !== undefined || !tool.hasEffects
+  return new ToolError('WORKER_LOST', `The worker ${worker} ended while it executed ${name}; its effect is unknown.`, {
+    retryable,
+    ...(retryable && { hint: 'Repeat the call: the tool says that this is safe.' }),
+  })
+}

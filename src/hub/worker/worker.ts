@@ -1,0 +1,421 @@
+import {
+  type Clock,
+  type JobQueue,
+  labelsOfPlace,
+  messageOf,
+  type QueuedJob,
+  sortedLabels,
+  ToolError,
+} from '../../core/index.ts'
+import { sha256 } from '../../lib/index.ts'
+import type { HubRuntime } from '../runtime.ts'
+import { putParts } from './content.ts'
+import { executeJob } from './execute-job.ts'
+import {
+  Announcer,
+  announced,
+  WORKER_EVENTS,
+  WORKER_SECRET,
+  type WorkerJob,
+  type WorkerProgress,
+  WorkerSeal,
+} from './job.ts'
+
+/** What a worker takes. */
+export interface WorkerOptions {
+  /** Its labels: it takes calls for `worker`, and for places whose labels it all has. Default: none. */
+  readonly labels?: readonly string[]
+  /** How many calls it executes concurrently. Default: 4. */
+  readonly concurrency?: number
+  /** Called with what happens to jobs, for a log. Secrets and arguments are not in it. */
+  readonly onLog?: (entry: WorkerLogEntry) => void
+}
+
+/** What happened to a job. */
+export interface WorkerLogEntry {
+  /** How much it matters. */
+  readonly level: 'info' | 'warn'
+  /** What happened. */
+  readonly message: string
+  /** Id of the call, if the job could be read. */
+  readonly callId?: string
+  /** Canonical name of the tool, if the job could be read. */
+  readonly tool?: string
+}
+
+/** A worker that takes calls. */
+export interface RunningWorker {
+  /** Id of this process among those that share the store. */
+  readonly id: string
+  /** Its labels, sorted. */
+  readonly labels: readonly string[]
+  /** How many calls it executes now. */
+  readonly running: number
+  /** Takes no more calls, and waits for those that run; after `timeoutMs`, stops them. Returns whether all ended by themselves. */
+  drain(options?: { readonly timeoutMs?: number }): Promise<boolean>
+  /** Takes no more calls and stops those that run. */
+  stop(): Promise<void>
+}
+
+const DEFAULT_CONCURRENCY = 4
+const MAX_CONCURRENCY = 1_000
+/** How long a worker without work waits for an event before it looks again. */
+const IDLE_MS = 500
+const QUEUES_MS = 5_000
+/** How often a worker looks which of its calls it should stop. */
+const CHECK_MS = 1_000
+const PROGRESS_MS = 200
+const MAX_PROGRESS_CHARS = 16_384
+/** A larger outcome is stored in parts. */
+const MAX_INLINE_CHARS = 262_144
+
+/** Throws CONFIG_INVALID for invalid labels or a number of calls that is not one. */
+export function checkWorkerOptions({ labels = [], concurrency = DEFAULT_CONCURRENCY }: WorkerOptions) {
+  const sorted = sortedLabels(labels)
+  if (!sorted)
+    throw new ToolError('CONFIG_INVALID', `The labels ${JSON.stringify(labels)} of a worker are invalid.`, {
+      hint: 'Use at most 8 labels of lower-case letters, digits and -, each at most 32 characters.',
+    })
+  if (!Number.isSafeInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY)
+    throw new ToolError('CONFIG_INVALID', `The concurrency of a worker cannot be ${String(concurrency)}.`, {
+      hint: `Use a whole number from 1 to ${MAX_CONCURRENCY}.`,
+    })
+  return { labels: sorted, concurrency }
+}
+
+/** Starts to take calls of other processes. Rejects if the store cannot deliver any. */
+export async function startWorking(runtime: HubRuntime, options: WorkerOptions): Promise<RunningWorker> {
+  const { labels, concurrency } = checkWorkerOptions(options)
+  const { cluster, store, plugins, sources } = runtime
+  if (!cluster || !store.openQueue)
+    throw new ToolError('CONFIG_INVALID', 'A worker needs a store that it shares with other processes.', {
+      fix: { key: 'store', hint: 'Set store to a PostgreSQL URL, the same as that of the services.' },
+    })
+  const [queue, secret] = await Promise.all([store.openQueue(), store.settings.secret(WORKER_SECRET)])
+  // Tools that are not there yet would fail calls that another worker could execute.
+  await (plugins.pending ?? sources.pending)
+  await sources.ready()
+  cluster.describe({ kind: 'worker', labels, concurrency })
+  await cluster.beat()
+  const worker = new Worker({
+    runtime,
+
+    queue,
+    seal: new WorkerSeal(secret),
+    labels,
+    concurrency,
+    ...options,
+  })
+  worker.start()
+  return worker
+}
+
+interface WorkerParts {
+  readonly runtime: HubRuntime
+  readonly queue: JobQueue
+  readonly seal: WorkerSeal
+  readonly labels: readonly string[]
+  readonly concurrency: number
+  readonly onLog?: WorkerOptions['onLog']
+}
+
+/** Takes jobs from the queues that its labels cover, claims their calls and executes them. */
+class Worker implements RunningWorker {
+  readonly id: string
+  readonly labels: readonly string[]
+  readonly #parts: WorkerParts
+  readonly #clock: Clock
+  /** The calls that run, by the id of their job. */
+  readonly #calls = new Map<string, AbortController>()
+  /** What a drain waits for. */
+  readonly #kept = new Set<Promise<void>>()
+  readonly #ended: Announcer
+  readonly #stops: (() => void)[] = []
+  #queues: { readonly names: readonly string[]; readonly at: number } | undefined
+  #first = 0
+  #isDraining = false
+  #isAwake = false
+  #onWake: (() => void) | undefined
+  #looping: Promise<void> | undefined
+  #draining: Promise<boolean> | undefined
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts
+    this.#clock = parts.runtime.clock
+    this.id = parts.runtime.cluster!.id
+    this.labels = parts.labels
+    this.#ended = new Announcer(parts.runtime.store.events, this.#clock, WORKER_EVENTS.ended)
+  }
+
+  get running(): number {
+    return this.#calls.size
+  }
+
+  start(): void {
+    const { store, cluster } = this.#parts.runtime
+    this.#stops.push(
+      store.events.watch(({ topic, body }) => {
+        if (topic === WORKER_EVENTS.queued) for (const place of announced(body)) this.#hear(place)
+        if (topic === WORKER_EVENTS.stopped) for (const id of announced(body)) this.#calls.get(id)?.abort()
+      }),
+      // Its calls belong to nobody any more: others may believe that it has ended.
+      cluster!.onCut(() => this.#abortAll()),
+    )
+    this.#looping = this.#loop()
+    this.#checkLater()
+  }
+
+  drain({ timeoutMs }: { readonly timeoutMs?: number } = {}): Promise<boolean> {
+    const isFirst = !this.#isDraining
+    this.#isDraining = true
+    this.#wakeUp()
+    const { cluster } = this.#parts.runtime
+    if (isFirst) {
+      cluster?.describe({ isDraining: true })
+      // The next heartbeat says it if this one fails.
+      void cluster?.beat().catch(() => {})
+    }
+    this.#draining ??= this.#drain(timeoutMs)
+    return this.#draining
+  }
+
+  async stop(): Promise<void> {
+    const draining = this.drain()
+    this.#abortAll()
+    await draining
+  }
+
+  async #drain(timeoutMs: number | undefined): Promise<boolean> {
+    let isAborted = false
+    const cancel =
+      timeoutMs === undefined
+        ? () => {}
+        : this.#clock.after(timeoutMs, () => {
+            isAborted = this.#calls.size > 0
+            this.#abortAll()
+          })
+    await this.#looping
+    while (this.#kept.size > 0) await Promise.all(this.#kept)
+    cancel()
+    for (const stop of this.#stops) stop()
+    return !isAborted
+  }
+
+  #abortAll(): void {
+    for (const call of this.#calls.values()) call.abort()
+  }
+
+  #hear(place: string): void {
+    if (!this.#covers(place)) return
+    if (!this.#queues?.names.includes(place)) this.#queues = undefined
+    this.#wakeUp()
+  }
+
+  #covers(place: string): boolean {
+    return labelsOfPlace(place)?.every((label) => this.labels.includes(label)) ?? false
+  }
+
+  async #loop(): Promise<void> {
+    while (!this.#isDraining) {
+      const free = this.#parts.concurrency - this.#calls.size
+      let hasFound = false
+      try {
+        hasFound = free > 0 && !this.#parts.runtime.cluster!.isCut && (await this.#takeJobs(free))
+      } catch (error) {
+        this.#log('warn', `Jobs could not be taken: ${messageOf(error)}`)
+      }
+      if (!hasFound && !this.#isDraining) await this.#idle(this.#calls.size >= this.#parts.concurrency)
+    }
+  }
+
+  /** Waits for an event, for the end of a call, or until it is time to look again. */
+  async #idle(isFull: boolean): Promise<void> {
+    // Something may have happened while it looked.
+    if (!this.#isAwake)
+      await new Promise<void>((resolve) => {
+        const cancel = isFull ? () => {} : this.#clock.after(IDLE_MS, () => this.#wakeUp())
+        this.#onWake = () => {
+          cancel()
+          resolve()
+        }
+      })
+    this.#onWake = undefined
+    this.#isAwake = false
+  }
+
+  #wakeUp(): void {
+    this.#isAwake = true
+    this.#onWake?.()
+  }
+
+  /** Takes jobs from all queues in turn, starting with another one each time. */
+  async #takeJobs(free: number): Promise<boolean> {
+    const names = await this.#queueNames()
+    let left = free
+    for (let index = 0; index < names.length && left > 0 && !this.#isDraining; index++) {
+      const name = names[(this.#first + index) % names.length]!
+      const jobs = await this.#parts.queue.take(name, left)
+      if (jobs.length > 0) left -= await this.#begin(name, jobs)
+    }
+    this.#first++
+    return left < free
+  }
+
+  async #queueNames(): Promise<readonly string[]> {
+    const now = this.#clock.now()
+    if (this.#queues && now - this.#queues.at < QUEUES_MS) return this.#queues.names
+    const names = (await this.#parts.queue.list()).filter((name) => this.#covers(name))
+    this.#queues = { names, at: now }
+    return names
+  }
+
+  /** Claims the calls of jobs and starts them. A job that is not signed, has expired or is claimed is removed. */
+  async #begin(queue: string, delivered: readonly QueuedJob[]): Promise<number> {
+    const { runtime, queue: jobs } = this.#parts
+    const { store, cluster } = runtime
+    // By their ids: a job may be delivered twice, even together.
+    const open = new Map(delivered.flatMap(({ body }) => this.#open(queue, body) ?? []).map((job) => [job.id, job]))
+    // Another worker takes them when their delivery has expired.
+    if (cluster!.isCut) return 0
+    const now = this.#clock.now()
+    const claimed = open.size === 0 ? [] : await store.workerCalls.claim([...open.keys()], { worker: this.id, now })
+    const removing = jobs.remove(
+      queue,
+      delivered.map(({ id }) => id),
+    )
+    // Those that stay are delivered again, and found to be claimed.
+    this.#keep(removing.catch(() => {}))
+    for (const id of claimed) this.#keep(this.#execute(open.get(id)!))
+    return claimed.length
+  }
+
+  #open(queue: string, body: string): WorkerJob | undefined {
+    try {
+      return this.#parts.seal.openJob(body, this.#clock.now())
+    } catch (error) {
+      this.#log('warn', `A job of ${queue} was refused: ${messageOf(error)}`)
+      return undefined
+    }
+  }
+
+  /** Keeps work that a drain waits for. */
+  #keep(work: Promise<void>): void {
+    const kept = work
+      .catch((error) => this.#log('warn', `A result could not be kept: ${messageOf(error)}`))
+      .finally(() => this.#kept.delete(kept))
+    this.#kept.add(kept)
+  }
+
+  async #execute(job: WorkerJob): Promise<void> {
+    const { runtime, seal } = this.#parts
+    const controller = new AbortController()
+    this.#calls.set(job.id, controller)
+    const progress = new ProgressRelay(this.#clock, (content) => this.#relay(job.id, content))
+    const outcome = await executeJob(runtime, job, {
+      signal: controller.signal,
+      confirm: () => this.#confirm(job),
+      onEvent: (event) => {
+        if (event.type === 'call-progressed') progress.add(event.content)
+      },
+    })
+    this.#calls.delete(job.id)
+    // The next call starts while the result is written.
+    this.#wakeUp()
+    progress.end()
+    const sealed = seal.sealOutcome(outcome)
+    const result = sealed.length <= MAX_INLINE_CHARS ? sealed : await this.#inParts(job.id, sealed)
+    if (!(await this.#finish(job.id, result)))
+      return this.#log('warn', 'The result was discarded: nobody waits for it any more.', job)
+    this.#ended.announce(job.id)
+    this.#log('info', outcome.error ? `ended with ${outcome.error.code}` : 'ended', job)
+  }
+
+  /** Before a side effect: the process of the run waits, and this one counts as alive. */
+  async #confirm({ id, tool, run }: WorkerJob): Promise<void> {
+    const { store, cluster } = this.#parts.runtime
+    const [stopped] = await store.workerCalls.stopped([id], this.id)
+    if (stopped === undefined && !cluster!.isCut) return
+    throw new ToolError('ABORTED', `${tool} was stopped: the process of run ${run} does not wait for it any more.`)
+  }
+
+  /** Keeps the result, again after a failure: the database may be away for a moment. */
+  async #finish(id: string, result: string): Promise<boolean> {
+    const { store, cluster } = this.#parts.runtime
+    for (;;) {
+      try {
+        return await store.workerCalls.finish(id, { worker: this.id, result })
+      } catch (error) {
+        if (cluster!.isCut) throw error
+        await new Promise<void>((resolve) => this.#clock.after(IDLE_MS, resolve))
+      }
+    }
+  }
+
+  async #inParts(id: string, sealed: string): Promise<string> {
+    const content = Buffer.from(sealed)
+    const upload = `worker/${id}/outcome`
+    const parts = await putParts(this.#parts.runtime.store.blobs, upload, content, this.#clock.now())
+    return JSON.stringify({ upload, parts, hash: sha256(content) })
+  }
+
+  #relay(id: string, content: WorkerProgress): void {
+    const body = this.#parts.seal.sealProgress(id, content)
+    const { store } = this.#parts.runtime
+    const at = this.#clock.now()
+    // Progress is not part of the result; it may be lost.
+    void (async () => store.events.append({ topic: WORKER_EVENTS.progressed, body, at }))().catch(() => {})
+  }
+
+  #checkLater(): void {
+    const cancel = this.#clock.after(CHECK_MS, () => void this.#check(), { background: true })
+    this.#stops[2] = cancel
+  }
+
+  /** The truth if an event was missed: stops the calls that nobody waits for. */
+  async #check(): Promise<void> {
+    try {
+      const ids = [...this.#calls.keys()]
+      const { store } = this.#parts.runtime
+      const stopped = ids.length === 0 ? [] : await store.workerCalls.stopped(ids, this.id)
+      for (const id of stopped) this.#calls.get(id)?.abort()
+    } catch {
+      // The store does not answer now. If that lasts, the process is cut off, and all its calls are stopped.
+    }
+    if (!this.#isDraining || this.#kept.size > 0) this.#checkLater()
+  }
+
+  #log(level: WorkerLogEntry['level'], message: string, job?: WorkerJob): void {
+    this.#parts.onLog?.({ level, message, ...(job && { callId: job.callId, tool: job.tool }) })
+  }
+}
+
+/** Relays at most five pieces of progress a second, the newest. */
+class ProgressRelay {
+  readonly #clock: Clock
+  readonly #send: (content: WorkerProgress) => void
+  #newest: WorkerProgress | undefined
+  #cancel: (() => void) | undefined
+
+  constructor(clock: Clock, send: (content: WorkerProgress) => void) {
+    this.#clock = clock
+    this.#send = send
+  }
+
+  add(content: WorkerProgress): void {
+    if (JSON.stringify(content).length > MAX_PROGRESS_CHARS) return
+    this.#newest = content
+    this.#cancel ??= this.#clock.after(PROGRESS_MS, () => this.#flush(), { background: true })
+  }
+
+  end(): void {
+    this.#cancel?.()
+    this.#flush()
+  }
+
+  #flush(): void {
+    this.#cancel = undefined
+    const newest = this.#newest
+    this.#newest = undefined
+    if (newest) this.#send(newest)
+  }
+}
