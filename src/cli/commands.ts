@@ -22,6 +22,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import('./commands/serve.ts')).describeServe,
   },
   {
+    name: 'worker',
+    summary: 'Execute calls of services that share the store',
+    load: async () => (await import('./commands/worker.ts')).describeWorker,
+  },
+  {
     name: 'init',
     summary: 'Write a tool-hub.yaml to start from',
     load: async () => (await import('./commands/init.ts')).describeInit,

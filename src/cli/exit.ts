@@ -73,6 +73,11 @@ export function interrupt(exitCode: number = EXIT.interrupted): void {
   controller?.abort()
 }
 
+/** Replaces the exit code of an interrupted command that has ended in good order. */
+export function endInterrupted(exitCode: number): void {
+  code = exitCode
+}
+
 /** The exit code of an interrupted command; `undefined` if it was not interrupted. */
 export function interruptCode(): number | undefined {
   return code

@@ -46,6 +46,7 @@ describe('loadConfig', () => {
     expect(loaded).toEqual({
       file,
       service: {},
+      worker: {},
       warnings: [],
       options: {
         visibility: { profile: 'coding', allow: ['group:fs', 'group:runtime'], deny: ['browser'] },
@@ -151,6 +152,7 @@ redact: { keys: [x-token], env: [CONFIG_TEST_SECRET] }
       file: undefined,
       options: { runs: path.join(folder, 'runs'), data: path.join(folder, '.tool-hub') },
       service: {},
+      worker: {},
       warnings: [],
     })
   })

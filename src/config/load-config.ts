@@ -4,7 +4,7 @@ import { configError, type HubOptions, lazyModule, type ToolError } from '../cor
 import { recoverCommands } from '../hub/index.ts'
 import { errnoOf } from '../lib/index.ts'
 import { distrust } from '../system/index.ts'
-import type { ServiceOptions } from './service.ts'
+import type { ServiceOptions, WorkerSection } from './service.ts'
 import { toOptions } from './to-options.ts'
 
 const loadReadConfig = lazyModule(() => import('./read-config.ts'))
@@ -31,6 +31,8 @@ export interface LoadedConfig {
   readonly options: HubOptions
   /** How `tool-hub serve` is reached. */
   readonly service: ServiceOptions
+  /** What `tool-hub worker` executes. */
+  readonly worker: WorkerSection
   /** What is allowed but hardly meant, each with its place. */
   readonly warnings: readonly string[]
 }
@@ -56,6 +58,7 @@ export async function loadConfig({
       file: undefined,
       options: toOptions({}, { base: folder, home: home ?? folder }),
       service: {},
+      worker: {},
       warnings: [],
     }
   }

@@ -27,7 +27,7 @@ import { isPluginPath, readDocument, resolvePlugin } from './read-document.ts'
 import { policiesOf, policyFiles, rulesFrom, shadowOf } from './read-rules.ts'
 import { toRecords } from './records.ts'
 import type { Config } from './schema.ts'
-import { type ClusterOptions, toRetention, toService } from './service.ts'
+import { type ClusterOptions, toRetention, toService, toWorker } from './service.ts'
 import { toDatabase } from './store.ts'
 import { toOptions } from './to-options.ts'
 
@@ -77,6 +77,7 @@ export async function readConfig(
       ...(retention && { retention }),
       ...(config.cluster && { cluster: withoutUndefined<ClusterOptions>(config.cluster) }),
     },
+    worker: toWorker(config.worker ?? {}),
     warnings: [...findWarnings(document, config), ...allowed.warnings, ...warnings],
   }
 }

@@ -16,7 +16,7 @@ import { coreSchema } from './core-schema.ts'
 import { mcpServersSchema } from './mcp-servers.ts'
 import { policySectionSchema, policyToolsSchema, rulesSchema } from './policy-schema.ts'
 import { recordsSchema } from './records.ts'
-import { clusterSchema, serviceSchema } from './service.ts'
+import { clusterSchema, serviceSchema, workerSchema } from './service.ts'
 import { storeSchema } from './store.ts'
 
 const budget = {
@@ -302,6 +302,7 @@ export const configSchema = z.strictObject({
     clusterSchema,
     'How the other processes of a hub on many machines reach this one. See docs/reference/service.md.',
   ),
+  worker: key(workerSchema, 'Which calls tool-hub worker executes. See docs/reference/workers.md.'),
 })
 
 /** A config as it was written, checked. */

@@ -9,7 +9,7 @@ import {
   text,
   withoutUndefined,
 } from '../core/config/index.ts'
-import type { Rate } from '../core/index.ts'
+import { type Rate, sortedLabels } from '../core/index.ts'
 import type { Retention } from '../hub/index.ts'
 import type { CheckedConfig } from './check-config.ts'
 
@@ -166,6 +166,37 @@ export interface ServiceOptions {
   readonly retention?: Retention
   /** How other processes reach this one, if they share a store over machines. Default: on this machine only. */
   readonly cluster?: ClusterOptions
+}
+
+/** `worker`: which calls of other processes `tool-hub worker` executes. */
+export const workerSchema = z.strictObject({
+  labels: key(
+    z
+      .array(text)
+      .refine(
+        (labels) => sortedLabels(labels) !== undefined,
+        'use at most 8 labels of lower-case letters, digits and -.',
+      ),
+    'Labels of the worker: it executes calls whose tool or rule names some of them, or none.',
+    [],
+  ),
+  concurrency: key(z.int().min(1).max(1_000), 'How many calls it executes concurrently.', 4),
+  drain: key(duration, 'How long running calls may continue after SIGTERM; then they are stopped.', '30s'),
+})
+
+/** Options of a worker. */
+export interface WorkerSection {
+  /** Its labels. Default: none. */
+  readonly labels?: readonly string[]
+  /** How many calls it executes concurrently. Default: 4. */
+  readonly concurrency?: number
+  /** How long running calls may continue after SIGTERM. Default: 30 s. */
+  readonly drainMs?: number
+}
+
+/** The section `worker` as options of `startWorker`. */
+export function toWorker({ drain, ...rest }: z.output<typeof workerSchema>): WorkerSection {
+  return withoutUndefined<WorkerSection>({ ...rest, drainMs: drain === undefined ? undefined : parseDuration(drain) })
 }
 
 /** The retention that `runs` sets; `undefined` if it sets none. */

@@ -15,3 +15,4 @@ export {
   type StartServiceOptions,
   startService,
 } from './start-service.ts'
+export { type StartedWorker, startWorker } from './start-worker.ts'

@@ -1,0 +1,92 @@
+import type { Command } from 'commander'
+import { parseDuration } from '../../core/config/index.ts'
+import { escapeLine, VERSION } from '../../lib/index.ts'
+import { EXIT, endInterrupted, interruptSignal, UsageError } from '../exit.ts'
+import { readCliConfig } from '../hub/config.ts'
+import { callerName } from '../invocation.ts'
+import { print, printJsonLine, say, style } from '../output/print.ts'
+
+interface Flags {
+  readonly config?: string
+  readonly labels?: string
+  readonly concurrency?: string
+  readonly drain?: string
+  readonly json?: boolean
+}
+
+const DEFAULT_DRAIN_MS = 30_000
+
+const EXAMPLES = `
+A worker executes calls that services with the same store send to it: calls of tools that say where: worker:gpu, and of rules
+that say limit: { runOn: worker:gpu }. It needs the config, the tools and the PostgreSQL store of the services, and takes
+only calls whose labels it all has. See docs/reference/workers.md.
+
+SIGTERM or Ctrl-C drains it: it takes no more calls, finishes those that run, and exits with 0. Calls that take longer than
+--drain are stopped, and it exits with 1. A second signal ends it immediately.
+
+Examples:
+  tool-hub worker --labels gpu,eu --concurrency 4
+  tool-hub worker --config /etc/tool-hub/tool-hub.yaml
+  tool-hub worker --drain 5m                one line of JSON with id and labels: add --json`
+
+/** `worker`: executes calls of services, until it is told to end. */
+export function describeWorker(command: Command): void {
+  command
+    .description('Run a worker: it executes calls of services that share its PostgreSQL store.')
+    .option('--config <file>', 'Config file. Default: the nearest tool-hub.yaml, here or above')
+    .option('--labels <list>', 'Labels of this worker, separated by commas, instead of worker.labels')
+    .option('--concurrency <number>', 'How many calls it executes concurrently, instead of worker.concurrency')
+    .option('--drain <time>', 'How long running calls may continue after SIGTERM, instead of worker.drain')
+    .addHelpText('after', EXAMPLES)
+    .action(work)
+}
+
+async function work(flags: Flags): Promise<void> {
+  const { file, options, worker: section } = await readCliConfig(flags)
+  const { startWorker } = await import('../../server/index.ts')
+  const { drainMs = DEFAULT_DRAIN_MS, ...given } = { ...section, ...readFlags(flags) }
+  const signal = interruptSignal()
+  const started = await startWorker(
+    { ...options, caller: options.caller ?? callerName() },
+    {
+      ...given,
+      onLog({ level, message, tool, callId }) {
+        const about = tool === undefined ? '' : `${tool} (${callId}): `
+        if (level === 'warn') say(`${style('yellow', 'warning:', process.stderr)} ${escapeLine(`${about}${message}`)}`)
+      },
+    },
+  )
+  const { id, labels } = started.worker
+  await (flags.json ? printJsonLine({ id, labels }) : greet(id, labels, file))
+  await untilAborted(signal)
+  const isDrained = await started.drain({ timeoutMs: drainMs })
+  // Being told to end is how a worker ends.
+  endInterrupted(isDrained ? EXIT.ok : EXIT.failed)
+}
+
+async function greet(id: string, labels: readonly string[], file: string | undefined): Promise<void> {
+  const which = labels.length === 0 ? 'without labels' : `with the labels ${labels.join(', ')}`
+  await print(`${style('bold', `tool-hub ${VERSION}`)} worker ${id} ${which} is ready (config: ${file ?? 'none'}).`)
+  await print('Ctrl-C drains it.')
+}
+
+function readFlags({ labels, concurrency, drain }: Flags) {
+  return {
+    ...(labels !== undefined && { labels: labels.split(',').map((label) => label.trim()) }),
+    ...(concurrency !== undefined && { concurrency: countOf(concurrency) }),
+    ...(drain !== undefined && { drainMs: parseDuration(drain) }),
+  }
+}
+
+function countOf(text: string): number {
+  const count = Number(text)
+  if (Number.isSafeInteger(count) && count >= 1) return count
+  throw new UsageError(`--concurrency takes a number, not ${JSON.stringify(text)}.`, 'Give a whole number, 1 or more.')
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal.aborted) done()
+    signal.addEventListener('abort', () => done(), { once: true })
+  })
+}
