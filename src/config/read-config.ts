@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import path, { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { toProgramAccess, withoutUndefined } from '../core/config/index.ts'
+import { toProgramAccess } from '../core/config/index.ts'
 import {
   type AnyTool,
   type ConfigDocument,
@@ -27,7 +27,7 @@ import { isPluginPath, readDocument, resolvePlugin } from './read-document.ts'
 import { policiesOf, policyFiles, rulesFrom, shadowOf } from './read-rules.ts'
 import { toRecords } from './records.ts'
 import type { Config } from './schema.ts'
-import { type ClusterOptions, toRetention, toService, toWorker } from './service.ts'
+import { toCluster, toRetention, toService, toWorker } from './service.ts'
 import { toDatabase } from './store.ts'
 import { toOptions } from './to-options.ts'
 
@@ -75,7 +75,7 @@ export async function readConfig(
     service: {
       ...toService(config.service ?? {}),
       ...(retention && { retention }),
-      ...(config.cluster && { cluster: withoutUndefined<ClusterOptions>(config.cluster) }),
+      ...(config.cluster && { cluster: await toCluster(document, config.cluster) }),
     },
     worker: toWorker(config.worker ?? {}),
     warnings: [...findWarnings(document, config), ...allowed.warnings, ...warnings],

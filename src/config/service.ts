@@ -9,9 +9,11 @@ import {
   text,
   withoutUndefined,
 } from '../core/config/index.ts'
-import { type Rate, sortedLabels } from '../core/index.ts'
+import { type ConfigDocument, configError, lazyModule, messageOf, type Rate, sortedLabels } from '../core/index.ts'
 import type { Retention } from '../hub/index.ts'
 import type { CheckedConfig } from './check-config.ts'
+
+const loadReferences = lazyModule(() => import('../sources/mcp/index.ts'))
 
 const oidc = z.strictObject({
   issuer: z.url({ protocol: /^https?$/ }).describe('Issuer of the tokens, as in their iss claim.'),
@@ -37,10 +39,34 @@ export const clusterSchema = z.strictObject({
     'Address and port to listen on for other processes, which sign their requests: 10.0.0.7:4041. Anything but loopback needs address. Default: any free port of loopback.',
   ),
   address: key(
-    z.url({ protocol: /^https?$/ }),
-    'URL at which other processes reach it, without a path: http://10.0.0.7:4041. Default: where it listens.',
+    text,
+    'URL at which other processes reach it, without a path: http://10.0.0.7:4041. Default: where it listens. Both may contain ${env:NAME}: http://${env:HOSTNAME}:4041.',
   ),
 })
+
+/** The section `cluster` with its references filled in, so that all machines can have the same file. */
+export async function toCluster(
+  document: ConfigDocument,
+  written: z.output<typeof clusterSchema>,
+): Promise<ClusterOptions> {
+  const { fillReferences } = await loadReferences()
+  const refuse = (name: string, message: string) => {
+    const path = ['cluster', name]
+    return configError(document.label, [{ path, message, position: document.locate(path) }])
+  }
+  const fill = (name: 'listen' | 'address') => {
+    try {
+      const text = written[name]
+      return text && fillReferences(text, { env: process.env, secret: () => undefined }, `cluster.${name}`)
+    } catch (error) {
+      throw refuse(name, messageOf(error))
+    }
+  }
+  const [listen, address] = [fill('listen'), fill('address')]
+  if (address !== undefined && !(URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)))
+    throw refuse('address', `must be a URL such as http://10.0.0.7:4041, not ${JSON.stringify(address)}.`)
+  return withoutUndefined<ClusterOptions>({ listen, address })
+}
 
 const logFormat = z.enum(['json', 'text', 'none'])
 
