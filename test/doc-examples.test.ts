@@ -78,7 +78,8 @@ describe('the examples in README.md and docs/', () => {
     }
     const shadow: unknown = parse(block.text)?.policy?.shadow
     if (typeof shadow === 'string') writeFileSync(join(home, shadow), 'policy: []')
-    for (const [, name] of block.text.matchAll(/\$\{env:(\w+)\}/g)) vi.stubEnv(name!, 'example')
+    for (const [, name] of block.text.matchAll(/\$\{env:(\w+)\}/g))
+      vi.stubEnv(name!, name === 'DATABASE_URL' ? 'postgres://db.example/hub' : 'example')
     const { warnings } = await loadConfig({ cwd: home })
     vi.unstubAllEnvs()
     expect(warnings.filter((warning) => !/ is not set, so there is no secret /.test(warning))).toEqual([])

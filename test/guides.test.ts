@@ -6,21 +6,26 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { CLI_MAIN } from './support/cli.ts'
 import { type CodeBlock, codeBlocks, GUIDES, shellCommands } from './support/markdown-blocks.ts'
+import { startPostgres, type TestPostgres } from './support/postgres.ts'
 
 /** A newcomer's machine: an empty folder, a home folder, and the built package as if it had been installed. */
 interface Newcomer {
   readonly folder: string
   readonly home: string
   readonly port: number
+  /** The URL of an empty PostgreSQL database, for guides that need one. */
+  readonly database: string | undefined
   /** Everything that was printed so far, by which placeholders such as <id> are filled in. */
   printed: string
 }
 
 const temporary: string[] = []
 const background: ChildProcess[] = []
+const databases: TestPostgres[] = []
 
 afterEach(async () => {
   await Promise.all(background.splice(0).map(stop))
+  await Promise.all(databases.splice(0).map((database) => database.close()))
   for (const folder of temporary.splice(0)) rmSync(folder, { recursive: true, force: true })
 })
 
@@ -42,7 +47,8 @@ describe('a newcomer in an empty folder', () => {
 
 /** Writes the named files, runs the commands and compares what they print with what the page shows. */
 async function follow(blocks: readonly CodeBlock[]): Promise<void> {
-  const newcomer = await arrive()
+  const needsDatabase = blocks.some(({ text }) => text.includes('DATABASE_URL'))
+  const newcomer = await arrive(needsDatabase ? await startDatabase() : undefined)
   let output = ''
   for (const [index, block] of blocks.entries()) {
     if (block.label === 'not run') continue
@@ -53,7 +59,13 @@ async function follow(blocks: readonly CodeBlock[]): Promise<void> {
   }
 }
 
-async function arrive(): Promise<Newcomer> {
+async function startDatabase(): Promise<string> {
+  const database = await startPostgres({ tcp: true })
+  databases.push(database)
+  return database.url
+}
+
+async function arrive(database?: string): Promise<Newcomer> {
   const machine = mkdtempSync(join(tmpdir(), 'tool-hub-guide-'))
   temporary.push(machine)
   const [folder, home, programs] = ['project', 'home', 'programs'].map((name) => join(machine, name)) as [
@@ -70,7 +82,7 @@ async function arrive(): Promise<Newcomer> {
   const cli = join(programs, 'tool-hub')
   writeFileSync(cli, `#!/bin/sh\nexec "${process.execPath}" "${CLI_MAIN}" "$@"\n`)
   chmodSync(cli, 0o755)
-  return { folder, home, port: await freePort(), printed: '' }
+  return { folder, home, port: await freePort(), database, printed: '' }
 }
 
 function writeNamed({ folder, port }: Newcomer, { label, text }: CodeBlock): void {
@@ -114,7 +126,7 @@ async function startInBackground(newcomer: Newcomer, block: CodeBlock, next: Cod
 }
 
 function start(newcomer: Newcomer, command: string): ChildProcess {
-  const { folder, home, port } = newcomer
+  const { folder, home, port, database } = newcomer
   const variables = join(home, 'variables')
   const script = [
     `[ -f '${variables}' ] && . '${variables}'`,
@@ -124,7 +136,13 @@ function start(newcomer: Newcomer, command: string): ChildProcess {
     'exit $code',
   ].join('\n')
   const PATH = `${join(dirname(folder), 'programs')}:${process.env.PATH}`
-  const env = { PATH, HOME: home, TMPDIR: home, TOOL_HUB_PORT: String(port) }
+  const env = {
+    PATH,
+    HOME: home,
+    TMPDIR: home,
+    TOOL_HUB_PORT: String(port),
+    ...(database !== undefined && { DATABASE_URL: database }),
+  }
   return spawn('bash', ['-c', script], { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
