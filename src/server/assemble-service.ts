@@ -12,6 +12,7 @@ import { isOlderStore, openStoreOf } from '../store/index.ts'
 import { createApprovalService } from './approvals/approval-service.ts'
 import { createPrincipalLookup, createTokenManager, type StoredTokenManager } from './auth/token-manager.ts'
 import { REVOKED_TOPIC } from './auth/token-register.ts'
+import type { ForwardCounts } from './cluster/index.ts'
 import { ConfigReload, type FileRules, refusedMessage, restartMessage } from './config-reload.ts'
 import type { Service } from './service.ts'
 import { createCallHistory } from './services/call-history.ts'
@@ -29,6 +30,8 @@ export interface AssembledService {
   readonly events: SharedEventHub
   /** Absolute path of the records. */
   readonly runsFolder: string
+  /** Adds what is forwarded to other processes to the metrics. */
+  countForwarded(counts: () => ForwardCounts): void
   /** Reads the config file again; `undefined` without one. */
   reload(): Promise<ConfigState | undefined>
   /** Ends pending approvals with a hint to retry and refuses new calls; calls in progress continue. */
@@ -101,6 +104,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   const diskUse = new DiskUse({ folders: { data: resolve(data), runs: runsFolder }, clock })
   const decisions = new DecisionCounts()
   hub.onRecord(decisions.note)
+  let forwarded: (() => ForwardCounts) | undefined
   const service: Service = {
     hub,
     store,
@@ -123,7 +127,14 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     checkRecords: () => checkRecords(runsFolder),
     async metrics() {
       const cluster = hub.cluster && (await service.cluster().catch(() => undefined))
-      const own = { health: await service.health(), decisions, store, cluster, now: clock.now() }
+      const own = {
+        health: await service.health(),
+        decisions,
+        store,
+        cluster,
+        forwarded: forwarded?.(),
+        now: clock.now(),
+      }
       return `${await hub.metrics()}${await serviceMetrics(own)}`
     },
     async principals() {
@@ -153,6 +164,9 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     tokens,
     events,
     runsFolder,
+    countForwarded(counts) {
+      forwarded = counts
+    },
     reload: async () => reload?.reload(),
     drain() {
       ending ??= hub.close()

@@ -107,6 +107,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     await assembled.close()
     throw error
   })
+  if (cluster) assembled.countForwarded(() => cluster.transport.forwarded)
   const app = await createHttpApp({
     service,
     cluster: cluster?.transport,

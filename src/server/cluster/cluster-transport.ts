@@ -19,7 +19,7 @@ import type { SharedEventHub } from '../services/event-hub.ts'
 import type { ClusterLink, Membership, Place } from './cluster-link.ts'
 import { ClusterKey, forwardedHeaders } from './envelope.ts'
 import { EventRelay, readEvents } from './event-relay.ts'
-import { type ForwardedAnswer, type ForwardedRequest, Forwarder } from './forwarder.ts'
+import { type ForwardCounts, type ForwardedAnswer, type ForwardedRequest, Forwarder } from './forwarder.ts'
 import { InternalServer, type InternalServerOptions, MOVED_HEADER } from './internal-server.ts'
 import { type RelayedSocket, relaySocket } from './relay-socket.ts'
 
@@ -66,6 +66,11 @@ export class ClusterTransport implements ClusterLink {
     this.#tag = tagOf(member.id)
     this.#forwarder = new Forwarder({ member, key: this.#key, clock, log })
     this.#relay = new EventRelay({ member, forwarder: this.#forwarder, events, clock })
+  }
+
+  /** What was forwarded so far. */
+  get forwarded(): ForwardCounts {
+    return this.#forwarder.counts
   }
 
   /** Listens for other processes, and tells them where. */

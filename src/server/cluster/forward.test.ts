@@ -70,6 +70,19 @@ function at(service: ClusterService, path: string, init: Parameters<ClusterServi
   return service.fetch(path, { token: ada.secret, ...init })
 }
 
+it('/metrics counts what was forwarded, and how long it took', async () => {
+  const value = async (name: string) => {
+    const text = await (await first.fetch('/metrics')).text()
+    return Number(text.split(`\n${name} `)[1]?.split('\n')[0])
+  }
+  const answered = 'tool_hub_cluster_forwarded_total{outcome="answered"}'
+  const before = await value(answered)
+  const run = await runOfSecond('counted')
+  await first.fetch('/v1/tools/whoami/call', { token: ada.secret, json: { input: {}, run } })
+  expect(await value(answered)).toBeGreaterThan(before)
+  expect(await value('tool_hub_cluster_forward_seconds_total')).toBeGreaterThan(0)
+})
+
 describe('a request for a run that another process has', () => {
   it('is a call that is made there, as the same caller', async () => {
     const run = await runOfSecond('calls')

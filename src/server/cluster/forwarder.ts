@@ -60,14 +60,30 @@ interface Peers {
   readonly open: Set<AbortController>
 }
 
+/** What was forwarded to other processes since the start. */
+export interface ForwardCounts {
+  /** Requests that were answered. */
+  readonly answered: number
+  /** Requests whose process could not be reached, or was lost. */
+  readonly failed: number
+  /** How long the answered ones took together, until their answer began. */
+  readonly totalMs: number
+}
+
 /** Sends requests to other processes, over connections that stay open, and believes only answers that they have signed. */
 export class Forwarder {
   readonly #options: ForwarderOptions
   readonly #peers = new Map<string, Peers>()
   #cancelWatch: (() => void) | undefined
+  #counts: ForwardCounts = { answered: 0, failed: 0, totalMs: 0 }
 
   constructor(options: ForwarderOptions) {
     this.#options = options
+  }
+
+  /** What was forwarded so far. */
+  get counts(): ForwardCounts {
+    return this.#counts
   }
 
   /** Sends a request. Throws a retryable refusal if the process cannot be reached, or has died before its answer. */
@@ -82,13 +98,17 @@ export class Forwarder {
       peer.open.delete(gone)
       request.signal?.removeEventListener('abort', abort)
     }
+    const since = performance.now()
     try {
       const answer = await this.#send(peer, place, request, gone.signal)
+      const { answered, failed, totalMs } = this.#counts
+      this.#counts = { answered: answered + 1, failed, totalMs: totalMs + performance.now() - since }
       if (Buffer.isBuffer(answer.body)) end()
       else answer.body.once('close', end)
       return answer
     } catch (error) {
       end()
+      if (!request.signal?.aborted) this.#counts = { ...this.#counts, failed: this.#counts.failed + 1 }
       throw request.signal?.aborted ? request.signal.reason : this.#failure(error, place, request)
     }
   }

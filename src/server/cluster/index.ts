@@ -5,6 +5,7 @@ import { isLoopback } from '../listen.ts'
 import type { ClusterTransport, ClusterTransportOptions } from './cluster-transport.ts'
 
 export type { ClusterLink, Place } from './cluster-link.ts'
+export type { ForwardCounts } from './forwarder.ts'
 
 const loadTransport = lazyModule(() => import('./cluster-transport.ts'))
 

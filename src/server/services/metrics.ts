@@ -1,6 +1,7 @@
 import type { Store } from '../../core/index.ts'
 import type { ClusterState, Health } from '../../protocol/index.ts'
 import type { RecordedLine } from '../../records/log/index.ts'
+import type { ForwardCounts } from '../cluster/index.ts'
 
 const MAX_RULES = 500
 const MAX_WAITING = 1_000
@@ -41,6 +42,7 @@ export async function serviceMetrics({
   decisions,
   store,
   cluster,
+  forwarded,
   now,
 }: {
   readonly health: Health
@@ -48,6 +50,8 @@ export async function serviceMetrics({
   readonly store: Pick<Store, 'approvals'>
   /** The cluster, if there is one and its store answers. */
   readonly cluster: ClusterState | undefined
+  /** What was forwarded to other processes; `undefined` without a cluster. */
+  readonly forwarded: ForwardCounts | undefined
   readonly now: number
 }): Promise<string> {
   const families = [
@@ -57,6 +61,7 @@ export async function serviceMetrics({
     family('gauge', 'tool_hub_store_ok', 'Whether the store works.', [{ value: health.store.ok ? 1 : 0 }]),
     ...(health.disk ? diskFamilies(health.disk) : []),
     ...(cluster ? clusterFamilies(cluster) : []),
+    ...(forwarded ? forwardFamilies(forwarded) : []),
     family('gauge', 'tool_hub_config_refused', 'Whether the config file as it is now is refused.', [
       { value: health.config?.problem === undefined ? 0 : 1 },
     ]),
@@ -163,6 +168,18 @@ function clusterFamilies({ self, isCutOff, processes, leases, queues, records }:
       ofQueue(({ oldestMs = 0 }) => oldestMs / 1_000),
     ),
     ...(records ? sharingFamilies(records) : []),
+  ]
+}
+
+function forwardFamilies({ answered, failed, totalMs }: ForwardCounts): string[] {
+  return [
+    family('counter', 'tool_hub_cluster_forwarded_total', 'Requests for other processes, by outcome.', [
+      { labels: { outcome: 'answered' }, value: answered },
+      { labels: { outcome: 'failed' }, value: failed },
+    ]),
+    family('counter', 'tool_hub_cluster_forward_seconds_total', 'How long the answered ones took until they began.', [
+      { value: totalMs / 1_000 },
+    ]),
   ]
 }
 
