@@ -3,13 +3,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { parse } from 'yaml'
 import { z } from 'zod'
 import { createClient } from '../src/client/index.ts'
+import { loadConfig } from '../src/config/index.ts'
 import { defineTool } from '../src/core/tool.ts'
 import type { LogEntry } from '../src/server/index.ts'
 import { startService } from '../src/server/start-service.ts'
+import { CLI_MAIN } from './support/cli.ts'
 import { eventually } from './support/eventually.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -96,6 +99,106 @@ it('the load balancer spreads calls, passes WebSockets and event streams on, and
   aborted.abort()
   await events.return()
 })
+
+describe('deploy/compose.yaml', () => {
+  const compose: Compose = parse(readFileSync('deploy/compose.yaml', 'utf8'), { merge: true })
+  const named = (kind: string) => Object.entries(compose.services).filter(([name]) => name.startsWith(kind))
+
+  it('starts three services and two workers, each with the config, a place of its own and a name', () => {
+    const [hubs, workers] = [named('hub-'), named('worker-')]
+    expect([hubs.length, workers.length]).toEqual([3, 2])
+    for (const [name, { hostname, volumes, image, command, networks }] of [...hubs, ...workers]) {
+      expect({ name, hostname, image, networks }).toMatchObject({
+        ...{ name, hostname: name, image: 'tool-hub:local', networks: ['front', 'back'] },
+      })
+      expect(volumes).toEqual(['./tool-hub.yaml:/data/tool-hub.yaml:ro', `${name}:/data`])
+      expect(command[0]).toBe(name.startsWith('hub-') ? 'serve' : 'worker')
+    }
+    expect(compose.volumes).toEqual(
+      Object.fromEntries([...hubs, ...workers, ['postgres']].map(([name]) => [name, null])),
+    )
+    expect(compose.networks.back).toEqual({ internal: true })
+  })
+
+  it('gives the processes no rights, and the sandbox of commands what it needs', () => {
+    for (const [, service] of [...named('hub-'), ...named('worker-')])
+      expect(service).toMatchObject({
+        ...{ read_only: true, cap_drop: ['ALL'], init: true, env_file: './environment' },
+        security_opt: [
+          'no-new-privileges:true',
+          'seccomp:./seccomp.json',
+          'apparmor:unconfined',
+          'systempaths=unconfined',
+        ],
+      })
+    const { defaultAction, syscalls } = JSON.parse(readFileSync('deploy/seccomp.json', 'utf8'))
+    const refused = (syscalls as { action: string; names: string[] }[]).flatMap(({ action, names }) =>
+      action === 'SCMP_ACT_ERRNO' ? names : [],
+    )
+    expect(defaultAction).toBe('SCMP_ACT_ALLOW')
+    for (const needed of ['clone', 'unshare', 'mount', 'umount2', 'pivot_root', 'sethostname', 'seccomp'])
+      expect(refused).not.toContain(needed)
+    for (const wrong of ['bpf', 'kexec_load', 'init_module', 'keyctl', 'io_uring_setup', 'perf_event_open'])
+      expect(refused).toContain(wrong)
+  })
+
+  it('names ports, addresses and files that agree with the config and the load balancer', async () => {
+    for (const file of ['haproxy.cfg', 'seccomp.json', 'tool-hub.yaml', 'environment.example'])
+      expect(existsSync(join('deploy', file)), file).toBe(true)
+    const { service, database } = await configOf('hub-1')
+    const balancer = readFileSync('deploy/haproxy.cfg', 'utf8')
+    const servers = [...balancer.matchAll(/^ {2}server (\S+) (\S+)$/gm)].map(([, name, place]) => [name, place])
+    expect(servers).toEqual(named('hub-').map(([name]) => [name, `${name}:${service.port}`]))
+    const { ports } = compose.services.balancer!
+    expect(ports).toEqual([`127.0.0.1:${new URL(service.publicUrl!).port}:8080`])
+    expect(balancer).toMatch(/^ {2}bind :8080$/m)
+    expect(service.trustedProxies).toEqual([compose.networks.front!.ipam!.config[0]!.subnet])
+    expect(service.cluster).toEqual({ listen: '0.0.0.0:4041', address: 'http://hub-1:4041' })
+    const { POSTGRES_USER, POSTGRES_DB } = compose.services.postgres!.environment!
+    expect(database).toMatchObject({ url: `postgres://${POSTGRES_USER}:s3cret@postgres/${POSTGRES_DB}`, tls: false })
+    expect(compose.services.postgres!.networks).toEqual(['back'])
+    expect(readFileSync('deploy/environment.example', 'utf8')).toMatch(/^POSTGRES_PASSWORD=$/m)
+  })
+
+  it.each(
+    named('')
+      .filter(([, { image }]) => image === 'tool-hub:local')
+      .map(([name, { command }]) => [name, command] as const),
+  )('runs %s with a command and options that exist: %j', async (_, command) => {
+    const { stdout } = await run(process.execPath, [CLI_MAIN, command[0]!, '--help'])
+    for (const option of command.filter((word) => word.startsWith('--'))) expect(stdout).toContain(option)
+  })
+})
+
+interface Compose {
+  readonly services: Readonly<Record<string, ComposeService>>
+  readonly networks: Readonly<
+    Record<string, { readonly ipam?: { readonly config: readonly { readonly subnet: string }[] } }>
+  >
+  readonly volumes: Readonly<Record<string, null>>
+}
+
+interface ComposeService {
+  readonly image: string
+  readonly hostname?: string
+  readonly command: readonly string[]
+  readonly volumes: readonly string[]
+  readonly networks: readonly string[]
+  readonly ports?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** The config as a process of the compose file reads it. */
+async function configOf(hostname: string) {
+  const before = { ...process.env }
+  Object.assign(process.env, { HOSTNAME: hostname, POSTGRES_PASSWORD: 's3cret' })
+  try {
+    const { options, service } = await loadConfig({ file: 'deploy/tool-hub.yaml' })
+    return { service, database: options.database }
+  } finally {
+    process.env = before
+  }
+}
 
 /** A service behind the load balancer, which it believes. */
 async function service(name: string) {
