@@ -141,7 +141,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
       await indexer.flush()
       return listPrincipals({ store, tokens: await tokens.list(), now: clock.now() })
     },
-    cluster: () => describeCluster({ cluster: hub.cluster, store, records: hub.sharing }),
+    cluster: () => describeCluster({ cluster: hub.cluster, store, records: hub.sharing, now: clock.now() }),
     health: () =>
       describeHealth({
         hub,

@@ -50,7 +50,7 @@ export async function serveHttp(
     policy: createPolicyManager({ hub, store, runsFolder, indexer, events, cwd: hub.folder }),
     tokens,
     principals: async () => listPrincipals({ store, tokens: await tokens.list(), now: clock.now() }),
-    cluster: () => describeCluster({ cluster: hub.cluster, store }),
+    cluster: () => describeCluster({ cluster: hub.cluster, store, now: clock.now() }),
     metrics: () => hub.metrics(),
     health: () => describeHealth({ hub, store, startedAt }),
     checkRecords: () => checkRecords(runsFolder),

@@ -93,10 +93,20 @@ it('compares heartbeats and rules, and puts the processes that are gone last', a
   await store.processes.beat({ ...common, id: 'p-bare', startedAt: 3 })
   await clock.advance(3_000)
   await store.processes.beat({ ...common, id: 'p-self', policy: 'old', startedAt: 4 })
-  const queue = { labels: 'gpu', waiting: 2, running: 1, oldestMs: 5_000 }
+  for (const [id, queue] of [
+    ['c1', 'worker:eu,gpu'],
+    ['c2', 'worker'],
+  ] as const)
+    await store.workerCalls.add({ id, queue, run: 'r', queuedAt: clock.now() - 5_000 })
   const cluster = { id: 'p-self', isCut: true }
-  const state = await describeCluster({ cluster, store, queues: () => [queue] })
-  expect(state).toMatchObject({ self: 'p-self', isCutOff: true, queues: [queue] })
+  const state = await describeCluster({ cluster, store, now: clock.now() })
+  expect(state).toMatchObject({ self: 'p-self', isCutOff: true })
+  expect(state.queues).toEqual(
+    expect.arrayContaining([
+      { labels: 'eu,gpu', waiting: 1, running: 0, oldestMs: 5_000 },
+      { labels: '', waiting: 1, running: 0, oldestMs: 5_000 },
+    ]),
+  )
   expect(
     state.processes.map(({ id, isAlive, silentMs, hasOtherRules }) => [id, isAlive, silentMs, hasOtherRules]),
   ).toEqual([

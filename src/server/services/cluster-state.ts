@@ -1,4 +1,4 @@
-import type { Awaitable, Store, StoredProcess } from '../../core/index.ts'
+import type { Store, StoredProcess } from '../../core/index.ts'
 import type { ClusterMember } from '../../hub/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import type { ClusterState } from '../../protocol/index.ts'
@@ -9,21 +9,20 @@ const MAX_LEASES = 500
 export interface ClusterStateOptions {
   /** This process in the cluster; `undefined` if it is alone with its store. */
   readonly cluster: Pick<ClusterMember, 'id' | 'isCut'> | undefined
-  readonly store: Pick<Store, 'processes' | 'runStates'>
+  readonly store: Pick<Store, 'processes' | 'runStates' | 'workerCalls'>
+  readonly now: number
   /** How far this process is with sharing its records. */
   readonly records?: ClusterState['records']
-  /** The queues of the workers. Default: none. */
-  readonly queues?: () => Awaitable<ClusterState['queues']>
 }
 
 /** Describes the processes that share the store, their leases and the queues. Rejects if the store does not answer. */
 export async function describeCluster(options: ClusterStateOptions): Promise<ClusterState> {
-  const { cluster, store, records, queues = () => [] } = options
+  const { cluster, store, records, now } = options
   if (!cluster) return { isCutOff: false, processes: [], leases: [], hasMoreLeases: false, queues: [] }
   const [processes, leases, waiting] = await Promise.all([
     store.processes.list(),
     store.runStates.leases({ limit: MAX_LEASES + 1 }),
-    queues(),
+    store.workerCalls.queues(),
   ])
   const own = processes.find(({ id }) => id === cluster.id)
   const newest = Math.max(...processes.map(({ seenAt }) => seenAt))
@@ -45,7 +44,11 @@ export async function describeCluster(options: ClusterStateOptions): Promise<Clu
         ...(principal !== undefined && { principal: escapeLine(principal) }),
       })),
     hasMoreLeases: leases.length > MAX_LEASES,
-    queues: [...waiting],
+    queues: waiting.map(({ queue, oldestAt, ...counts }) => ({
+      labels: queue.replace(/^worker:?/, ''),
+      ...counts,
+      ...(oldestAt !== undefined && { oldestMs: Math.max(0, now - oldestAt) }),
+    })),
     ...(records && { records }),
   }
 }
