@@ -18,7 +18,7 @@ import type { Log } from '../service-log.ts'
 import type { SharedEventHub } from '../services/event-hub.ts'
 import type { ClusterLink, Membership, Place } from './cluster-link.ts'
 import { ClusterKey, forwardedHeaders } from './envelope.ts'
-import { EventRelay, readEvents } from './event-relay.ts'
+import { EventRelay, readServerEvents } from './event-relay.ts'
 import { type ForwardCounts, type ForwardedAnswer, type ForwardedRequest, Forwarder } from './forwarder.ts'
 import { InternalServer, type InternalServerOptions, MOVED_HEADER } from './internal-server.ts'
 import { type RelayedSocket, relaySocket } from './relay-socket.ts'
@@ -260,7 +260,7 @@ export class ClusterTransport implements ClusterLink {
     if (!answer) return undefined
     const { status, body } = answer
     if (Buffer.isBuffer(body) || status !== 200 || !onEvent) return readResult(status, await textOf(body))
-    for await (const { data } of readEvents(body)) {
+    for await (const { data } of readServerEvents(body)) {
       const event = parseJson(data) as CallEvent
       onEvent(event)
       if (event?.type === 'call-ended') return event.result

@@ -93,7 +93,7 @@ export class EventRelay {
       try {
         const stream = await this.#open(peer, after, stop.signal)
         if (after === undefined) events.breakOff()
-        for await (const { id, data } of readEvents(stream)) {
+        for await (const { id, data } of readServerEvents(stream)) {
           after = id ?? after
           const event = serviceEvent.safeParse(parseJson(data)).data
           if (event?.type === 'reset') events.breakOff()
@@ -121,7 +121,7 @@ export class EventRelay {
 }
 
 /** Reads server-sent events, whose `data` is one line. */
-export async function* readEvents(
+export async function* readServerEvents(
   stream: Readable,
 ): AsyncGenerator<{ readonly type: string; readonly data: string; readonly id?: string }> {
   let rest = ''

@@ -13,7 +13,7 @@ import { loadConsole } from './console.ts'
 import { describeApi } from './describe-api.ts'
 import { HttpContext, type HttpOptions } from './http-context.ts'
 import { authenticate, checkHead, checkOpen, discardBody, keepBytes, readJson } from './request.ts'
-import { concernOf, type Exchange, type Question, type Route } from './route.ts'
+import { concernOf, type Exchange, type Route, type RouteRequest } from './route.ts'
 import { ROUTES } from './route-table.ts'
 import { CALL_ROUTE, calledTool } from './routes/call-routes.ts'
 
@@ -205,7 +205,7 @@ async function answerRoute(context: HttpContext, route: Route, matched: Matched)
 async function answerElsewhere(
   cluster: ClusterLink,
   route: Route,
-  exchange: Question & Pick<Exchange, 'response' | 'identity'>,
+  exchange: RouteRequest & Pick<Exchange, 'response' | 'identity'>,
 ): Promise<boolean> {
   const concern = await concernOf(route, exchange)
   if (concern === undefined) return false

@@ -9,7 +9,7 @@ import type { McpFetchHandler } from '../mcp/options.ts'
 import { createMcpFetchHandler } from '../mcp/serve.ts'
 import type { Caller } from '../service.ts'
 import { HttpRefusal } from './answers.ts'
-import type { Concern, Question } from './route.ts'
+import type { Concern, RouteRequest } from './route.ts'
 
 interface McpEndpoint {
   readonly hub: PrincipalHub
@@ -163,7 +163,7 @@ const reference = z.object({
 })
 
 /** What a request to `/mcp` concerns: a session of the legacy era, or in the modern era a task, a round or an artifact. */
-export async function mcpConcern({ request, bytes }: Question): Promise<Concern | undefined> {
+export async function mcpConcern({ request, bytes }: RouteRequest): Promise<Concern | undefined> {
   const session = request.headers['mcp-session-id']
   if (typeof session === 'string') return { id: session }
   if (request.method !== 'POST') return undefined

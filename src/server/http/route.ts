@@ -55,7 +55,7 @@ export interface Route {
    * What a request concerns: in a cluster, the process that has it answers. Default: the run that the path names as
    * `{run}`, or nothing.
    */
-  concerns?(question: Question): Awaitable<Concern | undefined>
+  concerns?(question: RouteRequest): Awaitable<Concern | undefined>
   /** A method, so that a handler may expect the types that its schemas produce. */
   handle(exchange: Exchange<Caller | undefined, unknown, unknown>): Response | Promise<Response>
 }
@@ -64,14 +64,14 @@ export interface Route {
 export type Concern = { readonly run: string } | { readonly id: string }
 
 /** A request before it is handled. */
-export interface Question<Q = unknown, B = unknown>
+export interface RouteRequest<Q = unknown, B = unknown>
   extends Pick<Exchange<Caller, Q, B>, 'context' | 'caller' | 'param' | 'query' | 'body' | 'request'> {
   /** Reads the body, which the handler can read again. */
   readonly bytes: () => Promise<Buffer>
 }
 
 /** What a request concerns, as its route says. */
-export function concernOf(route: Route, question: Question): Awaitable<Concern | undefined> {
+export function concernOf(route: Route, question: RouteRequest): Awaitable<Concern | undefined> {
   if (route.concerns) return route.concerns(question)
   return route.path.includes('{run}') ? { run: question.param('run') } : undefined
 }
@@ -85,7 +85,7 @@ export function defineRoute<Q extends z.ZodType = z.ZodUndefined, B extends z.Zo
     readonly allow: Exclude<Allowed, 'everybody'>
     readonly query?: Q
     readonly body?: B
-    readonly concerns?: (question: Question<z.output<Q>, z.output<B>>) => Awaitable<Concern | undefined>
+    readonly concerns?: (question: RouteRequest<z.output<Q>, z.output<B>>) => Awaitable<Concern | undefined>
     readonly handle: Handle<Caller, z.output<Q>, z.output<B>>
   },
 ): Route {
