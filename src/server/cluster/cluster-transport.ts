@@ -58,6 +58,7 @@ export class ClusterTransport implements ClusterLink {
   readonly #places = new LRUCache<string, { readonly place: Place; readonly at: number }>({ max: MAX_PLACES })
   #server: InternalServer | undefined
   #refreshedAt = 0
+  #refreshing: Promise<void> | undefined
 
   constructor(options: ClusterTransportOptions) {
     const { member, clock, log, events } = options
@@ -107,23 +108,37 @@ export class ClusterTransport implements ClusterLink {
     if (member.leaseOf(run)) return undefined
     const known = this.#places.get(run)
     if (known && Math.abs(clock.now() - known.at) < PLACE_MS) return known.place
-    return after(member.placeOf(run), (place) => {
-      if (place) this.#places.set(run, { place, at: clock.now() })
+    return after(member.placeOf(run), async (place) => {
+      // A process that has just started may have said its address after the last heartbeat of this one.
+      const isNew = place !== undefined && place.address === undefined && (await this.#refresh())
+      const found = isNew ? await member.placeOf(run) : place
+      if (found?.address !== undefined) this.#places.set(run, { place: found, at: clock.now() })
       else this.#places.delete(run)
-      return place
+      return found
     })
   }
 
   async placeOfId(id: string): Promise<Place | undefined> {
     const tag = TAGGED.exec(id)?.[1]
     if (tag === undefined || tag === this.#tag) return undefined
-    const { member, clock } = this.#options
     const known = this.#find(tag)
-    if (known || Math.abs(clock.now() - this.#refreshedAt) < REFRESH_MS) return known
     // It may have started after the last heartbeat.
-    this.#refreshedAt = clock.now()
-    await member.beat()
-    return this.#find(tag)
+    if (known?.address === undefined && (await this.#refresh())) return this.#find(tag)
+    return known
+  }
+
+  /** Reads which processes there are, at most once a second; returns whether it did. */
+  async #refresh(): Promise<boolean> {
+    const { member, clock } = this.#options
+    if (!this.#refreshing) {
+      if (Math.abs(clock.now() - this.#refreshedAt) < REFRESH_MS) return false
+      this.#refreshedAt = clock.now()
+      this.#refreshing = member.beat().finally(() => {
+        this.#refreshing = undefined
+      })
+    }
+    await this.#refreshing
+    return true
   }
 
   async answer(

@@ -13,6 +13,7 @@ import {
 } from '../../../test/support/cluster-served.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { defineTool } from '../../core/tool.ts'
+import { sha256 } from '../../lib/index.ts'
 import type { ClusterKey } from './envelope.ts'
 
 const whoami = defineTool({
@@ -217,6 +218,25 @@ describe('a request for a run that another process has', () => {
     const run = await runOfSecond('large')
     const response = await at(first, '/v1/tools/echo/call', { json: { run, input: { text: 'x'.repeat(10_000_001) } } })
     expect(response.status).toBe(413)
+  })
+})
+
+describe('a process that has just started', () => {
+  it('is reached although it had no address a moment ago', async () => {
+    const run = await pretend(second, (key) => (request, response) => {
+      const { nonce } = key.openRequest(request.headers)!
+      const headers = { 'content-type': 'application/json', 'x-tool-hub-body': sha256('{"ok":true}') }
+      const signature = key.signResponse(nonce, 200, headers)
+      response.writeHead(200, { ...headers, 'x-tool-hub-signature': signature }).end('{"ok":true}')
+    })
+    const id = run.replace('r-', 'p-')
+    const known = newProcess(id, run.replace('r-', 'http://127.0.0.1:'))
+    const { address: _, ...without } = known
+    await second.store.processes.beat(without)
+    await first.hub.cluster!.beat()
+    await second.store.processes.beat(known)
+    const call = () => at(first, '/v1/tools/whoami/call', { json: { run } }).then((response) => response.json())
+    expect(await Promise.all([call(), call()])).toEqual([{ ok: true }, { ok: true }])
   })
 })
 

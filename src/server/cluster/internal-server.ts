@@ -7,7 +7,7 @@ import type { Authenticator, Identity } from '../auth/authenticator.ts'
 import { API_HEADERS, HttpRefusal, refuseOn } from '../http/answers.ts'
 import type { HttpApp } from '../http/create-http-app.ts'
 import { EventStream } from '../http/event-stream.ts'
-import { readBytes } from '../http/request.ts'
+import { readRequestBytes } from '../http/request.ts'
 import { listening } from '../listen.ts'
 import type { Log } from '../service-log.ts'
 import type { SharedEventHub } from '../services/event-hub.ts'
@@ -110,7 +110,7 @@ export class InternalServer {
     const envelope = this.#open(request)
     if (typeof envelope === 'string') return this.#turnAway(request, response, envelope)
     response.sealWith(key, envelope.nonce)
-    const body = await readBytes(request, maxBodyBytes)
+    const body = await readRequestBytes(request, maxBodyBytes)
     if ((body.length === 0 ? EMPTY_BODY : sha256(body)) !== envelope.body) {
       this.#log(request, 'its body was changed', envelope)
       response.writeHead(401).end()

@@ -5,7 +5,7 @@ import { BODY_HEADER, type ClusterKey, EMPTY_BODY, SIGNATURE_HEADER } from './en
 type Callback = (error?: Error | null) => void
 
 /**
- * A response of the internal listener. Its head is held back until it is known whether the whole body comes at once, and
+ * A response of the internal listener. Its head is held back until it is known whether the whole body comes with it, and
  * signed together with the hash of that body; a response that is written in pieces has only its head signed.
  */
 export class SignedResponse extends ServerResponse {

@@ -137,7 +137,7 @@ export interface BodyLimits {
 /** Reads a JSON body, `{}` if it is empty. The size is counted while it arrives, whatever content-length says. */
 export async function readJson(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
   checkType(request, 'application/json')
-  return parseBody(await readBytes(request, limits.maxBytes), limits)
+  return parseBody(await readRequestBytes(request, limits.maxBytes), limits)
 }
 
 async function parseBody(bytes: Buffer, { maxEntries }: BodyLimits): Promise<unknown> {
@@ -156,7 +156,7 @@ async function parseBody(bytes: Buffer, { maxEntries }: BodyLimits): Promise<unk
 /** Reads the fields of an HTML form. */
 export async function readForm(request: IncomingMessage, maxBytes: number): Promise<URLSearchParams> {
   checkType(request, 'application/x-www-form-urlencoded')
-  return new URLSearchParams(toText(await readBytes(request, maxBytes)))
+  return new URLSearchParams(toText(await readRequestBytes(request, maxBytes)))
 }
 
 /** Reads and discards the rest of a body, up to a limit. */
@@ -196,12 +196,12 @@ interface ReadRequest extends IncomingMessage {
 
 /** Reads a body so that it can be read again. */
 export async function keepBytes(request: ReadRequest, maxBytes: number): Promise<Buffer> {
-  request.rawBody ??= await readBytes(request, maxBytes)
+  request.rawBody ??= await readRequestBytes(request, maxBytes)
   return request.rawBody
 }
 
 /** Reads a body, or the body that was kept. Rejects with a refusal if it is too large. */
-export function readBytes(request: ReadRequest, maxBytes: number): Promise<Buffer> {
+export function readRequestBytes(request: ReadRequest, maxBytes: number): Promise<Buffer> {
   if (request.rawBody) return Promise.resolve(request.rawBody)
   const declared = request.headers['content-length']
   if (declared !== undefined && Number(declared) > maxBytes) return Promise.reject(tooLarge(maxBytes))

@@ -40,7 +40,7 @@ interface Relayed {
   readonly event: ServiceEvent
 }
 
-/** What other processes are told of: the store tells them of the rest. */
+/** What other processes learn from this one only; the store notifies them of the rest. */
 const OWN_TYPES: ReadonlySet<Kept['type']> = new Set(['indexed', 'call', 'run', 'presence'])
 
 /** The event stream, as the processes of a cluster use it. */
