@@ -26,7 +26,7 @@ import {
 import type { PolicyLayers, PolicyWarning } from '../policy/index.ts'
 import type { ArtifactReader } from '../records/artifacts/index.ts'
 import type { HubChanged, RecordedLine } from '../records/log/index.ts'
-import type { SharedRecords, ShippingState } from '../records/shipping/index.ts'
+import type { SharedRecordAccess, ShippingState } from '../records/shipping/index.ts'
 import type { SandboxDescription } from '../sandbox/exec/index.ts'
 import { clearTaint } from './clear-taint.ts'
 import type { ClusterMember } from './cluster.ts'
@@ -304,7 +304,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   }
 
   /** The records that all processes share; `undefined` if the store is not shared, or there are no records. */
-  get sharedRecords(): SharedRecords | undefined {
+  get sharedRecords(): SharedRecordAccess | undefined {
     return this.#runtime.shared
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { messageOf, type Store, ToolError } from '../core/index.ts'
 import { errnoOf } from '../lib/index.ts'
 import { FolderCheck, type HubChanged, readHead } from '../records/log/index.ts'
-import type { SharedRecords } from '../records/shipping/index.ts'
+import type { SharedRecordAccess } from '../records/shipping/index.ts'
 import { isLocked, takeLock } from '../system/index.ts'
 import { runsBelow } from './run-index/read-records.ts'
 
@@ -154,7 +154,7 @@ interface RemoveRunOptions {
   readonly by: string
   readonly now: number
   /** The records that all machines share: the shared copy is removed, too. Default: there is none. */
-  readonly shared?: Pick<SharedRecords, 'remove' | 'source'>
+  readonly shared?: SharedRecordAccess
   /** Records the removal in another run. */
   readonly record: (change: Omit<HubChanged, 'type'>) => Promise<void>
 }
@@ -201,7 +201,7 @@ async function assertNotLeased(run: string, { runStates, processes }: RemoveRunO
 }
 
 /** Throws CONFLICT if the run continued on another machine, which removes it there. */
-async function assertLastHere(run: string, folder: string, { source }: Pick<SharedRecords, 'source'>): Promise<void> {
+async function assertLastHere(run: string, folder: string, { source }: SharedRecordAccess): Promise<void> {
   const [shared] = await source.segments.heads({ run })
   const found = await readHead(folder)
   if (!shared || (found && found !== 'broken' && found.seq === shared.seq && found.hash === shared.hash)) return

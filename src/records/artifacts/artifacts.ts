@@ -145,8 +145,11 @@ const PIECE_BYTES = 256 * 1024
 
 /** Where the content of an artifact comes from. */
 interface ArtifactSource {
+  /** SHA-256 of its content. */
   readonly hash: string
+  /** Size of its content. */
   readonly bytes: number
+  /** Yields a range. */
   readonly pieces: (span: ByteSpan) => AsyncGenerator<Uint8Array>
 }
 

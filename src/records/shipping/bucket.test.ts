@@ -6,12 +6,12 @@ import { serveObjects } from '../../../test/support/object-service.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { systemClock } from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
-import { Bucket, baseOf } from './bucket.ts'
+import { baseOf, ObjectBucket } from './bucket.ts'
 
 const service = await serveObjects()
 /** Waits between tries are none of the test's business. */
 const clock = { ...systemClock, after: (_: number, done: () => void) => systemClock.after(0, done) }
-const bucket = new Bucket(service.options, clock)
+const bucket = new ObjectBucket(service.options, clock)
 const content = Buffer.from('ä line\n')
 const hash = sha256(content)
 const read = (name: string) => bucket.get(name, { hash, maxBytes: 100 })
@@ -84,7 +84,7 @@ describe('a service that fails', () => {
   })
 
   it('says that a key is wrong at the first try, and nothing of the secret', async () => {
-    const other = new Bucket({ ...service.options, secretAccessKey: 'another secret' }, clock)
+    const other = new ObjectBucket({ ...service.options, secretAccessKey: 'another secret' }, clock)
     const error = await other.put('a', content, hash).catch((thrown) => thrown)
     expect(error).toMatchObject({ message: 'The bucket refused a: SignatureDoesNotMatch.', retryable: false })
     expect(JSON.stringify(error)).not.toContain('another secret')

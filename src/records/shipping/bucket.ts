@@ -24,7 +24,7 @@ const isTransient = (status: number) => status >= 500 || status === 429 || statu
  * service answers is believed: what is read is compared with its hash, redirects are refused, and sizes and times are
  * limited.
  */
-export class Bucket {
+export class ObjectBucket {
   readonly #options: BucketOptions
   readonly #base: string
   readonly #clock: Clock

@@ -10,8 +10,8 @@ import { type ChainLink, inspectLine } from '../log/event-line.ts'
 import { readHeadSync } from '../log/head.ts'
 import { LineReader } from '../log/lines.ts'
 import { makeFolders } from '../log/open-run.ts'
-import { linesOf, type SharedSource, sharedLines, sharedSegments } from './shared-lines.ts'
-import { NOTHING_SHARED, type SharedPosition } from './shipper.ts'
+import { NOTHING_SHARED, type SharedPosition } from './next-segment.ts'
+import { type SharedSource, segmentLines, sharedLines, sharedSegments } from './shared-lines.ts'
 
 /** Lines are written in batches of about this size. */
 const BATCH_BYTES = 256 * 1024
@@ -141,7 +141,7 @@ const NEWLINE = Buffer.from('\n')
 async function hasLine(source: SharedSource, run: string, { seq, hash }: ChainLink): Promise<boolean> {
   if (seq === 0) return true
   for await (const { content } of sharedSegments(source, run, seq)) {
-    for (const line of linesOf(content)) {
+    for (const line of segmentLines(content)) {
       const facts = inspectLine(line)
       if (facts?.seq === seq) return facts.hash === hash
     }

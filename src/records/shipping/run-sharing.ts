@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { messageOf, type RunLease } from '../../core/index.ts'
+import type { SharedPosition } from './next-segment.ts'
 import type { SharedContent } from './shared-content.ts'
-import type { SharedPosition, Shipper } from './shipper.ts'
+import type { Shipper } from './shipper.ts'
 
 /** How the record of a run is shared with other machines. */
 export interface RunSharing {

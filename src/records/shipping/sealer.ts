@@ -1,11 +1,11 @@
 import type { Clock, SegmentStore, StoredSegment } from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
-import { type Bucket, hashInName } from './bucket.ts'
+import { hashInName, type ObjectBucket } from './bucket.ts'
 
 /** What a sealer needs. */
 export interface SealerOptions {
   readonly segments: Pick<SegmentStore, 'read' | 'move'>
-  readonly bucket: Bucket
+  readonly bucket: ObjectBucket
   readonly clock: Clock
   /** Called if the bucket does not take segments; they stay in the store. */
   readonly onProblem?: (error: unknown) => void
@@ -132,6 +132,6 @@ export class Sealer {
 }
 
 /** Reads a sealed object, whose name says its hash. */
-export function readSealed(bucket: Bucket, name: string): Promise<Uint8Array> {
+export function readSealed(bucket: ObjectBucket, name: string): Promise<Uint8Array> {
   return bucket.get(name, { hash: hashInName(name), maxBytes: MAX_READ_BYTES })
 }

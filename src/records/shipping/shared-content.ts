@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { type BlobStore, type Clock, type StoredBlob, ToolError } from '../../core/index.ts'
 import { openRegular } from '../../system/index.ts'
-import type { Bucket } from './bucket.ts'
+import type { ObjectBucket } from './bucket.ts'
 
 /** A row of the store holds this much; all of it is in memory at a time. */
 const PART_BYTES = 1024 * 1024
@@ -10,7 +10,7 @@ const PART_BYTES = 1024 * 1024
 /** What shared content needs. */
 export interface SharedContentOptions {
   readonly blobs: BlobStore
-  readonly bucket?: Bucket
+  readonly bucket?: ObjectBucket
   readonly clock: Clock
   /** Called if the bucket does not take content; it is then in the store. */
   readonly onProblem?: (error: unknown) => void
@@ -78,7 +78,7 @@ export class SharedContent {
 
   /** Returns false if the bucket does not take it. */
   async #putObject(
-    bucket: Bucket,
+    bucket: ObjectBucket,
     {
       run,
       hash,

@@ -6,6 +6,7 @@ import { parseEvent } from '../log/read-events.ts'
 
 /** Where shared records are read from. */
 export interface SharedSource {
+  /** The segments in the store. */
   readonly segments: Pick<SegmentStore, 'heads' | 'read'>
   /** Reads a sealed segment; absent if this hub has no bucket. */
   readonly readObject?: (name: string) => Promise<Uint8Array>
@@ -40,7 +41,7 @@ export async function* sharedLines(
 ): AsyncGenerator<Buffer> {
   let last = after
   for await (const { segment, content } of sharedSegments(source, run, after.seq + 1)) {
-    for (const bytes of linesOf(content)) {
+    for (const bytes of segmentLines(content)) {
       const facts = inspectLine(bytes)
       if (facts && facts.seq <= after.seq) continue
       if (!facts?.intact || facts.seq !== last.seq + 1 || facts.prev !== last.hash) throw broken(run, last.seq + 1)
@@ -71,7 +72,7 @@ async function* withNewlines(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffe
 const NEWLINE = Buffer.from('\n')
 
 /** The lines of a segment, without their newlines. */
-export function* linesOf(content: Buffer): Generator<Buffer> {
+export function* segmentLines(content: Buffer): Generator<Buffer> {
   let start = 0
   for (let end = content.indexOf(10); end !== -1; end = content.indexOf(10, start)) {
     yield content.subarray(start, end)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { BucketOptions, Clock, RunLease, Store, ToolError } from '../../core/index.ts'
-import { Bucket } from './bucket.ts'
+import { ObjectBucket } from './bucket.ts'
 import { continueRecord } from './continue-record.ts'
 import type { RunSharing } from './run-sharing.ts'
 import { readSealed, Sealer } from './sealer.ts'
@@ -25,19 +25,27 @@ const UNUSED_MS = 86_400_000
 const MAX_REMOVED = 500
 const SWEEP_EVERY_MS = 3_600_000
 
+/** What a service does with the records that all processes share. */
+export interface SharedRecordAccess {
+  /** Where they are read from. */
+  readonly source: SharedSource
+  /** Removes the shared record of a run that is removed; its content goes when no other run uses it. */
+  remove(run: string): Promise<void>
+}
+
 /** The records, artifacts and undo data of runs, as all processes that share a store have them. */
-export class SharedRecords {
+export class SharedRecords implements SharedRecordAccess {
   readonly content: SharedContent
   readonly source: SharedSource
   readonly #options: SharedRecordsOptions
-  readonly #bucket: Bucket | undefined
+  readonly #bucket: ObjectBucket | undefined
   readonly #shipper: Shipper
   readonly #sealer: Sealer | undefined
   #cancelSweep: () => void
 
   constructor(options: SharedRecordsOptions) {
     const { store, clock, onMoved, onProblem } = options
-    const bucket = options.bucket && new Bucket(options.bucket, clock)
+    const bucket = options.bucket && new ObjectBucket(options.bucket, clock)
     const { segments, blobs } = store
     this.#options = options
     this.#bucket = bucket

@@ -13,9 +13,9 @@ import { errnoOf } from '../../lib/index.ts'
 import { inspectLine } from '../log/event-line.ts'
 import { AuditFindings, ChainCheck, type KnownHead } from '../log/record-check.ts'
 import type { VerifyReport } from '../log/verify-run.ts'
-import { Bucket } from './bucket.ts'
+import { ObjectBucket } from './bucket.ts'
 import { readSealed } from './sealer.ts'
-import { linesOf, type SharedSource, sharedSegments } from './shared-lines.ts'
+import { type SharedSource, segmentLines, sharedSegments } from './shared-lines.ts'
 
 /** What shared records are compared with. */
 export interface SharedCheckOptions {
@@ -37,7 +37,7 @@ export async function openSharedCheck(
     source,
   }: { readonly root?: string | false; readonly bucket?: BucketOptions; readonly source?: SharedSource },
 ): Promise<SharedCheck> {
-  const objects = bucket && new Bucket(bucket)
+  const objects = bucket && new ObjectBucket(bucket)
   const alive = new Set((await store.processes.list()).flatMap(({ id, isAlive }) => (isAlive ? [id] : [])))
   return SharedCheck.open({
     source: source ?? {
@@ -119,7 +119,7 @@ export class SharedCheck {
       for await (const { segment, content } of sharedSegments(this.#options.source, run)) {
         checkPlace(segment, before, findings)
         before = segment
-        for (const line of linesOf(content)) {
+        for (const line of segmentLines(content)) {
           bytes += line.length + 1
           chain.add({ bytes: line, end: bytes })
         }

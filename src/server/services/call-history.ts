@@ -27,7 +27,7 @@ import { createRedactor } from '../../records/redaction/index.ts'
 import {
   exportShared,
   openSharedCheck,
-  type SharedRecords,
+  type SharedRecordAccess,
   type SharedSource,
   sharedEvents,
 } from '../../records/shipping/index.ts'
@@ -321,7 +321,7 @@ async function verifyAll(folder: string, heads: HeadStore, runs: readonly string
 /** The same for records that machines share: they are read from the store. */
 function verifyAllShared(
   store: Store,
-  { source }: SharedRecords,
+  { source }: SharedRecordAccess,
   runs: readonly string[] | undefined,
 ): Promise<AuditReport> {
   return TURNS.share(JSON.stringify(['shared', runs]), async () => {
