@@ -15,4 +15,10 @@ export {
   type StartServiceOptions,
   startService,
 } from './start-service.ts'
-export { type StartedWorker, startWorker } from './start-worker.ts'
+export {
+  type RunningWorker,
+  type StartedWorker,
+  startWorker,
+  type WorkerLogEntry,
+  type WorkerOptions,
+} from './start-worker.ts'

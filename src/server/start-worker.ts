@@ -4,6 +4,8 @@ import type { Hub, RunningWorker, WorkerOptions } from '../hub/index.ts'
 import { openStoreOf } from '../store/index.ts'
 import { createPrincipalLookup } from './auth/token-manager.ts'
 
+export type { RunningWorker, WorkerLogEntry, WorkerOptions } from '../hub/index.ts'
+
 /** A worker with its hub. */
 export interface StartedWorker {
   /** Takes and executes calls of other processes. */

@@ -1,4 +1,4 @@
-import { type JobQueue, messageOf, type QueuedJob, ToolError } from '../../core/index.ts'
+import { type JobQueue, lazyModule, messageOf, type QueuedJob, ToolError } from '../../core/index.ts'
 import { once } from '../../lib/index.ts'
 
 /** What the queue needs of its database. */
@@ -27,6 +27,8 @@ type BossClass = new (options: object) => Boss
 const DELIVERY_SECONDS = 10
 const MAX_DELIVERIES = 10
 const MAX_ATTEMPTS = 3
+/** The limit of pg-boss. */
+const MAX_SCHEMA_LENGTH = 50
 /** How long jobs are kept whose process has ended. */
 const RETENTION_HOURS = 24
 /** How long pg-boss keeps jobs that it has archived; ours are removed when they are taken. */
@@ -34,10 +36,15 @@ const ARCHIVE_MINUTES = 60
 
 /** Opens the queue of a PostgreSQL store, by pg-boss. Throws CONFIG_INVALID if the package is missing. */
 export async function openBossQueue(database: QueueDatabase): Promise<JobQueue> {
+  const schema = `${database.schema}_queue`
+  if (schema.length > MAX_SCHEMA_LENGTH)
+    throw new ToolError('CONFIG_INVALID', `The schema ${database.schema} is too long for a queue.`, {
+      fix: { key: 'store.schema', hint: `Use a name of at most ${MAX_SCHEMA_LENGTH - '_queue'.length} characters.` },
+    })
   const Boss = await loadBoss()
   const db = { executeSql: (sql: string, values?: readonly unknown[]) => database.query(sql, values) }
   const boss = new Boss({
-    ...{ db, schema: `${database.schema}_queue`, schedule: false, supervise: true, migrate: true },
+    ...{ db, schema, schedule: false, supervise: true, migrate: true },
     ...{ maintenanceIntervalSeconds: DELIVERY_SECONDS / 2, deleteAfterMinutes: ARCHIVE_MINUTES },
   })
   // The database is away: calls and workers report it themselves, and maintenance is tried again.
@@ -99,10 +106,12 @@ function placeOf(name: string): string | undefined {
   return labels.length === 0 ? first : `${first}:${labels.join(',')}`
 }
 
+/** An optional package: the first call for a worker reports it if it is missing. */
+const importBoss = lazyModule(() => import('pg-boss'), { isPreloaded: false })
+
 async function loadBoss(): Promise<BossClass> {
   try {
-    const loaded = await import('pg-boss')
-    return loaded.default as unknown as BossClass
+    return (await importBoss()).default as unknown as BossClass
   } catch (cause) {
     throw new ToolError(
       'CONFIG_INVALID',
