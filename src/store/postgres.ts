@@ -26,7 +26,10 @@ export interface PostgresStoreOptions {
   readonly statementTimeoutMs?: number
   /** How long to wait for a connection. Default: 5 s. */
   readonly connectTimeoutMs?: number
-  /** Whether statements are kept prepared on the server; turn it off for a pooler that does not support it. Default: true. */
+  /**
+   * Whether statements are kept prepared on the server; turn it off for a pooler that does not support it. A pooler must
+   * pool sessions, not transactions: the schema is a setting of the session. Default: true.
+   */
   readonly prepare?: boolean
   /** How often to look for events of other processes that no notice has announced. Default: every second. */
   readonly pollMs?: number
