@@ -12,7 +12,7 @@ export type PostgresTls = Pick<
 >
 
 /** How to connect. */
-export interface ConnectOptions {
+export interface PostgresConnectOptions {
   readonly url: string
   readonly schema: string
   readonly pool: number
@@ -22,7 +22,7 @@ export interface ConnectOptions {
 }
 
 /** Where to connect, and the settings of `pg` for it. */
-export interface Connection {
+export interface PostgresConnection {
   readonly place: PostgresPlace
   readonly config: PoolConfig
 }
@@ -44,7 +44,7 @@ export async function loadPg(): Promise<typeof import('pg')> {
 const NAME = /^[a-z_][a-z0-9_]{0,47}$/
 
 /** Reads the URL; nothing that it throws shows the password. */
-export function parseConnection(options: ConnectOptions): Connection {
+export function parseConnection(options: PostgresConnectOptions): PostgresConnection {
   const { schema, pool, statementTimeoutMs, connectTimeoutMs } = options
   if (!NAME.test(schema) || schema.startsWith('pg_'))
     throw invalid(`Invalid schema name ${JSON.stringify(schema)} of the store.`, 'Use letters, digits and _: tool_hub.')
@@ -109,7 +109,7 @@ function tlsOf(url: URL, host: string, tls: PostgresTls | false | undefined): Po
   }
   throw invalid(
     `Unknown sslmode=${mode} in the URL of the store.`,
-    'Use verify-full, no-verify (encrypted, but with whoever answers) or disable.',
+    'Use verify-full, no-verify (encrypted, but with any server that answers) or disable.',
   )
 }
 
@@ -136,7 +136,7 @@ function invalid(message: string, hint: string): ToolError {
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700])
 
 /** Creates the connections of a store; the first one is made when it is needed. */
-export async function createPool({ place, config }: Connection): Promise<Pool> {
+export async function createPool({ place, config }: PostgresConnection): Promise<Pool> {
   const pg = await loadPg()
   const pool = new pg.Pool({
     ...config,

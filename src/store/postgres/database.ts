@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { ToolError } from '../../core/index.ts'
-import { type Connection, type ConnectOptions, createPool, parseConnection, toSession } from './connect.ts'
+import {
+  createPool,
+  type PostgresConnection,
+  type PostgresConnectOptions,
+  parseConnection,
+  toSession,
+} from './connect.ts'
 import { PostgresDriver, type PostgresSession } from './driver.ts'
 import { type PostgresPlace, toPostgresError } from './errors.ts'
 import { Listener } from './listener.ts'
 import { examine, openSchema } from './schema.ts'
 
 /** How to use a database. */
-export interface PostgresDatabaseOptions extends ConnectOptions {
+export interface PostgresDatabaseOptions extends PostgresConnectOptions {
   readonly isPrepared: boolean
   readonly pollMs: number
 }
@@ -22,7 +28,7 @@ const MAX_MIGRATION_MS = 24 * 3_600_000
 export class PostgresDatabase {
   readonly driver: PostgresDriver
   readonly #options: PostgresDatabaseOptions
-  readonly #connection: Connection
+  readonly #connection: PostgresConnection
   readonly #listener: Listener
   #pool: Promise<Pool> | undefined
   #opening: Promise<void> | undefined

@@ -75,7 +75,7 @@ export async function migrateSchema(
   return { from, to: SCHEMA_VERSION }
 }
 
-/** All steps in one transaction: whoever starts at the same time finds no tables, or all of them. */
+/** All steps in one transaction: a process that starts at the same time finds no tables, or all of them. */
 function createTables(session: PostgresSession, place: PostgresPlace): Promise<void> {
   return alone(session, place, async () => {
     if ((await examine(session, place)) !== 0) return
