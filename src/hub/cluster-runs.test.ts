@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -303,3 +303,36 @@ describe('a run that was taken without its process knowing', () => {
 function recordIn(runs: string): string {
   return join(runs, 'r', 'events.jsonl')
 }
+
+describe('the run of a process that was lost', () => {
+  it('is ended by its own machine soon, and by others after a minute', async () => {
+    const { clock, start } = newCluster()
+    const [lost, other] = [await start(), await start()]
+    expect(await lost.act('one')).toMatchObject({ ok: true })
+    lost.state.isDown = true
+    await clock.advance(12_000)
+    expect(await other.hub.recoverRuns({ only: 'leased' })).toBe(0)
+    const near = await start()
+    mkdirSync(join(near.runs, 'r'), { recursive: true, mode: 0o700 })
+    expect(await near.hub.recoverRuns({ only: 'leased' })).toBe(1)
+    expect(await near.store.runStates.find('r')).toMatchObject({ epoch: 2, taintedBy: ['test.effect'] })
+    expect((await near.store.runStates.find('r'))?.owner).toBeUndefined()
+
+    const second = await start()
+    expect(await second.act('two')).toMatchObject({ ok: true })
+    second.state.isDown = true
+    await clock.advance(75_000)
+    expect(await other.hub.recoverRuns({ only: 'leased' })).toBe(1)
+    expect((await other.store.runStates.find('r'))?.owner).toBeUndefined()
+    expect(readFileSync(join(other.runs, 'r', 'events.jsonl'), 'utf8')).toContain('"type":"run-closed"')
+  })
+
+  it('is left alone while its process is alive', async () => {
+    const { clock, start } = newCluster()
+    const [one, other] = [await start(), await start()]
+    await one.act('one')
+    await clock.advance(120_000)
+    expect(await other.hub.recoverRuns({ only: 'leased' })).toBe(0)
+    expect(await one.act('two')).toMatchObject({ ok: true })
+  })
+})

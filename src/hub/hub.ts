@@ -353,12 +353,16 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     return recordChange(this.#runtime, change)
   }
 
-  /** Records an end for calls that killed processes left open. Returns the number of runs. Reopening a run does the same. */
-  async recoverRuns(): Promise<number> {
-    const { runs, runsFolder } = this.#runtime
+  /**
+   * Records an end for calls that killed processes left open; `leased` looks only at runs that processes on several machines
+   * have leased. Returns the number of runs. Reopening a run does the same.
+   */
+  async recoverRuns({ only }: { readonly only?: 'leased' } = {}): Promise<number> {
+    const { runs, runsFolder, cluster, store } = this.#runtime
     if (runsFolder === false) return 0
-    const { recoverRuns } = await loadRecovery()
-    return recoverRuns(runs, runsFolder)
+    const { recoverRuns, recoverOrphans } = await loadRecovery()
+    const recovered = only === 'leased' ? 0 : await recoverRuns(runs, runsFolder)
+    return cluster ? recovered + (await recoverOrphans(runs, runsFolder, store)) : recovered
   }
 
   /** Ends a run: flushes and unlocks its records and discards its budget and cache. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type CallIndex, type KeyStore, messageOf } from '../core/index.ts'
+import { type CallIndex, type KeyStore, messageOf, type Store } from '../core/index.ts'
 import { shortPath } from '../lib/index.ts'
 import { KEY_TTL_MS, recordedKeyName } from '../limits/index.ts'
 import { eventLines, lookAtRuns, parseEvent, peekHead } from '../records/log/index.ts'
@@ -93,14 +93,7 @@ export function storeIsLost(data: string, runsFolder: string): string {
 export async function recoverRuns(runs: Runs, folder: string): Promise<number> {
   let recovered = 0
   const recover = async (run: string): Promise<void> => {
-    if (await isLocked(join(folder, run, 'lock'))) return
-    try {
-      await runs.open(run)
-      await runs.closeIdle(run)
-      recovered++
-    } catch {
-      // Another process opened the run, or it cannot be opened: using or verifying it reports why.
-    }
+    if (!(await isLocked(join(folder, run, 'lock'))) && (await recoverRun(runs, run))) recovered++
   }
   await lookAtRuns(await runsBelow(folder), ({ run, bytes }) => {
     const head = peekHead(join(folder, run))
@@ -109,4 +102,41 @@ export async function recoverRuns(runs: Runs, folder: string): Promise<number> {
     return isLeftOpen && !runs.isOpen(run) ? recover(run) : undefined
   })
   return recovered
+}
+
+/** How long a run is left to its own machine, whose files may have lines that were not shared. */
+const OWN_MACHINE_MS = 60_000
+/** The number of runs of others that are ended at a time. */
+const MAX_ORPHANS = 100
+
+/**
+ * Ends leased runs whose process has ended, on whatever machine, so that their calls have an end although nobody uses the run
+ * again. Those with files here are ended as soon as possible. Returns the number of runs.
+ */
+export async function recoverOrphans(
+  runs: Runs,
+  folder: string,
+  store: Pick<Store, 'processes' | 'runStates'>,
+): Promise<number> {
+  const processes = new Map((await store.processes.list()).map((process) => [process.id, process]))
+  // By the clock of the database, which all heartbeats have.
+  const now = Math.max(0, ...Array.from(processes.values(), ({ seenAt }) => seenAt))
+  const orphans = (await store.runStates.leases()).filter(({ run, owner = '' }) => {
+    const { isAlive = false, seenAt = 0 } = processes.get(owner) ?? {}
+    return !isAlive && (now - seenAt > OWN_MACHINE_MS || statsIfThere(join(folder, run)) !== undefined)
+  })
+  let recovered = 0
+  for (const { run } of orphans.slice(0, MAX_ORPHANS)) if (await recoverRun(runs, run)) recovered++
+  return recovered
+}
+
+async function recoverRun(runs: Runs, run: string): Promise<boolean> {
+  try {
+    await runs.open(run)
+    await runs.closeIdle(run)
+    return true
+  } catch {
+    // Another process opened the run, or it cannot be opened: using or verifying it reports why.
+    return false
+  }
 }

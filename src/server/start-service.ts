@@ -64,6 +64,8 @@ export interface StartServiceOptions extends ServiceOptions {
 export const DEFAULT_PORT = 4040
 const SHUTDOWN_MS = 10_000
 const SWEEP_MS = 600_000
+/** Soon after the 10 s without heartbeats that end the process of a run. */
+const RECOVER_MS = 5_000
 
 /**
  * Starts the service: hub, store, index and transports. Default address: loopback.
@@ -157,6 +159,14 @@ export async function startService(hubOptions: HubOptions, options: StartService
     clock,
     onFailure: (error) => onProblem(`The store could not be cleaned: ${messageOf(error)}`),
   })
+  const stopRecovering = hub.cluster
+    ? repeat(() => hub.recoverRuns({ only: 'leased' }), {
+        everyMs: RECOVER_MS,
+        clock,
+        // The store is away, which calls report; the next attempt follows.
+        onFailure: () => {},
+      })
+    : undefined
   const stopPruning = startRetention(service, {
     retention: options.retention,
     runsFolder: assembled.runsFolder,
@@ -170,6 +180,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   const close = async () => {
     log('info', 'service-stopping', 'The service ends; calls under way may finish.')
     stopSweeping()
+    stopRecovering?.()
     await stopPruning()
     // Clients that wait for a person get a hint to retry while their connections are still open.
     assembled.drain()
