@@ -24,7 +24,7 @@ import { createRunCache, createSeenFiles } from '../store/index.ts'
 import type { ClusterMember } from './cluster.ts'
 import { StartQueue } from './pipeline/record.ts'
 import type { RunSandbox } from './run-sandbox.ts'
-import { assertOwner, RunTaint, runOwner, type SharedTaint, TaintSources } from './run-taint.ts'
+import { assertOwner, KeptTaint, runOwner, type SharedTaint, TaintSources } from './run-taint.ts'
 import type { RunState, SandboxHandles } from './runtime.ts'
 
 /** The owner of a run, and the sandbox that the run uses. */
@@ -99,7 +99,7 @@ export class OpenRun implements RunState {
   isReleased = false
   /** Set by `taint`. */
   tainted: boolean
-  readonly keptTaint: RunTaint | undefined
+  readonly keptTaint: KeptTaint | undefined
   #sources: TaintSources
   /** The sources since `clearTaint` was called, until it is done. */
   #newSources: TaintSources | undefined
@@ -127,7 +127,7 @@ export class OpenRun implements RunState {
     this.records = folder === false ? undefined : RunRecords.open(folder, id, recording)
     const isNewlyOwned = owner !== undefined && !known
     const shared = leased && { known: leased.state.taintedBy, kept: leased.taint }
-    this.keptTaint = this.records && new RunTaint(this.records, { isNewlyOwned, shared })
+    this.keptTaint = this.records && new KeptTaint(this.records, { isNewlyOwned, shared })
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
     this.starts = new StartQueue(clock)
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })

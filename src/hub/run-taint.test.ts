@@ -8,7 +8,7 @@ import { systemClock } from '../core/context.ts'
 import { defineTool } from '../core/tool.ts'
 import { createToolHub } from '../create-tool-hub.ts'
 import { RunRecords } from '../records/log/run-records.ts'
-import { RunTaint } from './run-taint.ts'
+import { KeptTaint } from './run-taint.ts'
 
 const folder = temporaryFolder('run-taint')
 
@@ -115,7 +115,7 @@ describe('the taint of a run', () => {
   it('is synced once, and again only after it was cleared', async () => {
     const { open } = records()
     const record = open()
-    const taint = new RunTaint(record, { isNewlyOwned: true })
+    const taint = new KeptTaint(record, { isNewlyOwned: true })
     const syncing = taint.synced()
     expect(syncing).toBeInstanceOf(Promise)
     taint.set(['a'], { isChanged: true })
@@ -139,7 +139,7 @@ describe('the taint of a run', () => {
   it('is in the file before anything else happens, so that a killed process leaves it', async () => {
     const { root, open } = records()
     const record = open()
-    new RunTaint(record, { isNewlyOwned: false }).set(['mcp:mail/get_unread'], { isChanged: true })
+    new KeptTaint(record, { isNewlyOwned: false }).set(['mcp:mail/get_unread'], { isChanged: true })
     expect(readFileSync(join(root, 'r', 'events.jsonl'), 'utf8')).toContain(
       '"type":"run-tainted","sources":["mcp:mail/get_unread"]',
     )
@@ -150,7 +150,7 @@ describe('the taint of a run', () => {
     const disk = new FailingDisk()
     const { open } = records(disk)
     const record = open()
-    const taint = new RunTaint(record, { isNewlyOwned: false })
+    const taint = new KeptTaint(record, { isNewlyOwned: false })
     disk.failWrites = true
     for (let n = 0; n < 2; n++)
       expect(() => taint.set(['a'], { isChanged: n === 0 })).toThrow(
@@ -170,7 +170,7 @@ describe('the taint of a run', () => {
     const disk = new FailingDisk()
     const { open } = records(disk)
     const record = open()
-    const taint = new RunTaint(record, { isNewlyOwned: false })
+    const taint = new KeptTaint(record, { isNewlyOwned: false })
     taint.set(['a'], { isChanged: true })
     await taint.synced()
     disk.failWrites = true
@@ -187,7 +187,7 @@ describe('the taint of a run', () => {
   it('counts as there if a line of the record cannot be read', async () => {
     const { root, open } = records()
     const record = open()
-    new RunTaint(record, { isNewlyOwned: false }).set(['a'], { isChanged: true })
+    new KeptTaint(record, { isNewlyOwned: false }).set(['a'], { isChanged: true })
     await record.synced()
     record.release()
     const path = join(root, 'r', 'events.jsonl')

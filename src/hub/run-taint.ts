@@ -16,7 +16,7 @@ export interface SharedTaint {
 }
 
 /** The owner and the taint of an open run for later processes. The record has them, and the store if it is shared. */
-export class RunTaint {
+export class KeptTaint {
   readonly #records: RunRecords
   readonly #shared: SharedTaint | undefined
   /** Whether owner and taint survive a loss of power; `synced` waits for it. */

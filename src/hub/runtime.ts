@@ -42,7 +42,7 @@ import type { PluginSetups } from './plugin-setups.ts'
 import type { RunMoment } from './run-index/run-moments.ts'
 import type { RunSandbox } from './run-sandbox.ts'
 import type { RunOwner } from './run-state.ts'
-import type { RunTaint } from './run-taint.ts'
+import type { KeptTaint } from './run-taint.ts'
 import type { Runs } from './runs.ts'
 import type { ShadowLog } from './shadow-policy.ts'
 import type { Sources } from './sources.ts'
@@ -86,7 +86,7 @@ export interface RunState {
   /** Calls the listener when the run becomes tainted. Returns a function that removes it. */
   onTaint(listener: () => void): () => void
   /** The owner and the taint of the run for later processes; `undefined` if the hub keeps no records. */
-  readonly keptTaint: Pick<RunTaint, 'isDurable' | 'synced'> | undefined
+  readonly keptTaint: Pick<KeptTaint, 'isDurable' | 'synced'> | undefined
   /** Returns whether a call other than this one has tainted the run. */
   taintedBeside(callId: string): boolean
   /** What is known about where values come from; `undefined` until the first call of this process. */

@@ -29,7 +29,7 @@ Examples:
   tool-hub worker --config /etc/tool-hub/tool-hub.yaml
   tool-hub worker --drain 5m                one line of JSON with id and labels: add --json`
 
-/** `worker`: executes calls of services, until it is told to end. */
+/** `worker`: executes calls of services, until it is interrupted. */
 export function describeWorker(command: Command): void {
   command
     .description('Run a worker: it executes calls of services that share its PostgreSQL store.')

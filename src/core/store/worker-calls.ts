@@ -2,7 +2,7 @@ import type { Awaitable } from '../store.ts'
 
 /**
  * Calls that workers execute, from the moment they are queued until the process of their run has the result. Each is
- * executed by one worker at most: whoever claims it.
+ * executed by one worker at most, the one that claims it.
  */
 export interface WorkerCallStore {
   /** Adds a call that waits for a worker. */
@@ -79,7 +79,7 @@ export interface WorkerQueueState {
   readonly oldestAt?: number
 }
 
-/** Delivers jobs to workers; on PostgreSQL by pg-boss. A job may be delivered twice, so whoever takes one claims its call. */
+/** Delivers jobs to workers; on PostgreSQL by pg-boss. A job may be delivered twice, so a worker claims its call. */
 export interface JobQueue {
   /** Adds a job to a queue, which is created first if necessary. Its id is a UUID. */
   send(queue: string, job: QueuedJob): Promise<void>

@@ -12,7 +12,7 @@ import { guestRuntime } from '../principal-hub.ts'
 import type { HubRuntime, Runtime } from '../runtime.ts'
 import { putParts } from './content.ts'
 import { GuestRun } from './guest-run.ts'
-import { definitionOf, type WorkerJob, type WorkerOutcome } from './job.ts'
+import { type CallJob, definitionOf, type JobOutcome } from './job.ts'
 
 interface JobOptions {
   /** Stops the call. */
@@ -27,7 +27,7 @@ interface JobOptions {
  * Executes a decided call of another process: step 8 of the pipeline. It does not decide again, but checks that the tool,
  * the arguments and the targets are here what they were there, and its sandbox guards every use. Never rejects.
  */
-export async function executeJob(hub: HubRuntime, job: WorkerJob, options: JobOptions): Promise<WorkerOutcome> {
+export async function executeJob(hub: HubRuntime, job: CallJob, options: JobOptions): Promise<JobOutcome> {
   const { id, callId, run: runId, wire, caller, input, taintedBy } = job
   const given = { ...job.options, run: runId, timeoutMs: job.timeoutMs }
   const call = new Call({ id: callId, run: runId, wire, caller, options: given, input, emit: options.onEvent })
@@ -36,7 +36,7 @@ export async function executeJob(hub: HubRuntime, job: WorkerJob, options: JobOp
   if (options.signal.aborted) stop()
   hub.underWay.add(call)
   let run: GuestRun | undefined
-  const outcome: { value?: unknown; error?: WorkerOutcome['error'] } = {}
+  const outcome: { value?: unknown; error?: JobOutcome['error'] } = {}
   try {
     const runtime = await runtimeFor(hub, job)
     let uploads = 0
@@ -81,7 +81,7 @@ export async function executeJob(hub: HubRuntime, job: WorkerJob, options: JobOp
 }
 
 /** Returns the runtime of the principal of the call, as long as it still exists. */
-async function runtimeFor(hub: HubRuntime, { principal, tool, run }: WorkerJob): Promise<Runtime> {
+async function runtimeFor(hub: HubRuntime, { principal, tool, run }: CallJob): Promise<Runtime> {
   if (!principal) return hub
   const known = await hub.principalNow(principal as Principal)
   if (!known) throw new ToolError('FORBIDDEN', `The principal ${principal.name} of ${tool} does not exist any more.`)
@@ -90,7 +90,7 @@ async function runtimeFor(hub: HubRuntime, { principal, tool, run }: WorkerJob):
 }
 
 /** Steps 1, 3 and 4 again, and the decision of the process of the run. */
-async function prepare(runtime: Runtime, run: GuestRun, begun: Call, job: WorkerJob): Promise<DecidedCall> {
+async function prepare(runtime: Runtime, run: GuestRun, begun: Call, job: CallJob): Promise<DecidedCall> {
   const { plugins, sources, registry } = runtime
   await (plugins.pending ?? sources.pending)
   if (!registry.find(job.wire)) await sources.arriving(job.wire)
@@ -113,14 +113,14 @@ async function prepare(runtime: Runtime, run: GuestRun, begun: Call, job: Worker
   return call as DecidedCall
 }
 
-function assertSameTool({ tool }: FoundCall, job: WorkerJob): void {
+function assertSameTool({ tool }: FoundCall, job: CallJob): void {
   const isSame = tool.tool.name === job.tool && definitionOf(tool) === job.definition
   if (isSame && !tool.usesFeature) return
   throw differs(`${job.tool} is defined differently on the worker`, 'Give all processes the same tools in one version.')
 }
 
 /** The paths and commands here must be those that policy decided on there. */
-function assertSameTargets(call: ValidCall, { targets, commands, capabilities, sandbox, tool }: WorkerJob): void {
+function assertSameTargets(call: ValidCall, { targets, commands, capabilities, sandbox, tool }: CallJob): void {
   const isSame =
     isDeepStrictEqual([...call.targets], targets) &&
     isDeepStrictEqual([...call.capabilities], capabilities) &&
@@ -163,7 +163,7 @@ function plain({ redactor }: HubRuntime, { name }: Call, value: unknown): unknow
   throw new ToolError('OUTPUT_SCHEMA_INVALID', `The output of ${name} is a ${typeof value}.`)
 }
 
-function describeError(hub: HubRuntime, call: Call, thrown: unknown): NonNullable<WorkerOutcome['error']> {
+function describeError(hub: HubRuntime, call: Call, thrown: unknown): NonNullable<JobOutcome['error']> {
   const error = asToolError(call, call.tool && call.tool.origin !== 'builtin' ? toolFailure(call.name, thrown) : thrown)
   const { code, message, fix, retryable, details, data, cause } = error
   const stack = cause instanceof Error ? cause.stack : undefined
@@ -175,7 +175,7 @@ function describeError(hub: HubRuntime, call: Call, thrown: unknown): NonNullabl
 }
 
 /** Returns the error of an outcome as if it had been thrown here. */
-export function errorOf({ code, message, ...options }: NonNullable<WorkerOutcome['error']>): ToolError {
+export function errorOf({ code, message, ...options }: NonNullable<JobOutcome['error']>): ToolError {
   const { fix, retryable, details, data, stack } = options
   const cause = stack === undefined ? undefined : Object.assign(new Error(message), { stack })
   const carried: ToolErrorOptions = { fix, retryable, details, data, ...(cause && { cause }) }

@@ -70,7 +70,7 @@ const jobSchema = z.strictObject({
   expiresAt: z.number(),
 })
 
-export type WorkerJob = z.output<typeof jobSchema>
+export type CallJob = z.output<typeof jobSchema>
 
 const errorSchema = z.strictObject({
   code: z.custom<ErrorCode>((code) => typeof code === 'string' && Object.hasOwn(ERRORS, code)),
@@ -102,7 +102,7 @@ const outcomeSchema = z.strictObject({
   lines: z.array(z.looseObject({ type: text })),
 })
 
-export type WorkerOutcome = z.output<typeof outcomeSchema>
+export type JobOutcome = z.output<typeof outcomeSchema>
 
 /** A piece of progress of a job. */
 export type WorkerProgress = Extract<CallEvent, { type: 'call-progressed' }>['content']
@@ -115,23 +115,23 @@ export class WorkerSeal {
     this.#secret = secret
   }
 
-  sealJob(job: WorkerJob): string {
+  sealJob(job: CallJob): string {
     return this.#seal('job', JSON.stringify(job))
   }
 
   /** Throws if the job is not signed by a process of this store, or if it has expired. */
-  openJob(sealed: string, now: number): WorkerJob {
+  openJob(sealed: string, now: number): CallJob {
     const job = jobSchema.parse(this.#open('job', sealed))
     if (job.expiresAt <= now) throw new ToolError('CONFLICT', `The job ${job.id} has expired.`)
     return job
   }
 
-  sealOutcome(outcome: WorkerOutcome): string {
+  sealOutcome(outcome: JobOutcome): string {
     return this.#seal('outcome', JSON.stringify(outcome))
   }
 
   /** Throws if the outcome is not that of the job, or not signed by a process of this store. */
-  openOutcome(sealed: string, id: string): WorkerOutcome {
+  openOutcome(sealed: string, id: string): JobOutcome {
     const outcome = outcomeSchema.parse(this.#open('outcome', sealed))
     if (outcome.id !== id) throw forged('outcome')
     return outcome

@@ -20,11 +20,11 @@ import { errorOf } from './execute-job.ts'
 import {
   Announcer,
   announced,
+  type CallJob,
   definitionOf,
+  type JobOutcome,
   WORKER_EVENTS,
   WORKER_SECRET,
-  type WorkerJob,
-  type WorkerOutcome,
   WorkerSeal,
 } from './job.ts'
 
@@ -128,7 +128,7 @@ export class RemoteCalls {
     this.#cancelPoll?.()
   }
 
-  /** Stops a call. One that no worker has ends now; otherwise the worker is told, and its outcome is awaited. */
+  /** Stops a call. One that no worker has ends now; otherwise the worker stops it, and its outcome is awaited. */
   async #stop(pending: Pending, reason: unknown): Promise<void> {
     const { id, call } = pending
     try {
@@ -261,7 +261,7 @@ export class RemoteCalls {
   }
 
   /** Adds what the call collected on the worker, as if it had been executed here. */
-  async #apply({ run, call }: Pending, outcome: WorkerOutcome): Promise<void> {
+  async #apply({ run, call }: Pending, outcome: JobOutcome): Promise<void> {
     for (const source of outcome.taintedBy) run.taint(call.id, source)
     if (outcome.isUntrusted) labelCall(call)
     if (call.ended) return
@@ -289,7 +289,7 @@ function jobOf(
   run: RunState,
   call: DecidedCall,
   { id, timeoutMs, now }: { readonly id: string; readonly timeoutMs: number; readonly now: number },
-): WorkerJob {
+): CallJob {
   const { session, callerKind, grants, untrusted, idempotencyKey } = call.options
   return {
     id,

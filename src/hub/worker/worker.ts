@@ -14,9 +14,9 @@ import { executeJob } from './execute-job.ts'
 import {
   Announcer,
   announced,
+  type CallJob,
   WORKER_EVENTS,
   WORKER_SECRET,
-  type WorkerJob,
   type WorkerProgress,
   WorkerSeal,
 } from './job.ts'
@@ -289,7 +289,7 @@ class Worker implements RunningWorker {
     return claimed.length
   }
 
-  #open(queue: string, body: string): WorkerJob | undefined {
+  #open(queue: string, body: string): CallJob | undefined {
     try {
       return this.#parts.seal.openJob(body, this.#clock.now())
     } catch (error) {
@@ -306,7 +306,7 @@ class Worker implements RunningWorker {
     this.#kept.add(kept)
   }
 
-  async #execute(job: WorkerJob): Promise<void> {
+  async #execute(job: CallJob): Promise<void> {
     const { runtime, seal } = this.#parts
     const controller = new AbortController()
     this.#calls.set(job.id, controller)
@@ -331,7 +331,7 @@ class Worker implements RunningWorker {
   }
 
   /** Before a side effect: the process of the run waits, and this one counts as alive. */
-  async #confirm({ id, tool, run }: WorkerJob): Promise<void> {
+  async #confirm({ id, tool, run }: CallJob): Promise<void> {
     const { store, cluster } = this.#parts.runtime
     const [stopped] = await store.workerCalls.stopped([id], this.id)
     if (stopped === undefined && !cluster!.isCut) return
@@ -384,7 +384,7 @@ class Worker implements RunningWorker {
     if (!this.#isDraining || this.#kept.size > 0) this.#checkLater()
   }
 
-  #log(level: WorkerLogEntry['level'], message: string, job?: WorkerJob): void {
+  #log(level: WorkerLogEntry['level'], message: string, job?: CallJob): void {
     this.#parts.onLog?.({ level, message, ...(job && { callId: job.callId, tool: job.tool }) })
   }
 }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ToolError } from '../../core/errors.ts'
 import { ownModule } from '../../system/own-file.ts'
 import type { PageJob } from './extract-page.ts'
-import { createPageWorkers, startWorker, Turns } from './page-workers.ts'
+import { createPageWorkers, startPageWorker, Turns } from './page-workers.ts'
 
 const never = new AbortController().signal
 
@@ -156,10 +156,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 async function start(source: string, options = {}): Promise<Worker> {
   const file = join(folder, `${crypto.randomUUID()}.ts`)
   await writeFile(file, `import { parentPort, workerData } from 'node:worker_threads'\n${source}`)
-  return startWorker({ file: pathToFileURL(file), flags: ownModule('').flags }, options)
+  return startPageWorker({ file: pathToFileURL(file), flags: ownModule('').flags }, options)
 }
 
-describe('startWorker', () => {
+describe('startPageWorker', () => {
   it('runs a TypeScript module of the sources', async () => {
     const worker = await start('const words: readonly string[] = workerData\nparentPort!.postMessage(words.join())', {
       workerData: ['a', 'b'],

@@ -49,7 +49,7 @@ export function createPageWorkers(options: PageWorkersOptions = {}): PageWorkers
   const idle = new Map<Worker, () => void>()
 
   const start = (): Worker => {
-    const worker = startWorker(ownModule('sandbox/pages/page-worker'), {
+    const worker = startPageWorker(ownModule('sandbox/pages/page-worker'), {
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
     })
     // Without a listener, a worker that dies while idle would end the process.
@@ -199,14 +199,15 @@ export class Turns {
 }
 
 /** The settings of a worker; it inherits nothing from the process: no environment, flags or standard streams. */
-export type StartWorkerOptions = Pick<WorkerOptions, 'workerData' | 'resourceLimits' | 'name' | 'transferList'>
+export type StartPageWorkerOptions = Pick<WorkerOptions, 'workerData' | 'resourceLimits' | 'name' | 'transferList'>
 
 /**
  * Starts a module in a worker thread.
  * @example
- * const worker = startWorker(ownModule('sandbox/pages/page-worker'), { resourceLimits: { maxOldGenerationSizeMb: 256 } })
+ * const resourceLimits = { maxOldGenerationSizeMb: 256 }
+ * const worker = startPageWorker(ownModule('sandbox/pages/page-worker'), { resourceLimits })
  */
-export function startWorker({ file, flags }: OwnModule, options: StartWorkerOptions = {}): Worker {
+export function startPageWorker({ file, flags }: OwnModule, options: StartPageWorkerOptions = {}): Worker {
   // What a library prints stays in the worker: these streams are not read, since reading them would keep the process alive.
   return new Worker(file, { ...options, env: {}, execArgv: [...flags], stdout: true, stderr: true })
 }

@@ -134,7 +134,7 @@ export function clusterSuite({ name, store, describe, it, expect }: StoreTests):
   })
 
   describe(`the settings of ${name}`, () => {
-    it('have one secret of each name, whoever asks first', async () => {
+    it('have one secret of each name, no matter which process asks first', async () => {
       const [first, second] = await Promise.all([store().settings.secret('key'), store().settings.secret('key')])
       expect(first).toHaveLength(32)
       expect(second).toEqual(first)
