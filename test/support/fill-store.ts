@@ -111,6 +111,7 @@ export async function fillStore(store: Store): Promise<void> {
   await store.runStates.taint('r1', ['https://example.org'])
   await store.settings.secret('cluster')
   await store.documents.write('pins', '{"a":1}', 0)
+  await store.workerCalls.add({ id: 'call-1', queue: 'worker:gpu', run: 'r', queuedAt: 1 })
   await store.segments.append([
     {
       ...{ run: 'r1', held: { owner: 'p1', epoch: held.epoch }, first: 1, last: 1, after: '', hash: 'h1' },
@@ -143,6 +144,7 @@ export async function expectToContinue(store: Store): Promise<void> {
   expect(await store.runStates.find('r1')).toMatchObject({ principal: 'token:ci', taintedBy: ['https://example.org'] })
   expect(await store.documents.read('pins')).toEqual({ revision: 1, body: '{"a":1}' })
   expect(await store.documents.write('pins', '{}', 1)).toBe(true)
+  expect(await store.workerCalls.claim(['call-1'], { worker: 'w', now: 2 })).toEqual(['call-1'])
   expect(await store.blobs.part('up-1', 0)).toEqual(expect.objectContaining({ length: 4 }))
   await store.close()
 }
