@@ -58,6 +58,6 @@ export class TestPglite {
   }
 }
 
-function toResult({ rows, affectedRows }: { readonly rows: readonly unknown[]; readonly affectedRows?: number }) {
+function toResult({ rows, affectedRows }: { readonly rows: unknown[]; readonly affectedRows?: number }) {
   return { rows, count: affectedRows ?? rows.length }
 }

@@ -11,6 +11,7 @@ import {
   ToolError,
 } from '../../core/index.ts'
 import { hashJson, parseJson } from '../../lib/index.ts'
+import type { EventBody } from '../../records/log/index.ts'
 import type { RegisteredTool } from '../pipeline/registered-tool.ts'
 
 /** The topics of the events between the processes of runs and workers: places, or ids of calls. */
@@ -99,7 +100,7 @@ const outcomeSchema = z.strictObject({
   isUntrusted: z.boolean(),
   hasChanged: z.boolean(),
   /** Lines for the record of the run, such as the connections of commands. */
-  lines: z.array(z.looseObject({ type: text })),
+  lines: z.array(z.custom<EventBody>((line) => z.looseObject({ type: text }).safeParse(line).success)),
 })
 
 export type JobOutcome = z.output<typeof outcomeSchema>

@@ -54,7 +54,8 @@ const POLL_MS = 500
 const EXPIRY_GRACE_MS = 60_000
 const MAX_RESERVE_MS = 1_000
 /** The lines that a worker may add to the record of the run. */
-const LINES: ReadonlySet<string> = new Set(['command-connected', 'command-tainted', 'call-pending'])
+const LINES = ['command-connected', 'command-tainted', 'call-pending'] as const
+type WorkerLine = Extract<EventBody, { type: (typeof LINES)[number] }>
 
 /** Executes decided calls on workers: queues them, waits for their outcomes, and stops them. */
 export class RemoteCalls {
@@ -275,9 +276,12 @@ export class RemoteCalls {
     if (outcome.truncated) call.truncated ??= outcome.truncated
     if (outcome.hasChanged) call.hasChanged = true
     const { id: callId, name: tool } = call
-    for (const line of outcome.lines)
-      if (LINES.has(line.type)) run.records?.append({ ...line, callId, tool } as unknown as EventBody)
+    for (const line of outcome.lines) if (isWorkerLine(line)) run.records?.append({ ...line, callId, tool })
   }
+}
+
+function isWorkerLine(line: EventBody): line is WorkerLine {
+  return LINES.some((type) => type === line.type)
 }
 
 async function after<T>(work: () => Awaitable<T>): Promise<T> {

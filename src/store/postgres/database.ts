@@ -64,7 +64,7 @@ export class PostgresDatabase {
   }
 
   /** Executes a statement as it is, with `$1` placeholders; without values it may consist of several. */
-  async query(sql: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly unknown[] }> {
+  async query(sql: string, values?: readonly unknown[]): Promise<{ rows: unknown[] }> {
     await this.#open()
     return this.#session(this.#options.statementTimeoutMs + GRACE_MS, (session) => session.query(sql, values))
   }

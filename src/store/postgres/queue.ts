@@ -4,24 +4,10 @@ import { once } from '../../lib/index.ts'
 /** What the queue needs of its database. */
 export interface QueueDatabase {
   /** Executes a statement with `$1` placeholders; without values it may consist of several. */
-  query(sql: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly unknown[] }>
+  query(sql: string, values?: readonly unknown[]): Promise<{ rows: unknown[] }>
   /** The schema of the store; the queue has one of its own next to it. */
   readonly schema: string
 }
-
-/** The part of pg-boss that is used. */
-interface Boss {
-  start(): Promise<unknown>
-  stop(options: { readonly graceful: boolean; readonly close: boolean; readonly wait: boolean }): Promise<void>
-  on(event: 'error', listener: (error: unknown) => void): void
-  createQueue(name: string, options: object): Promise<void>
-  getQueues(): Promise<readonly { readonly name: string }[]>
-  send(name: string, data: object, options: object): Promise<string | null>
-  fetch(name: string, options: object): Promise<readonly { readonly id: string; readonly data: unknown }[]>
-  deleteJob(name: string, ids: readonly string[]): Promise<unknown>
-}
-
-type BossClass = new (options: object) => Boss
 
 /** A job that was taken and not removed is delivered again after this: its worker has ended before it claimed the call. */
 const DELIVERY_SECONDS = 10
@@ -53,10 +39,10 @@ export async function openBossQueue(database: QueueDatabase): Promise<JobQueue> 
   const known = new Map<string, () => Promise<void>>()
   const prepare = (name: string) => {
     const options = {
-      ...{ policy: 'standard', retryLimit: MAX_DELIVERIES, expireInSeconds: DELIVERY_SECONDS },
-      retentionMinutes: RETENTION_HOURS * 60,
+      ...{ name: nameOf(name), policy: 'standard' as const, retryLimit: MAX_DELIVERIES },
+      ...{ expireInSeconds: DELIVERY_SECONDS, retentionMinutes: RETENTION_HOURS * 60 },
     }
-    const create = known.get(name) ?? once(() => again(() => boss.createQueue(nameOf(name), options)))
+    const create = known.get(name) ?? once(() => again(() => boss.createQueue(options.name, options)))
     known.set(name, create)
     return create()
   }
@@ -73,7 +59,7 @@ export async function openBossQueue(database: QueueDatabase): Promise<JobQueue> 
       )
     },
     async remove(name, ids) {
-      if (ids.length > 0) await boss.deleteJob(nameOf(name), ids)
+      if (ids.length > 0) await boss.deleteJob(nameOf(name), [...ids])
     },
     async list() {
       return (await boss.getQueues()).flatMap(({ name }) => placeOf(name) ?? [])
@@ -109,9 +95,9 @@ function placeOf(name: string): string | undefined {
 /** An optional package: the first call for a worker reports it if it is missing. */
 const importBoss = lazyModule(() => import('pg-boss'), { isPreloaded: false })
 
-async function loadBoss(): Promise<BossClass> {
+async function loadBoss() {
   try {
-    return (await importBoss()).default as unknown as BossClass
+    return (await importBoss()).default
   } catch (cause) {
     throw new ToolError(
       'CONFIG_INVALID',
