@@ -163,7 +163,8 @@ async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: str
   if (call.effect === 'ask') await approve(runtime, run, call, judgeInput) // 7
   const entering = claimPlace(runtime, call) // 8
   if (entering) await entering
-  const labels = labelsOf(call)
+  const { runOn } = call.decision.constraints
+  const labels = runOn === undefined ? call.tool.workerLabels : labelsOf(call, runOn)
   if (labels) call.workerLabels = reachable(runtime, call, labels)
   // What a call changes on a worker is not seen here.
   if (call.tool.recordsFirst || (labels && call.tool.hasEffects)) await recordIntent(runtime, run, call)
@@ -182,10 +183,8 @@ async function runSteps(runtime: Runtime, run: RunState, begun: Call, asked: str
   return settled
 }
 
-/** Returns the labels of the workers that execute a call: those that the tool and the rule name. `undefined`: nobody else does. */
-function labelsOf({ tool, decision }: DecidedCall): readonly string[] | undefined {
-  const { runOn } = decision.constraints
-  if (runOn === undefined) return tool.workerLabels
+/** Returns the labels of the workers that execute a call: those that the rule and the tool name. */
+function labelsOf({ tool }: DecidedCall, runOn: string): readonly string[] {
   return [...new Set([...(labelsOfPlace(runOn) ?? []), ...(tool.workerLabels ?? [])])].sort()
 }
 

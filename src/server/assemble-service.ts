@@ -1,9 +1,8 @@
 import { resolve } from 'node:path'
-import { z } from 'zod'
 import { type AnyTool, type Clock, type HubOptions, messageOf, type Sandbox, ToolError } from '../core/index.ts'
 import { createToolHub } from '../create-tool-hub.ts'
 import { type Hub, isStoreLost, RunIndexer, restoreKeys, secretsOf, storeIsLost } from '../hub/index.ts'
-import { hashJson, parseJson, VERSION } from '../lib/index.ts'
+import { hashJson, VERSION } from '../lib/index.ts'
 import type { ConfigState } from '../protocol/index.ts'
 import { checkRecords } from '../records/log/index.ts'
 import { createRedactor } from '../records/redaction/index.ts'
@@ -11,7 +10,6 @@ import { createMcpSource } from '../sources/mcp/index.ts'
 import { isOlderStore, openStoreOf } from '../store/index.ts'
 import { createApprovalService } from './approvals/approval-service.ts'
 import { createPrincipalLookup, createTokenManager, type StoredTokenManager } from './auth/token-manager.ts'
-import { REVOKED_TOPIC } from './auth/token-register.ts'
 import type { ForwardCounts } from './cluster/index.ts'
 import { ConfigReload, type FileRules, refusedMessage, restartMessage } from './config-reload.ts'
 import type { Service } from './service.ts'
@@ -54,7 +52,6 @@ export interface AssembleOptions {
 const APPROVAL_MS = 3_600_000
 const RULES_OF_MANY =
   'Several processes have these rules, each in a file of its machine: change that file and deploy it to all machines.'
-const revocation = z.object({ id: z.string() })
 
 /** Creates the hub, store, index and services. */
 export async function assembleService(hubOptions: HubOptions, options: AssembleOptions): Promise<AssembledService> {
@@ -154,10 +151,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
         principals: async () => (await tokens.list()).map(({ name, budget }) => ({ name: `token:${name}`, budget })),
       }),
   }
-  const stopWatching = store.events.watch(({ topic, body }) => {
-    const id = topic === REVOKED_TOPIC ? revocation.safeParse(parseJson(body)).data?.id : undefined
-    if (id !== undefined) onRevoked(id)
-  })
+  const stopWatching = tokens.watchRevoked(onRevoked)
   let ending: Promise<void> | undefined
   return {
     service,

@@ -2,6 +2,7 @@
 export {
   ANY_TIME,
   all,
+  assertNoNul,
   type Bindable,
   bind,
   type Columns,

@@ -1,3 +1,4 @@
+import { ToolError } from '../errors.ts'
 import type { FeatureStores } from '../feature.ts'
 import type { Awaitable } from '../store.ts'
 
@@ -132,6 +133,14 @@ function execute(queries: Queries | Driver, query: Query): unknown {
   if ('transaction' in queries) return queries.transaction((inner) => perform(inner, query.work()), query.locks)
   if (!queries.lock) return perform(queries, query.work())
   return queries.lock(query.locks ?? WHOLE_STORE).then(() => perform(queries, query.work()))
+}
+
+/** SQLite would end a text at its first NUL, and two different keys would be one; PostgreSQL takes no such text. */
+export function assertNoNul(text: string): void {
+  if (text.includes('\0'))
+    throw new ToolError('INPUT_SCHEMA_INVALID', 'Text in the store must not contain a NUL character.', {
+      hint: 'Leave the character U+0000 out of names, keys and texts.',
+    })
 }
 
 /** A condition with its value, or with one for each of its placeholders; it is left out if the value is `undefined`. */

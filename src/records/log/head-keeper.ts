@@ -22,6 +22,8 @@ interface KeptRun {
 export class HeadKeeper {
   readonly #heads: Pick<HeadStore, 'put'>
   readonly #run: KeptRun
+  /** Whether the head is going to be written. A field, because every call looks at it. */
+  isRequested = false
   #cancel: (() => void) | undefined
   #keeping: Promise<void> | undefined
   #isClosed = false
@@ -33,9 +35,10 @@ export class HeadKeeper {
     this.#run = run
   }
 
-  /** Call this when the run has grown. It runs in every call, so it only sets a timer or does nothing. */
+  /** Call this when the run has grown, unless it `isRequested`. */
   request(): void {
-    if (this.#cancel || this.#isClosed) return
+    if (this.isRequested || this.#isClosed) return
+    this.isRequested = true
     this.#cancel = this.#run.clock.after(KEEP_MS, this.#timer, { background: true })
   }
 
@@ -55,7 +58,7 @@ export class HeadKeeper {
   readonly #timer = (): void => {
     this.#keeping = this.#keep().finally(() => {
       this.#keeping = undefined
-      this.#cancel = undefined
+      this.isRequested = false
       if (this.#run.last().seq > this.#keptSeq) this.request()
     })
   }

@@ -159,7 +159,7 @@ export class RunRecords {
     this.#events.append(linked.line)
     this.#log.add(event, { seq: linked.seq, time: this.#time, body })
     this.#schedule.request()
-    this.#keeper?.request()
+    if (this.#keeper?.isRequested === false) this.#keeper.request()
     this.#shared?.note()
     const { onAppend } = this.#options
     if (!onAppend) return

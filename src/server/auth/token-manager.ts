@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
 import { type Awaitable, type Principal, type Store, type StoredToken, systemClock } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
-import { after } from '../../lib/index.ts'
+import { after, parseJson } from '../../lib/index.ts'
 import { SCOPES } from '../../protocol/index.ts'
 import type { TokenManager } from '../service.ts'
 import { type AuthenticatedCaller, type CallerFacts, toCaller, toPrincipal } from './caller.ts'
 import { hashSecret, isSameText, isTokenSecret, newTokenSecret, readTokenBody } from './token.ts'
-import { createTokenRegister, type TokenRegister, type TokenRegisterOptions } from './token-register.ts'
+import { createTokenRegister, REVOKED_TOPIC, type TokenRegister, type TokenRegisterOptions } from './token-register.ts'
 
 /** The tokens of a running server, with the callers of their secrets. */
 export interface StoredTokenManager extends TokenManager, TokenRegister {
@@ -20,6 +21,8 @@ export interface StoredTokenManager extends TokenManager, TokenRegister {
   isOwners(hash: string): boolean
   /** The owner, who may do everything. */
   owner(): AuthenticatedCaller
+  /** Calls the listener with the id of each token that any process revokes. Returns a function that removes the listener. */
+  watchRevoked(listener: (id: string) => void): () => void
 }
 
 export interface TokenManagerOptions extends TokenRegisterOptions {
@@ -35,6 +38,7 @@ interface Hot {
 const MAX_HOT = 1_000
 const TOUCH_MS = 60_000
 const TOKEN_PREFIX = 'token:'
+const revocation = z.object({ id: z.string() })
 const HOW_TO_ALLOW = 'The owner of the hub can make a token that may: tool-hub tokens add NAME --allow-danger.'
 
 /**
@@ -50,7 +54,7 @@ class StoreTokenManager implements StoredTokenManager {
   readonly create: TokenRegister['create']
   readonly #register: TokenRegister
   readonly #hub: Pick<Hub, 'as'>
-  readonly #store: Pick<Store, 'tokens'>
+  readonly #store: TokenRegisterOptions['store']
   readonly #now: () => number
   readonly #hot = new LRUCache<string, Hot>({ max: MAX_HOT })
   #owner: AuthenticatedCaller | undefined
@@ -90,6 +94,13 @@ class StoreTokenManager implements StoredTokenManager {
   owner(): AuthenticatedCaller {
     this.#owner ??= { name: 'owner', scopes: new Set(SCOPES), hub: this.#hub.as({ name: 'owner' }) }
     return this.#owner
+  }
+
+  watchRevoked(listener: (id: string) => void): () => void {
+    return this.#store.events.watch(({ topic, body }) => {
+      const id = topic === REVOKED_TOPIC ? revocation.safeParse(parseJson(body)).data?.id : undefined
+      if (id !== undefined) listener(id)
+    })
   }
 
   async remove(id: string): Promise<boolean> {

@@ -135,13 +135,9 @@ export interface BodyLimits {
 }
 
 /** Reads a JSON body, `{}` if it is empty. The size is counted while it arrives, whatever content-length says. */
-export async function readJson(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+export async function readJson(request: IncomingMessage, { maxBytes, maxEntries }: BodyLimits): Promise<unknown> {
   checkType(request, 'application/json')
-  return parseBody(await readRequestBytes(request, limits.maxBytes), limits)
-}
-
-async function parseBody(bytes: Buffer, { maxEntries }: BodyLimits): Promise<unknown> {
-  const text = toText(bytes)
+  const text = toText(await readRequestBytes(request, maxBytes))
   if (text === '') return {}
   checkJsonEntries(text, maxEntries)
   const waiting = turnFor(text.length)

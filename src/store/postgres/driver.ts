@@ -1,14 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Awaitable, ToolError } from '../../core/index.ts'
-import { type Bindable, type Driver, type Queries, WHOLE_STORE } from '../../core/sql/index.ts'
-import { assertNoNul } from '../sql/values.ts'
+import { assertNoNul, type Bindable, type Driver, type Queries, WHOLE_STORE } from '../../core/sql/index.ts'
 import { isConflict, isLost, unknownOutcome } from './errors.ts'
 import { lockStatement } from './locks.ts'
 import { Statements } from './statements.ts'
 
 /** Rows and how many a statement changed. */
 export interface PostgresResult {
-  readonly rows: readonly unknown[]
+  readonly rows: unknown[]
   /** How many rows were changed or returned; `null` for a statement that does neither. */
   readonly count: number | null
 }

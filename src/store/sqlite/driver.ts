@@ -1,6 +1,5 @@
 import { type Awaitable, ToolError } from '../../core/index.ts'
-import type { Bindable, Driver, Queries, SqlValue } from '../../core/sql/index.ts'
-import { assertNoNul } from '../sql/values.ts'
+import { assertNoNul, type Bindable, type Driver, type Queries, type SqlValue } from '../../core/sql/index.ts'
 import type { SqliteDatabase, SqliteStatement } from './database.ts'
 
 /** What a driver needs from its owner. */
