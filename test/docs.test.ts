@@ -40,7 +40,7 @@ describe('the docs', () => {
   })
 
   it('list every event type of the record', () => {
-    const source = text('src/records/log/events.ts')
+    const source = ['events', 'run-events'].map((name) => text(`src/records/log/${name}.ts`)).join('\n')
     const types = [...source.matchAll(/readonly type: '([a-z-]+)'/g)].map((match) => match[1]!)
     expect(types.length).toBeGreaterThan(8)
     for (const type of types) expect(text('docs/reference/records.md')).toContain(`\`${type}\``)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { ToolError } from '../../core/index.ts'
 import { errnoOf, shortPath } from '../../lib/index.ts'
 import { openOurs, readRegular } from '../../system/index.ts'
-import type { RunHead } from './events.ts'
+import type { RunHead } from './run-events.ts'
 
 /** Written when a run is closed in good order: where it ended, so that the next open need not read all of it. */
 export interface Head {

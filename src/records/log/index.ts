@@ -8,11 +8,9 @@ export type {
   CallInterrupted,
   CallStarted,
   EventBody,
-  HubChanged,
   ProcessEnded,
   RecordEvent,
   ShadowDiffered,
-  TaintCleared,
 } from './events.ts'
 export { peekHead, type RecordedTaint, readHead } from './head.ts'
 export { type Line, readLinesSync } from './lines.ts'
@@ -20,6 +18,7 @@ export { listRuns, lookAtRuns, type RunInfo, runNames } from './list-runs.ts'
 export { eventLines, parseEvent, pastCalls, readEvents, tailEvents } from './read-events.ts'
 export type { AuditFinding } from './record-check.ts'
 export { openArchives } from './run-archives.ts'
+export type { HubChanged, TaintCleared } from './run-events.ts'
 export {
   MAX_SOURCE_CHARS,
   MAX_TAINT_SOURCES,

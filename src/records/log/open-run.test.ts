@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ended, eventsOf, jsonLines, newRun, runsFolder, started } from '../../../test/support/record-run.ts'
 import { bundleModule } from '../../../test/support/run-module.ts'
 import { systemClock } from '../../core/context.ts'
-import type { LineTorn } from './events.ts'
+import type { LineTorn } from './run-events.ts'
 import { RunRecords, type RunRecordsOptions } from './run-records.ts'
 import { verifyRun } from './verify-run.ts'
 
