@@ -142,6 +142,7 @@ export type {
   Written,
 } from './handles.ts'
 export { isOutOfResources, lazyModule, loadLazyModules, loadWithRoom, withFreeDescriptors } from './lazy-module.ts'
+export type { HttpMcpServer, McpOAuth, McpServer, McpTrust, StdioMcpServer } from './mcp-server.ts'
 export {
   assertRunId,
   assertToolName,
@@ -165,22 +166,18 @@ export {
   DEFAULT_COMMAND_LIMITS,
   DEFAULT_LIMITS,
   type Durability,
-  type HttpMcpServer,
   type HubOptions,
   type Limits,
-  type McpOAuth,
-  type McpServer,
-  type McpTrust,
   type QuestionReply,
   type Rate,
   type RecordsOptions,
   type Sandbox,
   type Secret,
-  type StdioMcpServer,
   type Visibility,
   type WebOptions,
 } from './options.ts'
 export {
+  asTool,
   type CallView,
   definePlugin,
   type Effect,
@@ -217,6 +214,7 @@ export {
   withNoticeLines,
   withoutNoticeLines,
 } from './result-formats.ts'
+export { actionNeeds } from './schema/schema.ts'
 export type {
   ClientAnswer,
   ClientCall,
@@ -299,7 +297,6 @@ export type {
 } from './store.ts'
 export {
   type AnyTool,
-  actionNeeds,
   CAPABILITIES,
   type CallerKind,
   type Capability,

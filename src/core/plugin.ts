@@ -3,7 +3,7 @@ import type { ToolResult } from './call.ts'
 import { ToolError } from './errors.ts'
 import type { CallEvent } from './events.ts'
 import { toolFailure } from './failures.ts'
-import type { AgentTool, Governance } from './from-agent-tool.ts'
+import { type AgentTool, fromAgentTool, type Governance } from './from-agent-tool.ts'
 import type { Infer, JsonSchema } from './schema/schema.ts'
 import { type AnyTool, type BaseContext, type Capability, defineTool, type Targets } from './tool.ts'
 
@@ -145,6 +145,12 @@ export interface HandlerTool {
 /** True for what `fromHandlerTool` takes. */
 export function isHandlerTool(tool: unknown): tool is HandlerTool {
   return typeof tool === 'object' && tool !== null && 'handler' in tool && !('execute' in tool)
+}
+
+/** Converts any of the forms that a plugin may register into a tool. */
+export function asTool(tool: AnyTool | AgentTool | HandlerTool): AnyTool {
+  if (isHandlerTool(tool)) return fromHandlerTool(tool)
+  return 'parameters' in tool ? fromAgentTool(tool) : tool
 }
 
 /**

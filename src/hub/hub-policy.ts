@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { isDeepStrictEqual } from 'node:util'
 import type { HubOptions, Rule, Sandbox, SourcedRule, ToolError } from '../core/index.ts'
 import { isPlainObject } from '../lib/index.ts'
 import {
@@ -47,18 +48,25 @@ export class PolicyHistory {
     return this.#shadow
   }
 
-  /** Replaces the owner's rules. Throws if they cannot be compiled; the current rules then stay in force. */
-  replace(rules: Rules): void {
+  /**
+   * Replaces the owner's rules. Throws if they cannot be compiled; the current rules then stay in force. Returns whether
+   * the rules have changed.
+   */
+  replace(rules: Rules): boolean {
+    const before = this.#layers.owner
     const layers = { ...this.#layers, owner: rules.map(sourced) }
     this.#policy = compilePolicy(layers)
     this.#layers = layers
+    return !isDeepStrictEqual(before, layers.owner)
   }
 
   /** Replaces the shadow policy: other rules of the owner with the same shipped policy. Throws like `replace`. */
-  replaceShadow(rules: Rules | undefined): void {
+  replaceShadow(rules: Rules | undefined): boolean {
+    const before = this.#shadowRules
     const owner = rules?.map(shadowed)
     this.#shadow = owner && compilePolicy({ ...this.#layers, owner })
     this.#shadowRules = owner
+    return !isDeepStrictEqual(before, owner)
   }
 
   /** Returns a getter of the policy with these rules in addition to the owner's; it follows every `replace`. */

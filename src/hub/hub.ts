@@ -1,14 +1,11 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Grant } from '../approvals/index.ts'
 import {
-  type AgentTool,
   type AnyTool,
+  asTool,
   type CallEvent,
   type CallOptions,
   type FeatureServices,
-  fromAgentTool,
   fromHandlerTool,
-  type HandlerTool,
   type HubOptions,
   isHandlerTool,
   lazyModule,
@@ -248,10 +245,9 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   /** Replaces the owner's rules for all decisions from now on. Throws if the rules are invalid. */
   setPolicy(rules: readonly (Rule | SourcedRule)[]): void {
     const runtime = this.#runtime
-    const before = runtime.rules.layers.owner
-    runtime.rules.replace(rules)
+    const isChanged = runtime.rules.replace(rules)
     runtime.policy = runtime.rules.policy
-    if (runtime.shadowPolicy && !isDeepStrictEqual(before, runtime.rules.layers.owner)) runtime.shadow.restart()
+    if (runtime.shadowPolicy && isChanged) runtime.shadow.restart()
   }
 
   /**
@@ -260,10 +256,9 @@ export class ToolHub<T extends AnyTool = AnyTool> {
    */
   setShadowPolicy(rules: readonly (Rule | SourcedRule)[] | undefined): void {
     const runtime = this.#runtime
-    const before = runtime.rules.shadowRules
-    runtime.rules.replaceShadow(rules)
+    const isChanged = runtime.rules.replaceShadow(rules)
     runtime.shadowPolicy = runtime.rules.shadow
-    if (!isDeepStrictEqual(before, runtime.rules.shadowRules)) runtime.shadow.restart()
+    if (isChanged) runtime.shadow.restart()
   }
 
   /** Returns the rules that are tried; `undefined` without a shadow policy. */
@@ -403,10 +398,4 @@ export class ToolHub<T extends AnyTool = AnyTool> {
       if (outcome.status === 'rejected') throw outcome.reason
     }
   }
-}
-
-/** Converts any of the forms that a plugin may register into a tool. */
-function asTool(tool: AnyTool | AgentTool | HandlerTool): AnyTool {
-  if (isHandlerTool(tool)) return fromHandlerTool(tool)
-  return 'parameters' in tool ? fromAgentTool(tool) : tool
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Script, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
 import { ToolError } from '../../core/errors.ts'
-import type { HttpMcpServer, McpServer } from '../../core/options.ts'
+import type { HttpMcpServer, McpServer } from '../../core/mcp-server.ts'
 import type { WebFetch, WebFetchOptions } from '../../core/source.ts'
 import { connect, type KnownServer } from './connect.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { McpServer } from '../../core/options.ts'
+import type { McpServer } from '../../core/mcp-server.ts'
 import { resolveOAuth } from './connect.ts'
 import { resolveServer, signsIn } from './resolve-server.ts'
 

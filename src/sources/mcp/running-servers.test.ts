@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type Heard, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
 import { ToolError } from '../../core/errors.ts'
-import type { McpServer } from '../../core/options.ts'
+import type { McpServer } from '../../core/mcp-server.ts'
 import type { SourceHost } from '../../core/source.ts'
 import type { AnyTool } from '../../core/tool.ts'
 import { createMcpSource } from './mcp-source.ts'

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import type { McpServer } from '../../core/options.ts'
+import type { McpServer } from '../../core/mcp-server.ts'
 import type { AnyTool, BaseContext } from '../../core/tool.ts'
 import type { LeftOut, ServerToolDefinition } from './definitions.ts'
 import { isIgnoredTool, type ToolParts, toTool } from './to-tool.ts'

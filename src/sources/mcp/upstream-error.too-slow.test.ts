@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { McpServer } from '../../core/options.ts'
+import type { McpServer } from '../../core/mcp-server.ts'
 import { tooSlow } from './upstream-error.ts'
 
 const hint = (server: McpServer) => tooSlow('x', server, 100, 'look at it.').fix.hint

@@ -5,7 +5,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { startAuthorizationServer } from '../../../../test/support/authorization-server.ts'
 import { systemClock } from '../../../core/context.ts'
-import type { McpOAuth } from '../../../core/options.ts'
+import type { McpOAuth } from '../../../core/mcp-server.ts'
 import type { WebFetch } from '../../../core/source.ts'
 import { createWebFetch, type OpenWebFetch } from '../../../sandbox/network/web-fetch.ts'
 import { oauthFetch } from '../oauth/oauth-fetch.ts'
