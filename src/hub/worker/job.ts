@@ -1,26 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import {
-  CAPABILITIES,
-  type CallEvent,
-  type Clock,
-  ERRORS,
-  type ErrorCode,
-  type EventStore,
-  type Evidence,
-  ToolError,
-} from '../../core/index.ts'
+import { CAPABILITIES, ERRORS, type ErrorCode, type Evidence, ToolError } from '../../core/index.ts'
 import { hashJson, parseJson } from '../../lib/index.ts'
 import type { EventBody } from '../../records/log/index.ts'
 import type { RegisteredTool } from '../pipeline/registered-tool.ts'
-
-/** The topics of the events between the processes of runs and workers: places, or ids of calls. */
-export const WORKER_EVENTS = {
-  queued: 'worker-queued',
-  stopped: 'worker-stopped',
-  ended: 'worker-ended',
-  progressed: 'worker-progressed',
-} as const
+import type { WorkerProgress } from './worker-events.ts'
 
 /** The name of the secret that jobs and outcomes are signed with. */
 export const WORKER_SECRET = 'workers'
@@ -105,9 +89,6 @@ const outcomeSchema = z.strictObject({
 
 export type JobOutcome = z.output<typeof outcomeSchema>
 
-/** A piece of progress of a job. */
-export type WorkerProgress = Extract<CallEvent, { type: 'call-progressed' }>['content']
-
 /** Signs jobs and outcomes with a secret of the store: others who can write to the queue can make a worker do nothing. */
 export class WorkerSeal {
   readonly #secret: Uint8Array
@@ -178,46 +159,4 @@ export function definitionOf(entry: RegisteredTool): string {
 
 function forged(kind: string): ToolError {
   return new ToolError('FORBIDDEN', `The ${kind} was not signed by a process that shares this store.`)
-}
-
-/** Emits events for the other processes: what is announced while one is being written goes into the next one. */
-export class Announcer {
-  readonly #events: EventStore
-  readonly #clock: Clock
-  readonly #topic: string
-  #waiting = new Set<string>()
-  #isWriting = false
-
-  constructor(events: EventStore, clock: Clock, topic: string) {
-    this.#events = events
-    this.#clock = clock
-    this.#topic = topic
-  }
-
-  announce(subject: string): void {
-    this.#waiting.add(subject)
-    if (!this.#isWriting) void this.#write()
-  }
-
-  async #write(): Promise<void> {
-    this.#isWriting = true
-    // What happens in the same turn belongs to the same event.
-    await null
-    while (this.#waiting.size > 0) {
-      const body = JSON.stringify([...this.#waiting])
-      this.#waiting = new Set()
-      try {
-        await this.#events.append({ topic: this.#topic, body, at: this.#clock.now() })
-      } catch {
-        // The others look by themselves.
-      }
-    }
-    this.#isWriting = false
-  }
-}
-
-/** Returns what an event announces. */
-export function announced(body: string): readonly string[] {
-  const parsed = z.array(text).safeParse(parseJson(body))
-  return parsed.success ? parsed.data : []
 }

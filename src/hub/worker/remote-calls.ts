@@ -17,16 +17,8 @@ import { type DecidedCall, emitEvent, labelCall } from '../pipeline/call.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { readParts } from './content.ts'
 import { errorOf } from './execute-job.ts'
-import {
-  Announcer,
-  announced,
-  type CallJob,
-  definitionOf,
-  type JobOutcome,
-  WORKER_EVENTS,
-  WORKER_SECRET,
-  WorkerSeal,
-} from './job.ts'
+import { type CallJob, definitionOf, type JobOutcome, WORKER_SECRET, WorkerSeal } from './job.ts'
+import { Announcer, announced, WORKER_EVENTS } from './worker-events.ts'
 
 /** What calls for workers need. */
 interface RemoteCallsOptions {

@@ -11,15 +11,8 @@ import { sha256 } from '../../lib/index.ts'
 import type { HubRuntime } from '../runtime.ts'
 import { putParts } from './content.ts'
 import { executeJob } from './execute-job.ts'
-import {
-  Announcer,
-  announced,
-  type CallJob,
-  WORKER_EVENTS,
-  WORKER_SECRET,
-  type WorkerProgress,
-  WorkerSeal,
-} from './job.ts'
+import { type CallJob, WORKER_SECRET, WorkerSeal } from './job.ts'
+import { Announcer, announced, ProgressRelay, WORKER_EVENTS, type WorkerProgress } from './worker-events.ts'
 
 /** What a worker takes. */
 export interface WorkerOptions {
@@ -64,8 +57,6 @@ const IDLE_MS = 500
 const QUEUES_MS = 5_000
 /** How often a worker looks which of its calls it should stop. */
 const CHECK_MS = 1_000
-const PROGRESS_MS = 200
-const MAX_PROGRESS_CHARS = 16_384
 /** A larger outcome is stored in parts. */
 const MAX_INLINE_CHARS = 262_144
 
@@ -386,36 +377,5 @@ class Worker implements RunningWorker {
 
   #log(level: WorkerLogEntry['level'], message: string, job?: CallJob): void {
     this.#parts.onLog?.({ level, message, ...(job && { callId: job.callId, tool: job.tool }) })
-  }
-}
-
-/** Relays at most five pieces of progress a second, the newest. */
-class ProgressRelay {
-  readonly #clock: Clock
-  readonly #send: (content: WorkerProgress) => void
-  #newest: WorkerProgress | undefined
-  #cancel: (() => void) | undefined
-
-  constructor(clock: Clock, send: (content: WorkerProgress) => void) {
-    this.#clock = clock
-    this.#send = send
-  }
-
-  add(content: WorkerProgress): void {
-    if (JSON.stringify(content).length > MAX_PROGRESS_CHARS) return
-    this.#newest = content
-    this.#cancel ??= this.#clock.after(PROGRESS_MS, () => this.#flush(), { background: true })
-  }
-
-  end(): void {
-    this.#cancel?.()
-    this.#flush()
-  }
-
-  #flush(): void {
-    this.#cancel = undefined
-    const newest = this.#newest
-    this.#newest = undefined
-    if (newest) this.#send(newest)
   }
 }
