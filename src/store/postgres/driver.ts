@@ -2,8 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Awaitable, ToolError } from '../../core/index.ts'
 import { assertNoNul, type Bindable, type Driver, type Queries, WHOLE_STORE } from '../../core/sql/index.ts'
 import { isConflict, isLost, unknownOutcome } from './errors.ts'
-import { lockStatement } from './locks.ts'
-import { Statements } from './statements.ts'
+import { lockStatement, Statements } from './statements.ts'
 
 /** Rows and how many a statement changed. */
 export interface PostgresResult {

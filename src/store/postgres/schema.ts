@@ -2,7 +2,7 @@ import { ToolError } from '../../core/index.ts'
 import { POSTGRES_MIGRATIONS } from '../sqlite/migrations.ts'
 import type { PostgresSession } from './driver.ts'
 import type { PostgresPlace } from './errors.ts'
-import { lockStatement } from './locks.ts'
+import { lockStatement } from './statements.ts'
 
 /** The version of the tables that this tool-hub needs. */
 export const SCHEMA_VERSION = POSTGRES_MIGRATIONS.length
