@@ -295,6 +295,7 @@ export type {
   Usage,
   UserTextStore,
 } from './store.ts'
+export { watchTopic } from './store.ts'
 export {
   type AnyTool,
   CAPABILITIES,

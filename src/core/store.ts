@@ -379,3 +379,14 @@ export interface StoredEvent {
   /** When it was appended. */
   readonly at: number
 }
+
+/** Calls the listener with the body of every later event of a topic. Returns a function that stops it. */
+export function watchTopic(
+  events: Pick<EventStore, 'watch'>,
+  watched: string,
+  listener: (body: string) => void,
+): () => void {
+  return events.watch(({ topic, body }) => {
+    if (topic === watched) listener(body)
+  })
+}

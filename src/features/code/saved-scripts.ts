@@ -1,4 +1,4 @@
-import { type FeatureHost, ToolError } from '../../core/index.ts'
+import { type FeatureHost, ToolError, watchTopic } from '../../core/index.ts'
 import { compileSchema } from '../../core/schema/index.ts'
 import { parseJson, sha256 } from '../../lib/index.ts'
 import { DEFAULT_SCRIPT_LIMITS, type ScriptEngine } from './engine/index.ts'
@@ -76,8 +76,7 @@ export class SavedScripts {
 
   /** Offers and removes tools as other processes save and remove scripts. */
   follow(): void {
-    this.#stopWatching ??= this.#host.store.events.watch(({ topic, body }) => {
-      if (topic !== 'feature') return
+    this.#stopWatching ??= watchTopic(this.#host.store.events, 'feature', (body) => {
       const { feature, subject } = (parseJson(body) ?? {}) as { readonly feature?: unknown; readonly subject?: unknown }
       if (feature !== 'code' || !String(subject).startsWith(SUBJECT)) return
       this.#host.reloadTools('code').catch((error) => this.#host.warn(`Saved scripts cannot be read: ${error.message}`))

@@ -1,4 +1,4 @@
-import { type FeatureHost, messageOf } from '../../core/index.ts'
+import { type FeatureHost, messageOf, watchTopic } from '../../core/index.ts'
 import { parseJson } from '../../lib/index.ts'
 import { isOwnerAlive } from '../../system/index.ts'
 import { type Definition, toKnown } from './definition.ts'
@@ -48,9 +48,9 @@ export class Ticker {
   async start(): Promise<void> {
     if (this.#isOn || this.#isClosed) return
     this.#isOn = true
-    this.#unwatch = this.#host.store.events.watch(({ topic, body }) => {
-      if (topic !== 'feature' || (parseJson(body) as { feature?: unknown } | undefined)?.feature !== 'schedules') return
-      this.#onNews()
+    this.#unwatch = watchTopic(this.#host.store.events, 'feature', (body) => {
+      const change = parseJson(body) as { readonly feature?: unknown } | undefined
+      if (change?.feature === 'schedules') this.#onNews()
     })
     await this.#look()
   }

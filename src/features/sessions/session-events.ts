@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Clock, type FeatureHost, ToolError } from '../../core/index.ts'
+import { type Clock, type FeatureHost, ToolError, watchTopic } from '../../core/index.ts'
 import { parseJson } from '../../lib/index.ts'
 
 /** How often a waiter checks by itself, in case an event was lost. */
@@ -45,9 +45,7 @@ export class SessionEvents {
     const listeners = this.#listeners.get(session) ?? new Set()
     listeners.add(listener)
     this.#listeners.set(session, listeners)
-    this.#stopWatching ??= this.#host.store.events.watch(({ topic, body }) => {
-      if (topic === 'feature') this.#receive(body)
-    })
+    this.#stopWatching ??= watchTopic(this.#host.store.events, 'feature', (body) => this.#receive(body))
     return () => {
       listeners.delete(listener)
       if (listeners.size === 0 && this.#listeners.get(session) === listeners) this.#listeners.delete(session)

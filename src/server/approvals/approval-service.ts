@@ -1,6 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
-import { type ApprovalBrief, type Clock, type Store, type StoredApproval, ToolError } from '../../core/index.ts'
+import {
+  type ApprovalBrief,
+  type Clock,
+  type Store,
+  type StoredApproval,
+  ToolError,
+  watchTopic,
+} from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import type { Approval, QuestionEntry } from '../../protocol/index.ts'
 import { requireScope } from '../auth/caller.ts'
@@ -36,8 +43,8 @@ export function createApprovalService({
   const short = new ShortViews()
   // In order: an event for a pending request must not follow the one that it was answered.
   let publishing = Promise.resolve()
-  const stop = store.events.watch(({ topic, body }) => {
-    if (topic === 'ask') publishing = publishing.then(() => publishChange({ store, events, clock, short }, body))
+  const stop = watchTopic(store.events, 'ask', (body) => {
+    publishing = publishing.then(() => publishChange({ store, events, clock, short }, body))
   })
   const find = async <T extends Approval | QuestionEntry>(
     viewer: Caller,

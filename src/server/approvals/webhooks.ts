@@ -9,6 +9,7 @@ import {
   type StoredApproval,
   ToolError,
   type WebFetch,
+  watchTopic,
 } from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { signWebhook, webhookKey } from '../../lib/index.ts'
@@ -108,8 +109,8 @@ class WebhookSender {
     this.#options = options
     this.#hook = hookId(options.hook.url)
     this.#kind = `webhook:${this.#hook}`
-    this.#stopWatching = options.store.events.watch(({ topic, body }) => {
-      if (topic === 'ask') this.#reading = this.#reading.then(() => this.#onEvent(body))
+    this.#stopWatching = watchTopic(options.store.events, 'ask', (body) => {
+      this.#reading = this.#reading.then(() => this.#onEvent(body))
     })
     this.#wake()
   }

@@ -1,6 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { type Awaitable, type Principal, type Store, type StoredToken, systemClock } from '../../core/index.ts'
+import {
+  type Awaitable,
+  type Principal,
+  type Store,
+  type StoredToken,
+  systemClock,
+  watchTopic,
+} from '../../core/index.ts'
 import type { Hub } from '../../hub/index.ts'
 import { after, parseJson } from '../../lib/index.ts'
 import { SCOPES } from '../../protocol/index.ts'
@@ -97,8 +104,8 @@ class StoreTokenManager implements StoredTokenManager {
   }
 
   watchRevoked(listener: (id: string) => void): () => void {
-    return this.#store.events.watch(({ topic, body }) => {
-      const id = topic === REVOKED_TOPIC ? revocation.safeParse(parseJson(body)).data?.id : undefined
+    return watchTopic(this.#store.events, REVOKED_TOPIC, (body) => {
+      const id = revocation.safeParse(parseJson(body)).data?.id
       if (id !== undefined) listener(id)
     })
   }

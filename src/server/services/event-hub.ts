@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Clock, type IndexedCall, type Store, systemClock } from '../../core/index.ts'
+import { type Clock, type IndexedCall, type Store, systemClock, watchTopic } from '../../core/index.ts'
 import type { Hub, RunIndexer } from '../../hub/index.ts'
 import { parseJson } from '../../lib/index.ts'
 import { featureChange, type ServiceEvent } from '../../protocol/index.ts'
@@ -122,9 +122,9 @@ export function createEventHub({
     }
   }
   const stops = [
-    store.events.watch(({ topic, body }) => {
-      const change = topic === 'feature' ? featureChange.safeParse(parseJson(body)) : undefined
-      if (change?.success) add({ type: 'feature-changed', ...change.data })
+    watchTopic(store.events, 'feature', (body) => {
+      const change = featureChange.safeParse(parseJson(body))
+      if (change.success) add({ type: 'feature-changed', ...change.data })
     }),
     indexer.onCall((call) => add({ type: 'indexed', call })),
     hub.onToolsChanged(() => {
