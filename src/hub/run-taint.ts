@@ -143,10 +143,14 @@ export function runOwner(folder: string, id: string): RecordedOwner | undefined 
   return isRunId(id) ? readOwnerSync(join(folder, id)) : { principal: undefined }
 }
 
-/** Throws NOT_FOUND if the run belongs to another principal, as for a run that does not exist. */
+/** Throws NOT_FOUND if the run belongs to another principal. */
 export function assertOwner(id: string, known: string | undefined, principal: string): void {
-  if (known === principal) return
-  throw new ToolError('NOT_FOUND', `There is no run ${JSON.stringify(id)} of ${principal}.`, {
+  if (known !== principal) throw notOwned(id, principal)
+}
+
+/** Returns the error for a run of another principal, the same as for a run that does not exist. */
+export function notOwned(id: string, principal: string): ToolError {
+  return new ToolError('NOT_FOUND', `There is no run ${JSON.stringify(id)} of ${principal}.`, {
     hint: 'Leave run out, or use a name that nobody else has used.',
   })
 }

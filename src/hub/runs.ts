@@ -8,7 +8,7 @@ import type { RecordedLine } from '../records/log/index.ts'
 import { descriptorLimit } from '../system/index.ts'
 import type { RunSandbox } from './run-sandbox.ts'
 import { type ClusterRuns, type LeasedRun, OpenRun, Rehearsal, type RunOwner, type RunsOptions } from './run-state.ts'
-import { assertOwner, runOwner } from './run-taint.ts'
+import { assertOwner, notOwned, runOwner } from './run-taint.ts'
 import type { RunState } from './runtime.ts'
 
 /**
@@ -42,7 +42,7 @@ export class Runs {
   open(id: string, owner?: RunOwner): RunState | Promise<RunState> {
     const present = this.#open.get(id)
     if (!present || (present.isReleased && present.records?.isGone)) return this.#openAgain(id, owner)
-    if (owner) assertOwner(id, present.principal, owner.principal)
+    if (owner && owner.principal !== present.principal) throw notOwned(id, owner.principal)
     this.#options.cluster?.member.assertHolds(id)
     if (this.#open.size > 1) {
       this.#open.delete(id)
