@@ -5,8 +5,8 @@ import { type House, measureHouse } from './support/house.ts'
 type Bound = { readonly max: number } | { readonly min: number }
 
 const BOUNDS: Readonly<Record<keyof House, Bound>> = {
-  files: { max: 855 },
-  lines: { max: 135_500 },
+  files: { max: 920 },
+  lines: { max: 147_500 },
   shareUnder30: { max: 7 },
   shareFrom60To250: { min: 68 },
   // A file that only the index of its folder imports counts, although others use it through the index.
