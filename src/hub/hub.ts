@@ -352,12 +352,9 @@ export class ToolHub<T extends AnyTool = AnyTool> {
    * Records an end for calls that killed processes left open; `leased` looks only at runs that processes on several machines
    * have leased. Returns the number of runs. Reopening a run does the same.
    */
-  async recoverRuns({ only }: { readonly only?: 'leased' } = {}): Promise<number> {
-    const { runs, runsFolder, cluster, store } = this.#runtime
-    if (runsFolder === false) return 0
-    const { recoverRuns, recoverOrphans } = await loadRecovery()
-    const recovered = only === 'leased' ? 0 : await recoverRuns(runs, runsFolder)
-    return cluster ? recovered + (await recoverOrphans(runs, runsFolder, store)) : recovered
+  async recoverRuns(options: { readonly only?: 'leased' } = {}): Promise<number> {
+    const { recoverRuns } = await loadRecovery()
+    return recoverRuns(this.#runtime, options)
   }
 
   /** Ends a run: flushes and unlocks its records and discards its budget and cache. */

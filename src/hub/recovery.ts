@@ -6,6 +6,7 @@ import { eventLines, lookAtRuns, parseEvent, peekHead } from '../records/log/ind
 import { assertOwnDataFolder, isLocked, statsIfThere } from '../system/index.ts'
 import { runsBelow } from './run-index/read-records.ts'
 import type { Runs } from './runs.ts'
+import type { HubRuntime } from './runtime.ts'
 
 /** Options of `restoreKeys`. */
 export interface RestoreKeysOptions {
@@ -86,11 +87,21 @@ export function storeIsLost(data: string, runsFolder: string): string {
   )
 }
 
+/** Ends the runs that killed processes left open, on this machine and in the cluster. Returns the number of runs. */
+export async function recoverRuns(
+  { runs, runsFolder, cluster, store }: HubRuntime,
+  { only }: { readonly only?: 'leased' },
+): Promise<number> {
+  if (runsFolder === false) return 0
+  const recovered = only === 'leased' ? 0 : await recoverOpen(runs, runsFolder)
+  return cluster ? recovered + (await recoverOrphans(runs, runsFolder, store)) : recovered
+}
+
 /**
  * Recovers runs that killed processes left open: opening such a run records which calls were interrupted, and closing it
  * stores its head. Returns the number of recovered runs. Skips runs that another process has open.
  */
-export async function recoverRuns(runs: Runs, folder: string): Promise<number> {
+async function recoverOpen(runs: Runs, folder: string): Promise<number> {
   let recovered = 0
   const recover = async (run: string): Promise<void> => {
     if (!(await isLocked(join(folder, run, 'lock'))) && (await recoverRun(runs, run))) recovered++
@@ -113,7 +124,7 @@ const MAX_ORPHANS = 100
  * Ends leased runs whose process has ended, on whatever machine, so that their calls have an end although nobody uses the run
  * again. Those with files here are ended as soon as possible. Returns the number of runs.
  */
-export async function recoverOrphans(
+async function recoverOrphans(
   runs: Runs,
   folder: string,
   store: Pick<Store, 'processes' | 'runStates'>,
