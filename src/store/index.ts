@@ -6,13 +6,20 @@ export { type CopyPlace, type CopyReport, copyTables } from './copy-store.ts'
 export { DocumentState } from './document-state.ts'
 export { createMemoryStore, type MemoryStoreOptions } from './in-process.ts'
 export { JsonState, type JsonStateOptions, type State } from './json-state.ts'
-export { openStoreOf, storePlace } from './open-store-of.ts'
 export { SCHEMA_VERSION } from './postgres/schema.ts'
 export { migratePostgres, openPostgresStore, type PostgresStoreOptions } from './postgres.ts'
 export { createRunCache, createSeenFiles } from './run-cache.ts'
 export { SealedFile, sealForMachines } from './sealed-file.ts'
 export { acceptStore, isOlderStore } from './sqlite/durability.ts'
 export { type OpenStoreOptions, openStore } from './sqlite.ts'
-export { migrateStore, openNewFile, openSource, openTarget, storeVersion } from './store-places.ts'
+export {
+  migrateStore,
+  openNewFile,
+  openSource,
+  openStoreOf,
+  openTarget,
+  storePlace,
+  storeVersion,
+} from './store-places.ts'
 export { UntrustedFiles, type VisiblePaths } from './untrusted-files.ts'
 export { isAtOrBelow, timeBefore } from './write-periods.ts'

@@ -1,11 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type DatabaseOptions, ToolError } from '../core/index.ts'
+import { type DatabaseOptions, type HubOptions, type Store, ToolError } from '../core/index.ts'
 import type { Queries } from '../core/sql/index.ts'
 import { assertOurs, statsIfThere } from '../system/index.ts'
 import type { CopyPlace } from './copy-store.ts'
-import { type StoreOptions, storePlace } from './open-store-of.ts'
-import { migratePostgres, openPostgresPlace, postgresVersion } from './postgres.ts'
+import { migratePostgres, openPostgresPlace, openPostgresStore, postgresVersion } from './postgres.ts'
 import {
   closeDatabase,
   openDatabase,
@@ -17,10 +16,33 @@ import {
 } from './sqlite/database.ts'
 import { SqliteDriver } from './sqlite/driver.ts'
 import { MIGRATIONS } from './sqlite/migrations.ts'
-import { createNew } from './sqlite.ts'
+import { createNew, openStore } from './sqlite.ts'
 
 /** How long to wait for another process that writes to the file. */
 const BUSY_MS = 5_000
+
+/** The options of a hub that say where its store is. */
+export type StoreOptions = Pick<HubOptions, 'data' | 'database'>
+
+/**
+ * Opens the store that the options of a hub name: the PostgreSQL database of a config with `store:`, else the file of the
+ * data folder. Close it after the hub.
+ * @example
+ * const { options } = await loadConfig()
+ * const store = openStoreOf(options)
+ * const hub = createToolHub({ ...options, store })
+ */
+export function openStoreOf({ data = '.tool-hub', database }: StoreOptions): Store {
+  return database ? openPostgresStore(database.url, database) : openStore(resolve(data))
+}
+
+/** Where the store is, for messages: never with a password. */
+export function storePlace({ data = '.tool-hub', database }: StoreOptions): string {
+  if (!database) return resolve(data, 'store.db')
+  const { hostname, port, pathname, searchParams } = new URL(database.url)
+  const host = decodeURIComponent(hostname) || searchParams.get('host') || 'localhost'
+  return `${host}:${port || 5432}${pathname} (schema ${database.schema ?? 'tool_hub'})`
+}
 
 /** The versions of the tables of a store: what it has (0 if it has no tables), and what this tool-hub needs. */
 export interface StoreVersion {
