@@ -49,7 +49,9 @@ describe('an ask', () => {
     expect(asked[0]!.requests.join()).toContain('cleaner')
     const events = await eventsOf(hub)
     const types = events.map(({ type }) => type)
-    expect(types).toEqual(['run-opened', 'approval-requested', 'approval-answered', 'call-started', 'call-ended'])
+    expect(types).toEqual([
+      ...['run-opened', 'approval-requested', 'approval-answered', 'call-started', 'run-tainted', 'call-ended'],
+    ])
     expect(events[1]).toMatchObject({ bound: asked[0]!.hash })
   })
 

@@ -73,6 +73,8 @@ async function serve(flags: Flags): Promise<void> {
       ...(file !== undefined && { configFile: file }),
       onLog,
     })
+  // From the start: the service may answer, and get a signal, before everything below has happened.
+  const interrupted = interruptSignal()
   let running: RunningService | undefined
   // A closed terminal sends it too: the service continues.
   process.on('SIGHUP', () => void running?.reload())
@@ -89,7 +91,7 @@ async function serve(flags: Flags): Promise<void> {
     await (flags.json
       ? printJsonLine({ url: running.url, token: running.token })
       : greet(running, { file, files: filesOf(applied), sandbox: await sandboxSummary(applied) }))
-    await untilInterrupted()
+    await untilAborted(interrupted)
   } finally {
     await running.close()
     ignoreByGit(applied)
@@ -131,8 +133,7 @@ async function sandboxSummary(options: HubOptions): Promise<string> {
   return fix === undefined ? detail : `${detail} ${fix}`
 }
 
-function untilInterrupted(): Promise<void> {
-  const signal = interruptSignal()
+function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((done) => {
     if (signal.aborted) done()
     signal.addEventListener('abort', () => done(), { once: true })
