@@ -8,21 +8,25 @@ const FLAGS = {
   kills: { type: 'string', default: '20' },
   suspends: { type: 'string', default: '1000' },
   part: { type: 'string', multiple: true },
+  cluster: { type: 'boolean', default: false },
   keep: { type: 'boolean', default: false },
 }
 
-/** The parts, in their order. */
+/** The parts, in their order; the one of the cluster runs only if it is named. */
 export const PARTS = ['load', 'kills', 'faults', 'scripts']
+const ALL_PARTS = [...PARTS, 'cluster']
 
 /** What the command line says: `--ci` is short enough for every change, and leaves nothing out. */
 export function readOptions(args) {
   const { values } = parseArgs({ args, options: FLAGS })
-  const parts = values.part ?? PARTS
-  for (const part of parts) if (!PARTS.includes(part)) throw new Error(`--part is one of ${PARTS.join(', ')}.`)
+  const parts = values.cluster ? ['cluster'] : (values.part ?? PARTS)
+  for (const part of parts) if (!ALL_PARTS.includes(part)) throw new Error(`--part is one of ${ALL_PARTS.join(', ')}.`)
   return {
     isCi: values.ci,
     parts,
     seconds: values.ci ? 20 : numberOf('seconds', values.seconds, 7_200),
+    /** How long things are broken in the cluster. */
+    clusterSeconds: values.ci ? 60 : numberOf('seconds', values.seconds, 7_200),
     agents: numberOf('agents', values.agents, 2_000),
     idle: numberOf('idle', values.idle, 20_000),
     kills: numberOf('kills', values.kills, 1_000),

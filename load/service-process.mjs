@@ -11,9 +11,9 @@ const START_MS = 30_000
 const STOP_MS = 20_000
 
 /** The service as its own process, in a folder; ready when this resolves. */
-export async function startProcess(folder, { port = 0 } = {}) {
+export async function startProcess(folder, { port = 0, args = ['serve', '--port', String(port)] } = {}) {
   const startedAt = performance.now()
-  const child = spawn(process.execPath, [CLI, 'serve', '--port', String(port), '--json'], {
+  const child = spawn(process.execPath, [CLI, ...args, '--json'], {
     cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -23,7 +23,8 @@ export async function startProcess(folder, { port = 0 } = {}) {
     throw new Error(`${error.message}\n${service.complaints}`)
   })
   const { url, token } = JSON.parse(line)
-  return Object.assign(service, { url, token, port: Number(new URL(url).port), startMs: performance.now() - startedAt })
+  const startMs = performance.now() - startedAt
+  return Object.assign(service, { url, token, port: url && Number(new URL(url).port), startMs })
 }
 
 class ServiceProcess {
@@ -51,6 +52,10 @@ class ServiceProcess {
 
   get isAlive() {
     return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  signal(name) {
+    this.#child.kill(name)
   }
 
   /** Without a warning, as a machine dies. */

@@ -1,6 +1,7 @@
 // Puts the built service under load, kills it, and breaks what it stands on; see load/options.mjs for the flags.
 import { rm } from 'node:fs/promises'
 import { Checks } from '../load/checks.mjs'
+import { runCluster } from '../load/cluster-part.mjs'
 import { runFaults } from '../load/fault-part.mjs'
 import { runKills } from '../load/kill-part.mjs'
 import { runLoad } from '../load/load-part.mjs'
@@ -8,7 +9,7 @@ import { readOptions } from '../load/options.mjs'
 import { runScripts } from '../load/script-part.mjs'
 import { makeServiceFolder } from '../load/service-folder.mjs'
 
-const RUN = { load: runLoad, kills: runKills, faults: runFaults, scripts: runScripts }
+const RUN = { load: runLoad, kills: runKills, faults: runFaults, scripts: runScripts, cluster: runCluster }
 
 const options = readOptions(process.argv.slice(2))
 const checks = new Checks()

@@ -1,0 +1,159 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { HttpClient } from './http-client.mjs'
+import { untyped } from './typed.mjs'
+
+const CALL_MS = 8_000
+const AGAIN_MS = 100
+const THINK_MS = 400
+
+/** What agents do, and how often of a hundred times. */
+const MIX = Object.entries({ 'load.append': 40, 'load.echo': 30, 'load.work': 20, 'load.send': 10 })
+
+/** Sends requests to any service that runs, as a load balancer does that notices only processes that have ended. */
+export class Balancer {
+  #services
+  #clients = new Map()
+
+  constructor(services) {
+    this.#services = services
+  }
+
+  /** A client of a service, and its URL; `undefined` while all are down. */
+  choose() {
+    const running = this.#services.filter(({ state }) => state !== 'down')
+    if (running.length === 0) return undefined
+    const { url } = running[Math.floor(Math.random() * running.length)]
+    return this.clientOf(url)
+  }
+
+  clientOf(url) {
+    const client = this.#clients.get(url) ?? new HttpClient(url)
+    this.#clients.set(url, client)
+    return client
+  }
+
+  close() {
+    for (const client of this.#clients.values()) client.close()
+  }
+}
+
+/** An agent that makes one call after the other, each with a key of its own, again and again until it knows its end. */
+export class ClusterAgent {
+  #name
+  #token
+  #run
+  #balancer
+  #number = 0
+  /** Calls whose end is known: key, tool, callId, code if it failed, and how long it took to know. */
+  acknowledged = []
+  /** Failures that were worth another try, by their code. */
+  retried = new Map()
+  problems = []
+
+  constructor(name, { token, run, balancer }) {
+    this.#name = name
+    this.#token = token
+    this.#run = run && { run }
+    this.#balancer = balancer
+  }
+
+  async work(signal) {
+    while (!signal.aborted) {
+      await this.settle(choose(), signal)
+      await wait(Math.random() * THINK_MS)
+    }
+  }
+
+  /** Makes a call until its end is known. */
+  async settle(tool) {
+    const key = `${this.#name}-${this.#number++}`
+    const began = performance.now()
+    for (;;) {
+      const end = await this.#attempt(tool, key)
+      if (end === undefined) {
+        await wait(AGAIN_MS)
+        continue
+      }
+      this.acknowledged.push({ key, tool, ...end, at: performance.now(), ms: performance.now() - began })
+      return
+    }
+  }
+
+  /** The end of the call; `undefined` if it is not known yet. */
+  async #attempt(tool, key) {
+    const client = this.#balancer.choose()
+    if (!client) return undefined
+    const input = tool === 'load.echo' ? { text: key } : { key }
+    let answer
+    try {
+      const body = { input, idempotencyKey: key, ...this.#run }
+      answer = await client.call(this.#token, tool, body, { timeoutMs: tool === 'load.send' ? 2 * CALL_MS : CALL_MS })
+    } catch {
+      this.#count('no answer')
+      return undefined
+    }
+    const problem = untyped(answer)
+    if (problem) this.problems.push(`${tool}: ${problem}`)
+    const { status, json } = answer
+    if (status === 200 && json.ok) return { callId: json.callId, ok: true, isRepeated: json.meta.cached === true }
+    const error = json?.error
+    if (error?.retryable || (status !== 200 && status >= 429)) {
+      this.#count(error.code)
+      return undefined
+    }
+    // The process that ran it was lost in the middle, so nobody knows whether it had its effect.
+    if (status === 200 && error?.code === 'CONFLICT') return { callId: json.callId, ok: false, code: error.code }
+    this.problems.push(`${tool} ${key}: ${status} ${error?.code} ${error?.message}`)
+    return { callId: json?.callId, ok: false, code: error?.code }
+  }
+
+  #count(code) {
+    this.retried.set(code, (this.retried.get(code) ?? 0) + 1)
+  }
+}
+
+/** A person who answers what waits, at any service. */
+export class ClusterApprover {
+  #token
+  #balancer
+  /** When each call was allowed, by the key in its input. */
+  answeredAt = new Map()
+  problems = []
+
+  constructor({ token, balancer }) {
+    this.#token = token
+    this.#balancer = balancer
+  }
+
+  async work(signal) {
+    while (!signal.aborted) {
+      await this.#answerAll().catch(() => {})
+      await wait(AGAIN_MS)
+    }
+  }
+
+  async #answerAll() {
+    const options = { token: this.#token, timeoutMs: CALL_MS }
+    const { status, json } = (await this.#balancer.choose()?.request('GET', '/v1/approvals?limit=200', options)) ?? {}
+    if (status !== 200) return
+    const waiting = json.approvals.filter(({ state }) => state === 'waiting')
+    await Promise.all(waiting.map((approval) => this.#answer(approval, options).catch(() => {})))
+  }
+
+  async #answer({ id, input }, options) {
+    const answer = { ...options, body: { decision: 'allow' } }
+    const { status, json, text } = await this.#balancer.choose().request('POST', `/v1/approvals/${id}`, answer)
+    if (status === 200) {
+      if (json.won) this.answeredAt.set(input.key, performance.now())
+    } else if (status < 429) this.problems.push(`${id}: ${status} ${text.slice(0, 200)}`)
+  }
+}
+
+function choose() {
+  let left = Math.random() * 100
+  for (const [tool, share] of MIX) {
+    left -= share
+    if (left < 0) return tool
+  }
+  return 'load.echo'
+}
