@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+// Replaces the connections of Node's own fetch when it is loaded first, as other parts of a hub may do.
+import 'undici'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { serveObjects } from '../../../test/support/object-service.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'

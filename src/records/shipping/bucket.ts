@@ -126,7 +126,8 @@ export class ObjectBucket {
     const signer = new AwsV4Signer({ method, url, headers, service: 's3', region, ...credentials })
     const signed = await signer.sign()
     const body = content && bodyOf(content)
-    if (content) signed.headers.set('content-length', String(bytes))
+    // The length of bytes is known to fetch, which would repeat the header.
+    if (body instanceof ReadableStream) signed.headers.set('content-length', String(bytes))
     const timeout = AbortSignal.timeout(TIMEOUT_MS + Math.ceil(bytes / BYTES_PER_SECOND) * 1_000)
     const response = await fetch(signed.url, {
       method,
