@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { parse } from 'yaml'
 import { z } from 'zod'
@@ -190,13 +190,13 @@ interface ComposeService {
 
 /** The config as a process of the compose file reads it. */
 async function configOf(hostname: string) {
-  const before = { ...process.env }
-  Object.assign(process.env, { HOSTNAME: hostname, POSTGRES_PASSWORD: 's3cret' })
+  vi.stubEnv('HOSTNAME', hostname)
+  vi.stubEnv('POSTGRES_PASSWORD', 's3cret')
   try {
     const { options, service } = await loadConfig({ file: 'deploy/tool-hub.yaml' })
     return { service, database: options.database }
   } finally {
-    process.env = before
+    vi.unstubAllEnvs()
   }
 }
 
