@@ -71,7 +71,7 @@ describe('a hub with a store in PostgreSQL', () => {
     })
   })
 
-  it('keeps to the budget of a run, however many calls are made at once', async () => {
+  it('keeps to the budget of a run, however many calls are made concurrently', async () => {
     await withHub('hub_two', async (hub) => {
       const results = await Promise.all(
         Array.from({ length: 40 }, () => hub.callDynamic('demo/count', { by: 1 }, { run: 'run-two' })),
@@ -82,7 +82,7 @@ describe('a hub with a store in PostgreSQL', () => {
     })
   })
 
-  it('executes no call with a key while the server is away, and goes on when it is back', async () => {
+  it('executes no call with a key while the server is away, and continues when it is back', async () => {
     await withHub('hub_three', async (hub) => {
       const make = (key: string) => hub.callDynamic('demo/count', { by: 1 }, { run: 'run-three', idempotencyKey: key })
       expect(await make('before')).toMatchObject({ ok: true })

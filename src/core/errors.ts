@@ -177,7 +177,7 @@ export const ERRORS = {
   ),
   RUN_MOVED: kind(
     'The run was taken over by another process while the call was under way.',
-    'Call again; look first whether the call had an effect.',
+    'Check whether the call had an effect, then call again.',
     'owner',
     { retryable: true },
   ),

@@ -47,7 +47,7 @@ import type { RemoteCalls } from './worker/remote-calls.ts'
 const MAX_ASKED_BYTES = 10_485_760
 const GRACE_MS = 1_000
 const WARN_EVERY_MS = 60_000
-const MAX_TOLD = 100
+const MAX_WARNINGS = 100
 
 /** Commands start processes, which are scarcer than calls, so they have a limit of their own. */
 const CONCURRENT_COMMANDS = { 'core/exec.run': 8 }
@@ -63,7 +63,7 @@ export function createRuntime(options: HubOptions): HubRuntime {
   // Throws here, so that an invalid range is reported when the hub is created and not by its first request.
   parseRanges(sandboxOptions.blockedRanges ?? [])
   if (options.database && !options.store)
-    throw new ToolError('CONFIG_INVALID', 'The options name a database, but the hub got no store on it.', {
+    throw new ToolError('CONFIG_INVALID', 'The options name a database, but no store was opened on it.', {
       hint: 'Open it first: createToolHub({ ...options, store: openStoreOf(options) }).',
     })
   const store = options.store ?? createMemoryStore()
@@ -223,13 +223,13 @@ function durabilityOf({ durability, records, runs }: HubOptions, store: Store): 
 
 /** Warns when the store or the bucket begins to refuse, each problem once a minute at most. */
 function warnOnce(): (error: unknown) => void {
-  const told = new Map<string, number>()
+  const warnedAt = new Map<string, number>()
   return (error) => {
     const message = messageOf(error)
     const now = performance.now()
-    if (now - (told.get(message) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return
-    if (told.size > MAX_TOLD) told.clear()
-    told.set(message, now)
+    if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return
+    if (warnedAt.size > MAX_WARNINGS) warnedAt.clear()
+    warnedAt.set(message, now)
     process.emitWarning(message, { type: 'ToolHubWarning', code: 'RECORDS_UNAVAILABLE' })
   }
 }

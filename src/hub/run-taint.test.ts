@@ -95,7 +95,7 @@ describe('the owner of a run', () => {
         writeFileSync(join(run, 'principal'), '')
       },
     ],
-  ])('is whoever comes first to a folder with %s, and nobody else afterwards', async (_, fill) => {
+  ])('is the first who comes to a folder with %s, and nobody else afterwards', async (_, fill) => {
     const first = newHub()
     mkdirSync(first.run, { recursive: true, mode: 0o700 })
     fill(first.run)

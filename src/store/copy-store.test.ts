@@ -57,7 +57,7 @@ describe('a copy of a store', () => {
     expect(back).toEqual(report)
   })
 
-  it('goes on where the store was: searches, counters, keys and answers', async () => {
+  it('continues where the store was: searches, counters, keys and answers', async () => {
     await copy(await filledFolder(), join(root, 'target'))
     await expectToContinue(openStore(join(root, 'target')))
   })
@@ -136,7 +136,7 @@ describe('a copy between SQLite and PostgreSQL', () => {
   let schemas = 0
   const database = (): DatabaseOptions => ({ url: server.url, schema: `copy_${++schemas}` })
 
-  it('has all rows of every table, in both directions, and goes on', async () => {
+  it('has all rows of every table, in both directions, and continues', async () => {
     const folder = await filledFolder()
     const there = database()
     const report = await copy(folder, there)

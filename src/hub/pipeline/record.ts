@@ -167,7 +167,7 @@ function unshared(runtime: Runtime, call: Call, { cause }: UnsharedEnd): ToolRes
     problem?.code ?? 'RECORDS_UNAVAILABLE',
     `${call.name} was executed, but its end could not be shared: ${messageOf(cause)} Its record is on this machine.`,
     {
-      hint: 'Look whether the call had its effect before you call again; with the same idempotency key it is not repeated.',
+      hint: 'Check whether the call had its effect before you call again; with the same idempotency key it is not repeated.',
       cause,
     },
   )

@@ -123,7 +123,7 @@ describe('a WebSocket session', () => {
   it('is closed with its connection, and the other way round', async () => {
     const before = await open(second)
     const over = await open(first, { session: before.welcome.session })
-    // The session goes on over the new connection only.
+    // The session continues over the new connection only.
     expect(await before.closed).toBe(4409)
     over.socket.close(1000)
     expect(await over.closed).toBe(1000)

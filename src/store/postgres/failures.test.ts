@@ -144,7 +144,7 @@ describe('a server that does not answer', () => {
     silent.close()
   })
 
-  it('stops a statement that takes too long, and goes on', async () => {
+  it('stops a statement that takes too long, and continues', async () => {
     const schema = `failures_${++schemas}`
     const store = open({ schema, statementTimeoutMs: 500 })
     await claim(store, 'k')

@@ -106,7 +106,7 @@ describe('many clients of one database at the same time', () => {
     expect(ids).toHaveLength(5)
   })
 
-  it('hear every event once and in order, whoever wrote it', async () => {
+  it('receive every event once and in order, from every process', async () => {
     await openClients(4)
     const heard = clients.map((): StoredEvent[] => [])
     for (const [index, client] of clients.entries()) client.events.watch((event) => heard[index]!.push(event))

@@ -174,7 +174,7 @@ describe('TLS', () => {
     expect(Number(server.sql(encrypted))).toBeGreaterThan(0)
   })
 
-  it('is used with whoever answers only if the URL says so', async () => {
+  it('is used without a verified certificate only if the URL says so', async () => {
     await open(remote('no-verify')).check()
   })
 })
