@@ -17,35 +17,6 @@ export type {
   RateSlice,
   RunFilter,
 } from './store/call-index.ts'
-export type {
-  BlobStore,
-  HeldRun,
-  MovedSegments,
-  NewBlob,
-  NewProcess,
-  NewSegment,
-  ProcessStore,
-  RunLease,
-  RunStore,
-  SegmentOutcome,
-  SegmentStore,
-  SettingStore,
-  SharedHead,
-  StoredBlob,
-  StoredProcess,
-  StoredRun,
-  StoredSegment,
-} from './store/cluster.ts'
-export type { DocumentStore, StoredDocument } from './store/documents.ts'
-export type {
-  EndedWorkerCall,
-  JobQueue,
-  NewWorkerCall,
-  QueuedJob,
-  StoredWorkerCall,
-  WorkerCallStore,
-  WorkerQueueState,
-} from './store/worker-calls.ts'
 
 /** A value, or the promise of one: an embedded store answers synchronously, a database server does not. */
 export type Awaitable<T> = T | Promise<T>
