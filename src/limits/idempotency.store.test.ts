@@ -14,7 +14,9 @@ function newKeys({ store = createMemoryStore().keys, isAsync = false } = {}) {
     if (name !== 'look') written.push(name)
     const outcome = () => {
       if (failing.has(name)) throw new Error(`${name} failed`)
-      return work()
+      const answer = work()
+      if (failing.has(`answer of ${name}`)) throw new Error(`answer of ${name} failed`)
+      return answer
     }
     return isAsync ? (Promise.resolve().then(outcome) as T) : outcome()
   }
@@ -73,18 +75,55 @@ describe('a key', () => {
     expect((await keys.claim('k', 'args')).kind).toBe('new')
   })
 
-  it('has an unknown effect when its end could not be written', async () => {
-    const { keys, failing } = newKeys({ isAsync: true })
+  it.each([false, true])(
+    'stays under way until its end is written, and that is tried again (async: %s)',
+    async (isAsync) => {
+      const { keys, failing, clock, store, background } = newKeys({ isAsync })
+      const claim = (await keys.claim('k', 'args')) as Of<'new'>
+      await claim.begin()
+      failing.add('finish')
+      await expect((async () => claim.finish('done'))()).rejects.toThrow('finish failed')
+      const { result } = (await keys.claim('k', 'args')) as Of<'join'>
+      await clock.advance(1_000)
+      expect(await store.look('k')).toMatchObject({ state: 'running' })
+      failing.clear()
+      await clock.advance(1_000)
+      expect(await result).toBe('done')
+      expect(await keys.claim('k', 'args')).toEqual({ kind: 'replay', result: 'done' })
+      expect(background).toEqual([true, true])
+    },
+  )
+
+  it('is released later when the store was away as the call failed', async () => {
+    const { keys, failing, clock, store } = newKeys({ isAsync: true })
     const claim = (await keys.claim('k', 'args')) as Of<'new'>
     await claim.begin()
-    failing.add('finish')
-    await expect(claim.finish('done')).rejects.toThrow('finish failed')
+    failing.add('release')
+    await expect(claim.finish(undefined)).rejects.toThrow('release failed')
+    failing.clear()
+    await clock.advance(1_000)
+    expect(await store.look('k')).toBeUndefined()
+    expect((await keys.claim('k', 'args')).kind).toBe('new')
+  })
+
+  it('is released if the answer to its claim was lost', async () => {
+    const { keys, failing, store } = newKeys({ isAsync: true })
+    const claim = (await keys.claim('k', 'args')) as Of<'new'>
+    failing.add('answer of claim')
+    await expect(claim.begin()).rejects.toThrow('answer of claim failed')
+    expect(await store.look('k')).toMatchObject({ state: 'running' })
+    await claim.finish(undefined)
+    expect(await store.look('k')).toBeUndefined()
+  })
+
+  it('gives those who wait what the store has kept for the run that holds it', async () => {
+    const { keys } = newKeys({ isAsync: true })
+    const claim = (await keys.claim('k', 'args')) as Of<'new'>
+    await claim.begin()
     const { result } = (await keys.claim('k', 'args')) as Of<'join'>
-    await expect(result).rejects.toMatchObject({
-      code: 'CONFLICT',
-      message: 'The call with the idempotency key "k" was interrupted; its effect is unknown.',
-      fix: { hint: 'Look whether it happened; use another key only to execute the call once more.' },
-    })
+    await claim.finish('done', { run: 'r', owner: 'p', epoch: 1 })
+    expect(await result).toBeUndefined()
+    expect((await keys.claim('k', 'args')).kind).toBe('replay')
   })
 
   it('that only the records knew is found by its recorded name', async () => {

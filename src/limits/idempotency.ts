@@ -42,10 +42,17 @@ interface Running<R> {
   resolve?: (result: R | undefined) => void
 }
 
+/** How a claimed key ends in the store, and what those get who wait for it; `undefined`: they claim it again. */
+interface Ending<R> {
+  readonly write: () => Awaitable<void>
+  readonly known: R | undefined
+}
+
 const MAX_KEY_LENGTH = 1_000
 /** How long a key is known after its call has ended. */
 export const KEY_TTL_MS = 86_400_000
 const LOOK_AGAIN_MS = 100
+const SETTLE_AGAIN_MS = 1_000
 
 /**
  * Executes a call at most once per key, over all processes with one store: calls under way are joined, finished ones
@@ -103,24 +110,47 @@ export class Idempotency<R> {
   }
 
   #start(key: string, running: Running<R>): Claim<R> {
-    let isBegun = false
+    let mayBeStored = false
     let isOpen = true
     return {
       kind: 'new',
       begin: () => {
         const { argsHash } = running
+        // The answer of the store may be lost after the key was stored.
+        mayBeStored = true
         const claiming = this.#store.claim(key, { argsHash, owner: this.#owner, now: this.#clock.now() })
         return after(claiming, (other) => {
-          if (other) throw taken(key)
-          isBegun = true
+          if (!other) return
+          mayBeStored = false
+          throw taken(key)
         })
       },
       finish: (result, held) => {
         if (!isOpen) return
         isOpen = false
-        this.#drop(key, running, result)
-        if (isBegun) return result === undefined ? this.#store.release(key, this.#owner) : this.#keep(key, result, held)
+        if (!mayBeStored) return this.#drop(key, running, result)
+        const write = () =>
+          result === undefined ? this.#store.release(key, this.#owner) : this.#keep(key, result, held)
+        // Only the store knows whether this process still has the run, so those who wait for the result look there.
+        return this.#settle(key, running, { write, known: held ? undefined : result })
       },
+    }
+  }
+
+  /** The key stays under way until the store has `write`: if that fails, it is tried again later. */
+  #settle(key: string, running: Running<R>, { write, known }: Ending<R>): Awaitable<void> {
+    const settled = (): void => this.#drop(key, running, known)
+    const failed = (error: unknown): never => {
+      const again = async (): Promise<void> => this.#settle(key, running, { write, known })
+      // Each failure makes another try due.
+      this.#clock.after(SETTLE_AGAIN_MS, () => void again().catch(() => {}), { background: true })
+      throw error
+    }
+    try {
+      const writing = write()
+      return writing instanceof Promise ? writing.then(settled, failed) : settled()
+    } catch (error) {
+      return failed(error)
     }
   }
 

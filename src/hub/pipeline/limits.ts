@@ -79,10 +79,11 @@ export function keyOf(call: Call): string | undefined {
   return defaultIdempotencyKey({ requestId, taskId, tool, argsHash })
 }
 
-function again(call: Call, result: ToolResult): Settled {
-  const copy = structuredClone(result)
-  const meta = { ...copy.meta, cached: true as const }
-  return { result: { ...copy, callId: call.id, meta }, bytes: 0 }
+function again(call: Call, known: ToolResult): Settled {
+  const copy = structuredClone(known)
+  const result = { ...copy, callId: call.id, meta: { ...copy.meta, cached: true as const } }
+  // The same key gets this failure each time, whatever the reason for it was.
+  return { result: result.ok ? result : { ...result, error: { ...result.error, retryable: false } }, bytes: 0 }
 }
 
 /** Releases what the call held and counts what it used. Returns notices for the caller. */
