@@ -49,6 +49,9 @@ export class ClusterAgent {
   /** Failures that were worth another try, by their code. */
   retried = new Map()
   problems = []
+  /** The call whose end is not known yet, and why. */
+  open
+  #hasGivenUp = false
 
   constructor(name, { token, run, balancer }) {
     this.#name = name
@@ -59,24 +62,31 @@ export class ClusterAgent {
 
   async work(signal) {
     while (!signal.aborted) {
-      await this.settle(choose(), signal)
+      await this.#settle(choose())
       await wait(Math.random() * THINK_MS)
     }
   }
 
   /** Makes a call until its end is known. */
-  async settle(tool) {
+  async #settle(tool) {
     const key = `${this.#name}-${this.#number++}`
     const began = performance.now()
     for (;;) {
       const end = await this.#attempt(tool, key)
+      if (this.#hasGivenUp) return
       if (end === undefined) {
         await wait(AGAIN_MS)
         continue
       }
+      this.open = undefined
       this.acknowledged.push({ key, tool, ...end, at: performance.now(), ms: performance.now() - began })
       return
     }
+  }
+
+  /** Does not wait for the end of its last call any more. */
+  giveUp() {
+    this.#hasGivenUp = true
   }
 
   /** The end of the call; `undefined` if it is not known yet. */
@@ -89,7 +99,7 @@ export class ClusterAgent {
       const body = { input, idempotencyKey: key, ...this.#run }
       answer = await client.call(this.#token, tool, body, { timeoutMs: tool === 'load.send' ? 2 * CALL_MS : CALL_MS })
     } catch {
-      this.#count('no answer')
+      this.#tryAgain(tool, key, 'no answer')
       return undefined
     }
     const problem = untyped(answer)
@@ -98,7 +108,7 @@ export class ClusterAgent {
     if (status === 200 && json.ok) return { callId: json.callId, ok: true, isRepeated: json.meta.cached === true }
     const error = json?.error
     if (error?.retryable || (status !== 200 && status >= 429)) {
-      this.#count(error.code)
+      this.#tryAgain(tool, key, error.code, error.message)
       return undefined
     }
     // The process that ran it was lost in the middle, so nobody knows whether it had its effect.
@@ -107,8 +117,9 @@ export class ClusterAgent {
     return { callId: json?.callId, ok: false, code: error?.code }
   }
 
-  #count(code) {
+  #tryAgain(tool, key, code, message = '') {
     this.retried.set(code, (this.retried.get(code) ?? 0) + 1)
+    this.open = `${tool} ${key}: ${code} ${message}`
   }
 }
 

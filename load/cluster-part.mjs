@@ -20,6 +20,8 @@ const MAX_STUCK_MS = 15_000
 /** Longer than a lease. */
 const PAUSE_MS = 13_000
 const AWAY_MS = 4_000
+/** Longer than a call may take, and than a lease. */
+const MAX_END_MS = 60_000
 const MAX_ORPHAN_MS = 120_000
 
 /**
@@ -79,6 +81,12 @@ async function runOn(checks, { folder, postgres, machines, effects }, options) {
   const working = [...agents, ...spenders].map((agent) => agent.work(stop.signal))
   const faults = await breakThings({ machines: machines.slice(0, -1), postgres, seconds: options.clusterSeconds })
   stop.abort()
+  checks.that(
+    `every call has its end ${MAX_END_MS / 1_000} s after the last fault`,
+    await Promise.race([Promise.all(working).then(() => true), wait(MAX_END_MS).then(() => false)]),
+    agents.map(({ open }) => open).filter(Boolean),
+  )
+  for (const agent of agents) agent.giveUp()
   await Promise.all(working)
   stopApprover.abort()
   await approving

@@ -25,11 +25,13 @@ export async function runScripts(checks, folder, { suspends, random = Math.rando
   for (; scripts.crossings < suspends; processes++)
     await liveOnce(folder, scripts, { start: scripts.begin(), ...chooseDeath(random) })
   for (let tries = 0; tries < 20 && scripts.open.length > 0; tries++) await liveOnce(folder, scripts, { start: [] })
-  const { ended, lost, crossings, problems } = scripts
+  const { ended, lost, unheard, crossings, problems, open } = scripts
   checks.that(
     `${crossings} times a script was suspended, its process killed, and another one continued it`,
-    crossings >= suspends && scripts.open.length === 0 && problems.length === 0,
-    problems.length > 0 ? problems : `${processes} processes, ${ended.size} scripts, ${lost.size} more never waited`,
+    crossings >= suspends && open.length === 0 && problems.length === 0,
+    problems.length > 0 || open.length > 0
+      ? [...problems, ...open.map((name) => `${name} never ended`)]
+      : `${processes} processes, ${ended.size + unheard.size} scripts, ${lost.size} more never waited`,
   )
   await checkEffects(checks, folder, scripts)
   checkLedger(checks, folder)
@@ -47,12 +49,15 @@ class Scripts {
   killed = new Set()
   #begun = new Set()
   ended = new Map()
+  /** Scripts that were never suspended when their process was killed. */
   lost = new Set()
+  /** Scripts that completed in a process that was killed before it could say their value. */
+  unheard = new Set()
   problems = []
   crossings = 0
 
   get open() {
-    return [...this.#begun].filter((name) => !this.ended.has(name) && !this.lost.has(name))
+    return [...this.#begun].filter((name) => ![this.ended, this.lost, this.unheard].some((known) => known.has(name)))
   }
 
   /** Names of new scripts, so that there are always as many at the same time. */
@@ -62,8 +67,8 @@ class Scripts {
     return names
   }
 
-  hear({ type, pid, name, names = [], status, value, kind, message, problem, continued }) {
-    if (type === 'lost') for (const each of names) this.lost.add(each)
+  hear({ type, pid, name, status, value, kind, message, problem, continued }) {
+    if (type === 'gone') this.#hearGone(name, status)
     if (type !== 'script') return
     const before = this.#suspendedBy.get(name)
     if (continued && status !== 'running') {
@@ -73,6 +78,12 @@ class Scripts {
     if (status === 'suspended') this.#suspendedBy.set(name, pid)
     else if (status === 'completed') this.ended.set(name, value)
     else if (status !== 'running') this.problems.push(`${name}: ${status} ${kind} ${message} ${problem}`)
+  }
+
+  #hearGone(name, status) {
+    if (status === 'lost') this.lost.add(name)
+    else if (status === 'completed') this.unheard.add(name)
+    else this.problems.push(`${name}: ${status}`)
   }
 }
 

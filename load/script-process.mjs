@@ -69,17 +69,16 @@ for (const { id } of await store.approvals.list({ state: 'waiting' }))
 const scripts = (await hub.code.list({ limit: 10_000 })).filter(
   ({ status }) => status === 'suspended' || status === 'running',
 )
-const lost = known.filter((name) => !scripts.some(({ run }) => run === name))
-say({ type: 'lost', names: await neverStored(lost) })
+for (const name of known) if (!scripts.some(({ run }) => run === name)) await reportGone(name)
 await Promise.all([...scripts.map(proceed), ...start.map(begin)])
 say({ type: 'done' })
 await hub.close()
 await store.close()
 
-/** Scripts that were killed before they were suspended for the first time. */
-async function neverStored(names) {
-  const ended = new Set((await hub.code.list({ limit: 10_000 })).map(({ run }) => run))
-  return names.filter((name) => !ended.has(name))
+/** A script that nobody has to continue: it was never suspended, or it ended and its process was killed before it said so. */
+async function reportGone(name) {
+  const [script] = await hub.code.list({ run: name, limit: 1 })
+  say({ type: 'gone', name, status: script?.status ?? 'lost' })
 }
 
 async function begin(name) {
