@@ -9,6 +9,9 @@ const THINK_MS = 400
 /** What agents do, and how often of a hundred times. */
 const MIX = Object.entries({ 'load.append': 40, 'load.echo': 30, 'load.work': 20, 'load.send': 10 })
 
+/** Ends of calls whose process or worker was lost or cut off in the middle: nobody knows whether they had their effect. */
+const UNKNOWN = new Set(['CONFLICT', 'WORKER_LOST', 'PROCESS_CUT_OFF', 'RUN_MOVED'])
+
 /** Sends requests to any service that runs, as a load balancer does that notices only processes that have ended. */
 export class Balancer {
   #services
@@ -111,8 +114,7 @@ export class ClusterAgent {
       this.#tryAgain(tool, key, error.code, error.message)
       return undefined
     }
-    // The process that ran it was lost in the middle, so nobody knows whether it had its effect.
-    if (status === 200 && error?.code === 'CONFLICT') return { callId: json.callId, ok: false, code: error.code }
+    if (status === 200 && UNKNOWN.has(error?.code)) return { callId: json.callId, ok: false, code: error.code }
     this.problems.push(`${tool} ${key}: ${status} ${error?.code} ${error?.message}`)
     return { callId: json?.callId, ok: false, code: error?.code }
   }

@@ -210,7 +210,7 @@ async function checkWork(checks, { agents, approver, effects: path }) {
     lost.length === 0,
     lost.slice(0, 5),
   )
-  const unknown = calls.filter(({ code }) => code === 'CONFLICT').length
+  const unknown = calls.filter(({ ok }) => !ok).length
   console.log(`  ${unknown} calls were lost in the middle, and said so`)
   const sent = calls.filter(({ tool, key }) => tool === 'load.send' && approver.answeredAt.has(key))
   const waits = sent.map(({ key, at }) => at - approver.answeredAt.get(key)).sort((a, b) => a - b)
@@ -277,8 +277,16 @@ async function checkRecords(checks, { folder, postgres, agents, service }) {
   checks.that(
     'audit verify is clean over the shared records',
     code === 0,
-    code === 0 ? '' : `${code} ${stdout.slice(0, 500)} ${stderr} ${folder}`,
+    code === 0 ? '' : `${code} ${linesWithProblems(stdout)} ${stderr} ${folder}`,
   )
+}
+
+function linesWithProblems(lines) {
+  return lines
+    .split('\n')
+    .filter((line) => line.includes('"ok":false'))
+    .slice(0, 5)
+    .join('\n')
 }
 
 async function* sharedEvents(store, run) {

@@ -27,7 +27,7 @@ import { ClusterMember } from './cluster.ts'
 import { createFeatureHost, Features, toolArrangements } from './features.ts'
 import { fromCoreToolsConfig, secretsOf } from './hub-options.ts'
 import { PolicyHistory, policyLayers } from './hub-policy.ts'
-import { callIds } from './pipeline/call.ts'
+import { type Call, callIds } from './pipeline/call.ts'
 import { CommandTaint } from './pipeline/exec-handle.ts'
 import { HookChain } from './pipeline/hooks.ts'
 import { Registry } from './pipeline/registry.ts'
@@ -238,16 +238,25 @@ function warnOnce(): (error: unknown) => void {
 function stopCalls(cluster: ClusterMember, { underWay, runs }: HubRuntime): void {
   cluster.onCut(() => {
     for (const call of underWay)
-      if (call.executedMark !== undefined && call.tool?.hasEffects) call.abort(cluster.cutOff())
+      if (call.executedMark !== undefined && call.tool?.hasEffects) call.abort(stopped(call, cluster.cutOff()))
   })
   cluster.onMoved((run) => {
     const calls = [...underWay].filter((call) => call.run === run)
-    for (const call of calls) call.abort(cluster.moved(run))
+    for (const call of calls) call.abort(stopped(call, cluster.moved(run)))
     runs.abandon(run, Promise.all(calls.map((call) => call.whenEnded())))
   })
   // Others must know this process before they see what it owns.
   cluster.beat().catch(({ message }: Error) => {
     process.emitWarning(`The shared store cannot be reached yet: ${message}`, 'ToolHubWarning')
+  })
+}
+
+/** Why a call was stopped. Nobody knows what one that executes has changed, so it is not worth a blind second try. */
+function stopped(call: Call, { code, message }: ToolError): ToolError {
+  if (call.executedMark === undefined || !call.tool?.hasEffects) return new ToolError(code, message)
+  return new ToolError(code, `${message} ${call.name} was stopped; its effect is unknown.`, {
+    retryable: call.tool.tool.retry !== undefined,
+    hint: 'Check whether the call had its effect before you call again; with the same idempotency key it is not repeated.',
   })
 }
 
