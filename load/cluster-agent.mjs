@@ -100,7 +100,7 @@ export class ClusterAgent {
     let answer
     try {
       const body = { input, idempotencyKey: key, ...this.#run }
-      answer = await client.call(this.#token, tool, body, { timeoutMs: tool === 'load.send' ? 2 * CALL_MS : CALL_MS })
+      answer = await client.call(this.#token, tool, body, { timeoutMs: CALL_MS })
     } catch {
       this.#tryAgain(tool, key, 'no answer')
       return undefined

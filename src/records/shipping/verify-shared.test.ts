@@ -74,6 +74,36 @@ describe('a shared record', () => {
     await rm(join(root, run), { recursive: true })
     expect(await (await check({ root })).verify(run)).toMatchObject({ state: 'intact' })
   })
+
+  it('may differ from the copy of a machine that lost the run, from there on and no earlier', async () => {
+    const lost = await newMachine(store, temporaryFolder('lost'), 'lost')
+    const run = newRun()
+    const records = await lost.open(run)
+    records.append(started('c1'))
+    await records.synced()
+    lost.segments.append = async () => {
+      throw new Error('away')
+    }
+    records.append(ended('c1'))
+    await records.close()
+    await lost.end()
+    const other = await newMachine(store, temporaryFolder('other'), 'other')
+    await (await other.open(run)).close()
+    const { root } = lost
+    const problem = 'this machine has other lines from event 3 on, which it wrote as it lost the run'
+    expect(await (await check({ root })).verify(run)).toMatchObject({
+      state: 'intact',
+      problems: [],
+      remarks: [{ problem }],
+    })
+    const path = join(root, run, 'events.jsonl')
+    const [first, second, ...others] = (await readFile(path, 'utf8')).split('\n')
+    const changed = second!.replace(/"hash":"[0-9a-f]{64}"/, `"hash":"${'b'.repeat(64)}"`)
+    await writeFile(path, [first, changed, ...others].join('\n'))
+    expect(await problemsOf(run, { root })).toEqual([
+      'line 2 is not the line that the copy on this machine names as event 2',
+    ])
+  })
 })
 
 describe('a shared record that was tampered with', () => {

@@ -97,14 +97,14 @@ export class SharedCheck {
   async verify(run: string): Promise<VerifyReport> {
     const findings = new AuditFindings()
     const head = this.#shared.get(run)
-    const local = await this.#localHead(run)
-    const known = this.#known(run, local)
+    const local = await this.#readLocal(run)
+    const known = this.#known(run)
     const chain = new ChainCheck(findings, { run, head: undefined, known })
     if (!head && local && this.#stored.has(run)) {
       findings.remark('the run is on this machine and not shared yet; audit verify without --shared verifies it', 0)
       return this.#report(run, { chain, findings, isOpen: true })
     }
-    await this.#readSegments(run, chain, findings)
+    await this.#readSegments(run, { chain, findings, local })
     this.#checkEnd(chain, findings, known)
     if (local && local.seq > chain.last.seq)
       findings.remark(`this machine has lines up to event ${local.seq}, which are not shared yet`, chain.last.seq)
@@ -112,16 +112,31 @@ export class SharedCheck {
     return this.#report(run, { chain, findings, isOpen })
   }
 
-  async #readSegments(run: string, chain: ChainCheck, findings: AuditFindings): Promise<void> {
+  async #readSegments(
+    run: string,
+    {
+      chain,
+      findings,
+      local,
+    }: { readonly chain: ChainCheck; readonly findings: AuditFindings; readonly local: LocalCopy | undefined },
+  ): Promise<void> {
     let before: StoredSegment | undefined
     let bytes = 0
+    let isSame = true
     try {
       for await (const { segment, content } of sharedSegments(this.#options.source, run)) {
         checkPlace(segment, before, findings)
+        const isTakenOver = before !== undefined && segment.epoch > before.epoch
         before = segment
         for (const line of segmentLines(content)) {
           bytes += line.length + 1
           chain.add({ bytes: line, end: bytes })
+          const { seq, hash } = chain.last
+          if (!local || !isSame || (local.hashes.get(seq) ?? hash) === hash) continue
+          isSame = false
+          if (isTakenOver && seq === segment.first)
+            findings.remark(`this machine has other lines from event ${seq} on, which it wrote as it lost the run`, seq)
+          else chain.report(`is not the line that the copy on this machine names as event ${seq}`, seq)
         }
         const { seq, hash } = chain.last
         if (seq !== segment.last || hash !== segment.hash)
@@ -143,13 +158,12 @@ export class SharedCheck {
       if (named > seq) findings.report(`lines were removed at the end: ${source} names event ${named}`, { seq })
   }
 
-  #known(run: string, local: { readonly seq: number; readonly hash: string } | undefined): KnownHead[] {
+  #known(run: string): KnownHead[] {
     const head = this.#shared.get(run)
     const kept = (this.#stored.get(run) ?? []).filter(({ removedBy, seq }) => removedBy === undefined && seq > 0)
     return [
       ...(head ? [{ ...head, source: 'the shared head' }] : []),
       ...kept.map(({ seq, hash }) => ({ seq, hash, source: 'the store' })),
-      ...(local && head && local.seq <= head.seq ? [{ ...local, source: 'the copy on this machine' }] : []),
     ]
   }
 
@@ -173,8 +187,7 @@ export class SharedCheck {
     return { ok: state === 'intact' || state === 'open', run, state, lines, calls, interrupted, problems, remarks }
   }
 
-  /** The last whole line of the copy on this machine. */
-  async #localHead(run: string): Promise<{ readonly seq: number; readonly hash: string } | undefined> {
+  async #readLocal(run: string): Promise<LocalCopy | undefined> {
     const { root } = this.#options
     if (!root) return undefined
     try {
@@ -183,9 +196,7 @@ export class SharedCheck {
         const { size } = await file.stat()
         const length = Math.min(size, TAIL_BYTES)
         const { buffer } = await file.read(Buffer.alloc(length), 0, length, size - length)
-        const end = buffer.lastIndexOf(10)
-        const facts = end > 0 ? inspectLine(buffer.subarray(buffer.lastIndexOf(10, end - 1) + 1, end)) : undefined
-        return facts && { seq: facts.seq, hash: facts.hash }
+        return localCopy(buffer.subarray(0, buffer.lastIndexOf(10) + 1))
       } finally {
         await file.close()
       }
@@ -194,6 +205,25 @@ export class SharedCheck {
       throw error
     }
   }
+}
+
+/** The end of the copy on this machine. */
+interface LocalCopy {
+  /** The number of its last line. */
+  readonly seq: number
+  /** The hashes of its last lines, by their numbers. */
+  readonly hashes: ReadonlyMap<number, string>
+}
+
+/** The first line may be cut, and counts only if it is whole. */
+function localCopy(lines: Buffer): LocalCopy | undefined {
+  const hashes = new Map<number, string>()
+  for (const line of segmentLines(lines)) {
+    const facts = inspectLine(line)
+    if (facts) hashes.set(facts.seq, facts.hash)
+  }
+  const seq = [...hashes.keys()].at(-1)
+  return seq === undefined ? undefined : { seq, hashes }
 }
 
 function checkPlace(
