@@ -7,6 +7,7 @@ import type { HubOptions } from '../core/options.ts'
 import type { Store } from '../core/store.ts'
 import { defineTool } from '../core/tool.ts'
 import { createToolHub } from '../create-tool-hub.ts'
+import { unknownOutcome } from '../store/postgres/errors.ts'
 import { openStore } from '../store/sqlite.ts'
 import { newOwner } from '../system/processes.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
@@ -21,13 +22,21 @@ function newCluster(change: Partial<HubOptions> = {}) {
   const clock = fakeClock()
   const folder = temporaryFolder('cluster-runs')
   const start = async (own: Partial<HubOptions> = {}) => {
-    const state = { isDown: false }
+    const state = { isDown: false, losesAnswer: false }
     const store = openStore(join(folder, 'data'), { now: clock.now })
     const processes: Store['processes'] = {
       ...store.processes,
       beat: async (process) => {
         if (state.isDown) throw new Error('The database is away.')
         return store.processes.beat(process)
+      },
+    }
+    const keys: Store['keys'] = {
+      ...store.keys,
+      claim: async (...claim) => {
+        const held = await store.keys.claim(...claim)
+        if (state.losesAnswer) throw unknownOutcome(new Error('cut'))
+        return held
       },
     }
     const done: string[] = []
@@ -53,7 +62,7 @@ function newCluster(change: Partial<HubOptions> = {}) {
     })
     const machine = mkdtempSync(join(folder, 'machine-'))
     const hub = createToolHub({
-      ...{ tools: [effect, pure], store: { ...store, processes, isShared: true }, clock },
+      ...{ tools: [effect, pure], store: { ...store, processes, keys, isShared: true }, clock },
       ...{ runs: join(machine, 'runs'), data: join(machine, 'data') },
       policy: [{ allow: 'remote' }, { deny: 'test.pure', when: { tainted: true } }],
       ...change,
@@ -265,6 +274,20 @@ describe('a process that has lost contact', () => {
     expect(await a.act('once', { idempotencyKey: 'k' })).toEqual(failedMidway('PROCESS_CUT_OFF'))
     await a.hub.cluster!.beat()
     expect(await a.act('once', { idempotencyKey: 'k' })).toMatchObject({ ok: false, meta: { cached: true } })
+    expect(a.done).toEqual(['once'])
+  })
+})
+
+describe('a call whose key was stored, and the answer of the store was lost', () => {
+  it('was not executed, says so, and can be repeated with its key', async () => {
+    const { start } = newCluster()
+    const a = await start()
+    a.state.losesAnswer = true
+    const lost = await a.act('once', { idempotencyKey: 'k' })
+    expect(lost).toEqual(failed('RECORDS_UNAVAILABLE'))
+    expect(lost.error?.message).toMatch(/test\.effect was not executed\.$/)
+    a.state.losesAnswer = false
+    expect(await a.act('once', { idempotencyKey: 'k' })).toMatchObject({ ok: true })
     expect(a.done).toEqual(['once'])
   })
 })

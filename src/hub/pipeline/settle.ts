@@ -77,7 +77,7 @@ function plainData(runtime: Runtime, call: FoundCall, data: unknown): unknown {
 
 /** Step 9 for a call that failed: converts anything thrown into a typed error with a hint. */
 export function fail(runtime: Runtime, call: Call, thrown: unknown): Settled<Failure> {
-  const error = asToolError(call, thrown)
+  const error = withoutEffect(call, asToolError(call, thrown))
   call.failure = error
   const { code, retryable } = error
   const message = runtime.redactor.text(error.message)
@@ -99,6 +99,18 @@ export function fail(runtime: Runtime, call: Call, thrown: unknown): Settled<Fai
     meta: metaOf(call),
   }
   return { result, bytes: 0, text }
+}
+
+/** If the store does not know whether it has kept something of a call that was not executed, the call can be repeated. */
+function withoutEffect({ executedMark, name }: Call, error: ToolError): ToolError {
+  const { code, message, details, cause } = error
+  if (executedMark !== undefined || details?.outcome !== 'unknown') return error
+  return new ToolError(code, `${message} ${name} was not executed.`, {
+    hint: 'Call again.',
+    retryable: true,
+    details,
+    cause,
+  })
 }
 
 /** Returns the hint. If only the owner can apply it, says so, because a model might be able to edit the config itself. */

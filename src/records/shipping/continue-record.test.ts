@@ -25,6 +25,9 @@ async function killedRun(one: Machine): Promise<string> {
   const records = await one.open(run)
   for (const event of [started('c1'), ended('c1', { status: 'error' }), started('c2')]) records.append(event)
   await records.synced()
+  // Its process writes logs in the background, and a process that was killed writes nothing.
+  for (const name of ['tools', 'errors'])
+    await expect.poll(() => jsonLines(join(one.root, run, `logs/${name}.jsonl`)).catch(() => [])).toHaveLength(1)
   await one.end()
   return run
 }
