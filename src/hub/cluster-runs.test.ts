@@ -22,7 +22,7 @@ function newCluster(change: Partial<HubOptions> = {}) {
   const clock = fakeClock()
   const folder = temporaryFolder('cluster-runs')
   const start = async (own: Partial<HubOptions> = {}) => {
-    const state = { isDown: false, losesAnswer: false }
+    const state = { isDown: false, losesAnswer: false, hidesRecords: false, keepsLeases: false }
     const store = openStore(join(folder, 'data'), { now: clock.now })
     const processes: Store['processes'] = {
       ...store.processes,
@@ -37,6 +37,20 @@ function newCluster(change: Partial<HubOptions> = {}) {
         const held = await store.keys.claim(...claim)
         if (state.losesAnswer) throw unknownOutcome(new Error('cut'))
         return held
+      },
+    }
+    const segments: Store['segments'] = {
+      ...store.segments,
+      heads: (filter) => {
+        if (state.hidesRecords) throw new Error('The database is away.')
+        return store.segments.heads(filter)
+      },
+    }
+    const runStates: Store['runStates'] = {
+      ...store.runStates,
+      release: async (...values) => {
+        if (state.keepsLeases) throw new Error('The database is away.')
+        await store.runStates.release(...values)
       },
     }
     const done: string[] = []
@@ -62,7 +76,7 @@ function newCluster(change: Partial<HubOptions> = {}) {
     })
     const machine = mkdtempSync(join(folder, 'machine-'))
     const hub = createToolHub({
-      ...{ tools: [effect, pure], store: { ...store, processes, keys, isShared: true }, clock },
+      ...{ tools: [effect, pure], store: { ...store, processes, keys, segments, runStates, isShared: true }, clock },
       ...{ runs: join(machine, 'runs'), data: join(machine, 'data') },
       policy: [{ allow: 'remote' }, { deny: 'test.pure', when: { tainted: true } }],
       ...change,
@@ -358,6 +372,24 @@ describe('the run of a process that was lost', () => {
     expect(await other.hub.recoverRuns({ only: 'leased' })).toBe(1)
     expect((await other.store.runStates.find('r'))?.owner).toBeUndefined()
     expect(readFileSync(join(other.runs, 'r', 'events.jsonl'), 'utf8')).toContain('"type":"run-closed"')
+  })
+
+  it.each([
+    ['hands it back', false],
+    ['cannot even hand it back', true],
+  ])('is ended although a process that takes it cannot open it and %s', async (_, keepsLeases) => {
+    const { clock, start } = newCluster()
+    const [lost, other] = [await start(), await start()]
+    await lost.act('one')
+    lost.state.isDown = true
+    await clock.advance(75_000)
+    Object.assign(other.state, { hidesRecords: true, keepsLeases })
+    expect(await other.read()).toMatchObject({ ok: false })
+    expect(await other.hub.recoverRuns({ only: 'leased' })).toBe(0)
+    Object.assign(other.state, { hidesRecords: false, keepsLeases: false })
+    expect(await other.hub.recoverRuns({ only: 'leased' })).toBe(1)
+    expect((await other.store.runStates.find('r'))?.owner).toBeUndefined()
+    expect(readFileSync(recordIn(other.runs), 'utf8')).toContain('"type":"run-closed"')
   })
 
   it('is left alone while its process is alive', async () => {

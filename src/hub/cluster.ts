@@ -48,6 +48,8 @@ export class ClusterMember implements ProcessDirectory {
   readonly id = `p-${randomBytes(9).toString('hex')}`
   readonly #options: ClusterMemberOptions
   readonly #leases = new Map<string, RunLease>()
+  /** The processes that have left runs open which this one has leased since. */
+  readonly #takenFrom = new Map<string, string>()
   readonly #cutListeners = new Set<() => void>()
   readonly #movedListeners = new Set<(run: string) => void>()
   readonly #leaveDirectory: () => void
@@ -143,18 +145,33 @@ export class ClusterMember implements ProcessDirectory {
   async lease(run: string, principal: string | undefined): Promise<StoredRun> {
     if (!this.#isStarted) await this.beat()
     this.#assertConnected()
-    const state = await this.#options.store.runStates.lease(run, { owner: this.id, principal })
-    if (state.owner === this.id) this.#leases.set(run, { owner: this.id, epoch: state.epoch })
+    const { takenFrom, ...state } = await this.#options.store.runStates.lease(run, { owner: this.id, principal })
+    if (state.owner !== this.id) return state
+    this.#leases.set(run, { owner: this.id, epoch: state.epoch })
+    if (takenFrom === undefined) this.#takenFrom.delete(run)
+    else this.#takenFrom.set(run, takenFrom)
     return state
   }
 
-  /** Ends the lease of a run, so that it may move. Never rejects: without the store, the lease ends with the heartbeats. */
+  /** Ends the lease of a run whose record is closed, so that it may move. Never rejects: `recoverRuns` ends what is left. */
   async release(run: string): Promise<void> {
+    await this.#release(run, undefined)
+  }
+
+  /** Ends the lease of a run that could not be opened. One that was left open stays known as such. Never rejects. */
+  async giveBack(run: string): Promise<void> {
+    await this.#release(run, this.#takenFrom.get(run))
+  }
+
+  async #release(run: string, to: string | undefined): Promise<void> {
     const held = this.#leases.get(run)
     if (!held) return
     this.#leases.delete(run)
+    this.#takenFrom.delete(run)
+    // It stays leased to this process, which ends it later.
+    if (to === this.id) return
     try {
-      await this.#options.store.runStates.release(run, held)
+      await this.#options.store.runStates.release(run, held, to)
     } catch (error) {
       warn(`The lease of run ${run} was not released: ${messageOf(error)}`)
     }
@@ -219,6 +236,7 @@ export class ClusterMember implements ProcessDirectory {
   /** Called when a write has shown that the run was taken by another process. */
   lose(run: string): void {
     if (!this.#leases.delete(run)) return
+    this.#takenFrom.delete(run)
     for (const listener of [...this.#movedListeners]) listener(run)
   }
 

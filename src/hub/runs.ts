@@ -69,7 +69,7 @@ export class Runs {
         if (!this.#takesMore) throw new ToolError('ABORTED', 'The hub is closed and takes no more calls.')
         return this.#add(id, owner, leased)
       } catch (error) {
-        await cluster.member.release(id)
+        await cluster.member.giveBack(id)
         throw error
       }
     })
@@ -112,13 +112,14 @@ export class Runs {
   async #changeClosed<T>(id: string, work: (run: OpenRun) => Promise<T>): Promise<T> {
     const { cluster } = this.#options
     const leased = cluster && (await leaseRun(id, { ...this.#options, cluster }, undefined))
+    let run: OpenRun
     try {
-      const run = new OpenRun(id, { ...this.#options, onAppend: this.#onAppend, leased }, undefined)
-      return await work(run).finally(() => run.close().finally(() => this.#release(id, run)))
+      run = new OpenRun(id, { ...this.#options, onAppend: this.#onAppend, leased }, undefined)
     } catch (error) {
-      await cluster?.member.release(id)
+      await cluster?.member.giveBack(id)
       throw error
     }
+    return work(run).finally(() => run.close().finally(() => this.#release(id, run)))
   }
 
   /** Lets others wait until work on a run that is not open has ended. */
@@ -291,7 +292,7 @@ async function leaseRun(
       },
     }
   } catch (error) {
-    await member.release(id)
+    await member.giveBack(id)
     throw error
   }
 }

@@ -53,13 +53,20 @@ export interface RunStore {
   /**
    * Leases the run to a process: if it is free, if its process has ended or missed its heartbeats (the epoch is then one
    * higher), or if this process has it already (the lease is then renewed). The principal is that of the first lease of
-   * a run without a state; it is never changed. Returns the state afterwards: compare `owner`.
+   * a run without a state; it is never changed. Returns the state afterwards: compare `owner`. `takenFrom` is the process
+   * that has left the run without releasing it: one that has ended, or this one.
    */
-  lease(run: string, lease: { readonly owner: string; readonly principal?: string }): Awaitable<StoredRun>
+  lease(
+    run: string,
+    lease: { readonly owner: string; readonly principal?: string },
+  ): Awaitable<StoredRun & { readonly takenFrom?: string }>
   /** Renews a lease, so that nobody who believed its process dead can take the run. Returns false if the run has moved. */
   renew(run: string, held: RunLease): Awaitable<boolean>
-  /** Ends the lease; nothing happens if the run was leased to another process or in a later epoch. */
-  release(run: string, held: RunLease): Awaitable<void>
+  /**
+   * Ends the lease; nothing happens if the run was leased to another process or in a later epoch. With `to`, the run is left
+   * to a process that has ended, so that others see that its record was not closed.
+   */
+  release(run: string, held: RunLease, to?: string): Awaitable<void>
   /** Sets the principal of a run without a state; returns the state afterwards: compare `principal`. */
   own(run: string, principal: string): Awaitable<StoredRun>
   /** Replaces what has tainted the run; an empty list clears it. Returns false if `held` is no longer the lease. */

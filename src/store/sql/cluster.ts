@@ -84,7 +84,7 @@ const RENEW = 'UPDATE run_states SET leased_at = ? WHERE run = ? AND owner = ? A
 /** `leased_at` too: an owner that came back to life has renewed its lease, and keeps it. */
 const TAKE = `UPDATE run_states SET owner = ?, epoch = epoch + 1, leased_at = ? WHERE run = ? AND epoch = ?
  AND COALESCE(owner, '') = ? AND COALESCE(leased_at, 0) = ?`
-const RELEASE = 'UPDATE run_states SET owner = NULL, leased_at = NULL WHERE run = ? AND owner = ? AND epoch = ?'
+const RELEASE = 'UPDATE run_states SET owner = ?, leased_at = NULL WHERE run = ? AND owner = ? AND epoch = ?'
 const IS_ALIVE = 'SELECT 1 FROM processes WHERE id = ? AND seen_at > ?'
 /** A taint that is cleared leaves `was_cleared`; one that was never there does not. */
 const TAINT = `INSERT INTO run_states (run, epoch, tainted_by, was_cleared) VALUES (?, 0, ?, 0)
@@ -116,10 +116,11 @@ export function createRunStates(time: () => Work<number>): Repository<RunStore> 
             if ((yield* run(ADD, ...RUNS.values(first))) === 1) return first
             const state = yield* found(id)
             if (state.owner === owner && (yield* run(RENEW, now, id, owner, state.epoch)) === 1)
-              return { ...state, leasedAt: now }
+              return { ...state, leasedAt: now, takenFrom: owner }
             const isHeld = state.owner !== undefined && state.owner !== owner
             if (isHeld && (yield* get(IS_ALIVE, state.owner, now - PROCESS_DEAD_MS))) return state
-            if (yield* take(state, owner, now)) return { ...state, owner, epoch: state.epoch + 1, leasedAt: now }
+            if (yield* take(state, owner, now))
+              return { ...state, owner, epoch: state.epoch + 1, leasedAt: now, takenFrom: state.owner }
           }
         },
         [runLock(id)],
@@ -128,8 +129,8 @@ export function createRunStates(time: () => Work<number>): Repository<RunStore> 
       const now = yield* time()
       return (yield* run(RENEW, now, id, owner, epoch)) === 1
     },
-    *release(id, { owner, epoch }) {
-      yield* run(RELEASE, id, owner, epoch)
+    *release(id, { owner, epoch }, to) {
+      yield* run(RELEASE, to, id, owner, epoch)
     },
     own: (id, principal) =>
       transaction(

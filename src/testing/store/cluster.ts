@@ -69,6 +69,20 @@ export function clusterSuite({ name, store, describe, it, expect }: StoreTests):
       expect(await runs().renew('none', old)).toBe(false)
     })
 
+    it('say who left a run, which stays known as left until it was closed', async () => {
+      await alive('a', 'b')
+      expect(await lease('gone')).not.toHaveProperty('takenFrom')
+      expect(await lease('a')).toMatchObject({ owner: 'a', epoch: 2, takenFrom: 'gone' })
+      expect(await lease('a')).toMatchObject({ owner: 'a', epoch: 2, takenFrom: 'a' })
+      await runs().release('r', { owner: 'a', epoch: 1 }, 'gone')
+      expect(await runs().find('r')).toMatchObject({ owner: 'a' })
+      await runs().release('r', { owner: 'a', epoch: 2 }, 'gone')
+      expect(await runs().leases()).toMatchObject([{ run: 'r', owner: 'gone', epoch: 2 }])
+      expect(await lease('b')).toMatchObject({ owner: 'b', epoch: 3, takenFrom: 'gone' })
+      await runs().release('r', { owner: 'b', epoch: 3 })
+      expect((await lease('a')).takenFrom).toBeUndefined()
+    })
+
     it('move once when several processes take a run at the same time', async () => {
       await alive('a', 'b', 'c', 'd')
       await lease('gone')
