@@ -153,6 +153,8 @@ describe('an answer', () => {
     expect(queue.reply(request.id, yes)).toBe(true)
     await expect(answer).rejects.toMatchObject({
       ...unavailable('the store failed'),
+      retryable: true,
+      fix: { hint: expect.stringMatching(/^Call again when the store can be reached: /) },
       cause: { code: 'RECORDS_UNAVAILABLE', cause: full },
     })
     await queue.close()

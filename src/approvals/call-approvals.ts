@@ -128,5 +128,11 @@ function refusal(reply: ApprovalReply, { id, tool }: ApprovalRequest): ToolError
 
 function unavailable(request: ApprovalRequest, why: string, cause?: unknown): ToolError {
   const message = `${request.tool} needs an approval and ${why}: ${approvalReason(request)}`
-  return new ToolError('APPROVAL_UNAVAILABLE', message, { details: { approval: request.id }, cause })
+  // The call was not executed, whatever the store has kept of the request.
+  const isStoreAway = ToolError.is(cause) && cause.code === 'RECORDS_UNAVAILABLE'
+  return new ToolError('APPROVAL_UNAVAILABLE', message, {
+    details: { approval: request.id },
+    cause,
+    ...(isStoreAway && { retryable: true, hint: `Call again when the store can be reached: ${cause.message}` }),
+  })
 }

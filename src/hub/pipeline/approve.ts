@@ -254,7 +254,7 @@ async function take(
 function withRule(error: unknown, { decision, caller }: DecidedCall): unknown {
   if (!ToolError.is(error) || error.code !== 'APPROVAL_UNAVAILABLE' || decision.effect !== 'ask') return error
   const { message, details, cause } = error
-  if (details?.waits) return error
+  if (details?.waits || error.retryable) return error
   const fix = { ...decision.fix, hint: `${whoCouldAnswer(caller)} For all such calls: ${decision.fix.hint}` }
   return new ToolError(error.code, message, { fix, details, ...(cause !== undefined && { cause }) })
 }
