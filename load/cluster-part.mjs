@@ -20,6 +20,7 @@ const MAX_STUCK_MS = 15_000
 /** Longer than a lease. */
 const PAUSE_MS = 13_000
 const AWAY_MS = 4_000
+const MAX_STARTS = 30
 /** Longer than a call may take, and than a lease. */
 const MAX_END_MS = 60_000
 const MAX_ORPHAN_MS = 120_000
@@ -159,7 +160,7 @@ const FAULTS = {
   async killed(machine) {
     await machine.kill()
     await wait(Math.random() * 2_000)
-    await machine.start()
+    await startAgain(machine)
   },
   async stopped(machine) {
     machine.pause()
@@ -174,6 +175,18 @@ const FAULTS = {
   async disconnected(machine) {
     machine.cut()
   },
+}
+
+/** As a supervisor does: a process ends if the database is away when it starts. */
+async function startAgain(machine) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await machine.start()
+    } catch (error) {
+      if (attempt === MAX_STARTS) throw error
+      await wait(AWAY_MS / 4)
+    }
+  }
 }
 
 function pickFault(machines) {
