@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { HttpClient } from './http-client.mjs'
 import { untyped } from './typed.mjs'
 
 const CALL_MS = 8_000
@@ -12,34 +11,6 @@ const MIX = Object.entries({ 'load.append': 40, 'load.echo': 30, 'load.work': 20
 /** Ends of calls whose process or worker was lost or cut off in the middle: nobody knows whether they had their effect. */
 const UNKNOWN = new Set(['CONFLICT', 'WORKER_LOST', 'PROCESS_CUT_OFF', 'RUN_MOVED'])
 
-/** Sends requests to any service that runs, as a load balancer does that notices only processes that have ended. */
-export class Balancer {
-  #services
-  #clients = new Map()
-
-  constructor(services) {
-    this.#services = services
-  }
-
-  /** A client of a service, and its URL; `undefined` while all are down. */
-  choose() {
-    const running = this.#services.filter(({ state }) => state !== 'down')
-    if (running.length === 0) return undefined
-    const { url } = running[Math.floor(Math.random() * running.length)]
-    return this.clientOf(url)
-  }
-
-  clientOf(url) {
-    const client = this.#clients.get(url) ?? new HttpClient(url)
-    this.#clients.set(url, client)
-    return client
-  }
-
-  close() {
-    for (const client of this.#clients.values()) client.close()
-  }
-}
-
 /** An agent that makes one call after the other, each with a key of its own, again and again until it knows its end. */
 export class ClusterAgent {
   #name
@@ -47,13 +18,13 @@ export class ClusterAgent {
   #run
   #balancer
   #number = 0
-  /** Calls whose end is known: key, tool, callId, code if it failed, and how long it took to know. */
+  /** Calls whose end is known: key, tool, callId, code if it failed, when, and what was tried. */
   acknowledged = []
   /** Failures that were worth another try, by their code. */
   retried = new Map()
   problems = []
-  /** The call whose end is not known yet, and why. */
-  open
+  /** What became of each attempt at the call whose end is not known yet. */
+  open = []
   #hasGivenUp = false
 
   constructor(name, { token, run, balancer }) {
@@ -81,8 +52,8 @@ export class ClusterAgent {
         await wait(AGAIN_MS)
         continue
       }
-      this.open = undefined
-      this.acknowledged.push({ key, tool, ...end, at: performance.now(), ms: performance.now() - began })
+      this.acknowledged.push({ key, tool, ...end, at: performance.now(), began, attempts: this.open })
+      this.open = []
       return
     }
   }
@@ -121,7 +92,7 @@ export class ClusterAgent {
 
   #tryAgain(tool, key, code, message = '') {
     this.retried.set(code, (this.retried.get(code) ?? 0) + 1)
-    this.open = `${tool} ${key}: ${code} ${message}`
+    this.open.push(`${performance.now().toFixed(0)} ${tool} ${key}: ${code} ${message}`)
   }
 }
 

@@ -42,7 +42,7 @@ export async function measureCluster(checks, cluster, { isCi }) {
 /** How much longer a call takes at a service that has to forward it; medians, in milliseconds. */
 async function measureForward({ services, tokens, balancer }) {
   const body = { input: { text: 'x' }, run: 'figures-forward' }
-  const [local, remote] = services.map(({ url }) => balancer.clientOf(url))
+  const [local, remote] = services.map((service) => balancer.clientOf(service))
   const times = [[], []]
   for (let round = 0; round < ROUNDS; round++)
     for (const [index, client] of [local, remote].entries()) {
@@ -56,7 +56,7 @@ async function measureForward({ services, tokens, balancer }) {
 
 /** How long a call waits after its approval was answered at another service; 95th percentile. */
 async function measureApprovals({ services, tokens, person, balancer }) {
-  const [caller, other] = services.map(({ url }) => balancer.clientOf(url))
+  const [caller, other] = services.map((service) => balancer.clientOf(service))
   const times = []
   for (let number = 0; number < APPROVALS; number++) {
     const key = `figures-send-${number}`
@@ -81,16 +81,14 @@ async function findRequest(client, token, key) {
 
 async function measureRevocation({ services, balancer }) {
   const [first] = services
-  const [secret] = await makeTokens(balancer.clientOf(first.url), first.token, ['short-lived'])
+  const [secret] = await makeTokens(balancer.clientOf(first), first.token, ['short-lived'])
   const uses = services.map(
-    ({ url }) =>
-      () =>
-        balancer.clientOf(url).call(secret, 'load.echo', { input: { text: 'x' } }),
+    (service) => () => balancer.clientOf(service).call(secret, 'load.echo', { input: { text: 'x' } }),
   )
   for (const use of uses) assertOk(await use())
-  const { json } = await balancer.clientOf(first.url).request('GET', '/v1/tokens', { token: first.token })
+  const { json } = await balancer.clientOf(first).request('GET', '/v1/tokens', { token: first.token })
   const { id } = json.tokens.find(({ name }) => name === 'short-lived')
-  await balancer.clientOf(first.url).request('DELETE', `/v1/tokens/${id}`, { token: first.token })
+  await balancer.clientOf(first).request('DELETE', `/v1/tokens/${id}`, { token: first.token })
   const began = performance.now()
   for (const use of uses) while ((await use()).status !== 401) await wait(10)
   return performance.now() - began
@@ -101,7 +99,7 @@ async function measureWorkers({ services, tokens, balancer, workers }) {
   const work = async (name) => {
     const began = performance.now()
     const calls = Array.from({ length: JOBS }, (_, index) => {
-      const client = balancer.clientOf(services[index % services.length].url)
+      const client = balancer.clientOf(services[index % services.length])
       return client.call(tokens[index % RUNS], 'load.wait', {
         input: { ms: JOB_MS },
         run: `${name}-${index % RUNS}`,

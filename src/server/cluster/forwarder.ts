@@ -51,7 +51,7 @@ const MAX_QUEUED = 1_024
 const CONNECT_MS = 3_000
 const KEEP_ALIVE_MS = 30_000
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
-const WATCH_MS = 2_000
+const WATCH_MS = 500
 
 interface Peers {
   readonly address: string
