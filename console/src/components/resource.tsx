@@ -1,15 +1,20 @@
+import { RotateCw } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Resource } from '../api/use-resource.ts'
 import { useShortcut } from '../lib/shortcuts.ts'
 import { useSearchParam } from '../router/router.ts'
+import { Button } from './button.tsx'
+import { Note } from './note.tsx'
 import { Page, type PageProps, type Tab, Tabs } from './page.tsx'
 import { SplitView } from './split-view.tsx'
 import { ErrorState, Skeleton } from './states.tsx'
 import { Table, type TableProps } from './table.tsx'
+import { VisibleText } from './text.tsx'
 
 /*
  * The pattern of a page: a resource (`useResource`, `usePages`) is shown by `Loaded`, as a table by `ResourceTable`, or
- * as a list with details by `ResourceSplit`. `ViewsPage` puts several of them on one page. `useAction` makes changes.
+ * as a list with details by `ResourceSplit`. `ViewsPage` puts several of them on one page; `RefreshedPage` is a page of
+ * one resource that is fetched all the time. `useAction` makes changes.
  */
 
 /** Shows what was fetched, or why it was not; what was there stays while it is fetched again. */
@@ -17,6 +22,34 @@ export function Loaded<T>({ query, children }: { query: Resource<T>; children: (
   if (query.data !== undefined) return children(query.data)
   if (query.error) return <ErrorState error={query.error} onRetry={query.refresh} />
   return <Skeleton />
+}
+
+interface RefreshedPageProps<T> extends Omit<PageProps, 'actions' | 'children'> {
+  /** A resource with `everyMs`. */
+  readonly query: Resource<T>
+  readonly children: (data: T) => ReactNode
+}
+
+/** A page of one resource that is fetched again and again; it says when what it shows is outdated. */
+export function RefreshedPage<T>({ query, children, ...page }: RefreshedPageProps<T>) {
+  useShortcut('u', 'Refresh', query.refresh)
+  return (
+    <Page
+      {...page}
+      actions={
+        <Button icon={RotateCw} shortcut="u" onClick={query.refresh}>
+          Refresh
+        </Button>
+      }
+    >
+      {query.error && query.data !== undefined && (
+        <Note tone="warn" isLive title={<VisibleText text={`Outdated: ${query.error.message}`} />}>
+          <p>It is fetched again automatically.</p>
+        </Note>
+      )}
+      <Loaded query={query}>{children}</Loaded>
+    </Page>
+  )
 }
 
 /** A table of a resource. */

@@ -1,16 +1,12 @@
-import { Activity, RotateCw } from 'lucide-react'
+import { Activity } from 'lucide-react'
 import { api } from '../../api/session.ts'
 import type { Health } from '../../api/types.ts'
 import { useResource } from '../../api/use-resource.ts'
-import { Button } from '../../components/button.tsx'
-import { Note } from '../../components/note.tsx'
-import { Page, Section } from '../../components/page.tsx'
+import { Section } from '../../components/page.tsx'
 import { Plot } from '../../components/plot.tsx'
-import { Loaded } from '../../components/resource.tsx'
+import { RefreshedPage } from '../../components/resource.tsx'
 import { EmptyState } from '../../components/states.tsx'
-import { VisibleText } from '../../components/text.tsx'
 import { formatDuration } from '../../lib/format.ts'
-import { useShortcut } from '../../lib/shortcuts.ts'
 import styles from './health.module.css'
 import { HealthFacts } from './health-facts.tsx'
 import { BudgetSection, SandboxSection, ServerSection, ToolSection } from './health-sections.tsx'
@@ -20,35 +16,19 @@ const EVERY_MS = 5_000
 /** The health of the service, fetched every five seconds. */
 export default function HealthPage() {
   const query = useResource(['health'], () => api.health(), { everyMs: EVERY_MS })
-  useShortcut('u', 'Refresh', query.refresh)
   return (
-    <Page
-      title="Health"
-      description="Refreshed every 5 s."
-      actions={
-        <Button icon={RotateCw} shortcut="u" onClick={query.refresh}>
-          Refresh
-        </Button>
-      }
-    >
-      {query.error && query.data && (
-        <Note tone="warn" isLive title={<VisibleText text={`Outdated: ${query.error.message}`} />}>
-          <p>It is fetched again automatically.</p>
-        </Note>
+    <RefreshedPage title="Health" description="Refreshed every 5 s." query={query}>
+      {(health) => (
+        <>
+          <HealthFacts health={health} />
+          <RatePlots slices={health.slices} />
+          <ToolSection tools={health.tools} />
+          <BudgetSection budgets={health.budgets} />
+          <ServerSection servers={health.servers} />
+          <SandboxSection sandbox={health.sandbox} />
+        </>
       )}
-      <Loaded query={query}>
-        {(health) => (
-          <>
-            <HealthFacts health={health} />
-            <RatePlots slices={health.slices} />
-            <ToolSection tools={health.tools} />
-            <BudgetSection budgets={health.budgets} />
-            <ServerSection servers={health.servers} />
-            <SandboxSection sandbox={health.sandbox} />
-          </>
-        )}
-      </Loaded>
-    </Page>
+    </RefreshedPage>
   )
 }
 

@@ -1,14 +1,11 @@
-import { RotateCw, Server } from 'lucide-react'
+import { Server } from 'lucide-react'
 import { api } from '../../api/session.ts'
 import type { ClusterState } from '../../api/types.ts'
 import { useResource } from '../../api/use-resource.ts'
-import { Button } from '../../components/button.tsx'
 import { Note } from '../../components/note.tsx'
-import { Page } from '../../components/page.tsx'
-import { Loaded } from '../../components/resource.tsx'
+import { RefreshedPage } from '../../components/resource.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { VisibleText } from '../../components/text.tsx'
-import { useShortcut } from '../../lib/shortcuts.ts'
 import { LeaseSection, ProcessSection, QueueSection } from './machine-sections.tsx'
 import { findProblems } from './problems.ts'
 
@@ -17,26 +14,10 @@ const EVERY_MS = 2_000
 /** The processes that share the store of the hub, where each run lives, and what waits for workers. */
 export default function MachinesPage() {
   const query = useResource(['cluster'], () => api.cluster(), { everyMs: EVERY_MS })
-  useShortcut('u', 'Refresh', query.refresh)
   return (
-    <Page
-      title="Machines"
-      description="The processes of this hub, refreshed every 2 s."
-      actions={
-        <Button icon={RotateCw} shortcut="u" onClick={query.refresh}>
-          Refresh
-        </Button>
-      }
-    >
-      {query.error && query.data && (
-        <Note tone="warn" isLive title={<VisibleText text={`Outdated: ${query.error.message}`} />}>
-          <p>It is fetched again automatically.</p>
-        </Note>
-      )}
-      <Loaded query={query}>
-        {(cluster) => (cluster.self === undefined ? <OneMachine /> : <Machines cluster={cluster} />)}
-      </Loaded>
-    </Page>
+    <RefreshedPage title="Machines" description="The processes of this hub, refreshed every 2 s." query={query}>
+      {(cluster) => (cluster.self === undefined ? <OneMachine /> : <Machines cluster={cluster} />)}
+    </RefreshedPage>
   )
 }
 
