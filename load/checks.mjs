@@ -1,3 +1,5 @@
+const MAX_SHOWN = 5
+
 /** What was looked at, and whether it is as it should be. */
 export class Checks {
   #passed = 0
@@ -9,6 +11,12 @@ export class Checks {
     else this.#failed++
     const told = typeof found === 'string' ? found : JSON.stringify(found)
     console.log(`  ${isRight ? 'ok  ' : 'FAIL'} ${name}${told === '' ? '' : `: ${told.slice(0, 1_000)}`}`)
+  }
+
+  /** A check that nothing of a kind was found; a failure says how much, and shows the first. */
+  none(name, found) {
+    const shown = `${found.length}, such as ${JSON.stringify(found.slice(0, MAX_SHOWN))}`
+    this.that(name, found.length === 0, found.length === 0 ? '' : shown)
   }
 
   /** A check that throws has failed, and the others go on. */

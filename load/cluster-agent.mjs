@@ -96,6 +96,34 @@ export class ClusterAgent {
   }
 }
 
+/** An agent that calls all the time, with or without success, so that its budget is used up. */
+export class Spender {
+  #name
+  #token
+  #balancer
+  #number = 0
+  /** Calls that were made within the budget. */
+  done = 0
+
+  constructor(name, { token, balancer }) {
+    this.#name = name
+    this.#token = token
+    this.#balancer = balancer
+  }
+
+  async work(signal) {
+    while (!signal.aborted) {
+      const body = { input: { text: `${this.#name} ${this.#number++}` }, run: this.#name }
+      const answer = await this.#balancer
+        .choose()
+        ?.call(this.#token, 'load.echo', body, { timeoutMs: CALL_MS })
+        .catch(() => {})
+      if (answer?.json?.ok) this.done++
+      await wait(50)
+    }
+  }
+}
+
 /** A person who answers what waits, at any service. */
 export class ClusterApprover {
   #token

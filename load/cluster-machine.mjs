@@ -71,22 +71,24 @@ plugins: [./load-tools.mjs]
 /** A machine of the cluster: its own folder and its own way to PostgreSQL, with one service or one worker on it. */
 export class Machine {
   name
+  /** `serve` or `worker`. */
+  command
   folder
-  #command
   #proxy
   #process
   /** What happens to it now: `up`, `down`, `paused` or `cut`. */
   state = 'down'
 
-  /** `command` is `serve` or `worker`. */
-  static async create(parent, { name, command, database, effects }) {
+  /** `database` is the URL of PostgreSQL, `effects` the file that counts side effects. */
+  static async create(parent, { command, number, database, effects }) {
     const machine = new Machine()
-    machine.name = name
-    machine.folder = join(parent, name)
-    machine.#command = command
-    machine.#proxy = await BreakableProxy.open(database)
+    machine.name = `${command}-${number}`
+    machine.command = command
+    machine.folder = join(parent, machine.name)
+    const url = new URL(database)
+    machine.#proxy = await BreakableProxy.open(Number(url.port))
+    url.port = machine.#proxy.port
     await mkdir(join(machine.folder, 'files'), { recursive: true })
-    const url = `postgres://hub@127.0.0.1:${machine.#proxy.port}/postgres`
     await writeFile(join(machine.folder, 'tool-hub.yaml'), configOf(url))
     await writeFile(join(machine.folder, 'load-tools.mjs'), pluginOf(effects))
     return machine
@@ -106,7 +108,7 @@ export class Machine {
   }
 
   async start() {
-    const args = this.#command === 'worker' ? ['worker', '--labels', 'load', '--concurrency', '8'] : undefined
+    const args = this.command === 'worker' ? ['worker', '--labels', 'load', '--concurrency', '8'] : undefined
     this.#process = await startProcess(this.folder, { args })
     this.state = 'up'
   }

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { auditVerify } from './audit-verify.mjs'
+import { checkEffects } from './effects.mjs'
 import { endOpenRuns } from './end-open-runs.mjs'
 import { HttpClient } from './http-client.mjs'
 import { KillWorker } from './kill-worker.mjs'
@@ -38,7 +38,7 @@ export async function runKills(checks, folder, { kills }) {
   client.close()
   await service.stop()
   await endOpenRuns(folder)
-  await checkEffects(checks, folder, workers)
+  await checkAnswers(checks, folder, workers)
   await checkRecords(checks, folder, workers)
   await auditVerify(checks, folder)
 }
@@ -134,41 +134,22 @@ class Asks {
   }
 }
 
-async function checkEffects(checks, folder, workers) {
-  const lines = (await readFile(join(folder, 'files', 'effects.log'), 'utf8')).split('\n').filter(Boolean)
-  const effects = new Map()
-  for (const key of lines) effects.set(key, (effects.get(key) ?? 0) + 1)
-  const twice = [...effects].filter(([, times]) => times > 1)
-  checks.that(`none of ${effects.size} keys had its effect twice`, twice.length === 0, twice.length > 0 ? twice : '')
+async function checkAnswers(checks, folder, workers) {
+  const effects = await checkEffects(checks, join(folder, 'files', 'effects.log'))
   const answers = workers.flatMap(({ acknowledged }) => acknowledged).filter(({ key }) => key !== undefined)
   const lost = answers.filter(({ key, ok }) => ok && !effects.has(key))
-  checks.that('every effect that was acknowledged has happened', lost.length === 0, lost.length > 0 ? lost : '')
+  checks.none('every effect that was acknowledged has happened', lost)
   const failed = answers.filter(({ ok, code }) => !ok && code !== 'CONFLICT')
   const unknown = answers.filter(({ ok }) => !ok).length - failed.length
-  checks.that(
-    `a key whose call was killed is settled or in conflict (${unknown})`,
-    failed.length === 0,
-    failed.length > 0 ? failed : '',
-  )
+  checks.none(`a key whose call was killed is settled or in conflict (${unknown})`, failed)
 }
 
 async function checkRecords(checks, folder, workers) {
-  const { started, ended } = await readRecords(folder)
+  const calls = await readRecords(folder)
   const acknowledged = workers.flatMap((worker) => worker.acknowledged)
-  const missing = acknowledged.filter(({ callId }) => !ended.has(callId))
-  checks.that(
-    `each of ${acknowledged.length} acknowledged calls is in the records`,
-    missing.length === 0,
-    missing.length > 0 ? `${missing.length}, first ${JSON.stringify(missing[0])}` : '',
-  )
-  const open = [...started.keys()].filter((callId) => !ended.has(callId))
-  const twice = [...ended].filter(([, times]) => times > 1)
-  checks.that(
-    `each of ${started.size} calls has an end`,
-    open.length === 0,
-    open.length > 0 ? `${open.length} have none, first ${open[0]}` : '',
-  )
-  checks.that('and only one', twice.length === 0, twice.length > 0 ? twice : '')
+  const missing = acknowledged.filter(({ callId }) => !calls.ended.has(callId))
+  checks.none(`each of ${acknowledged.length} acknowledged calls is in the records`, missing)
+  calls.checkEnds(checks)
   const problems = workers.flatMap((worker) => worker.problems)
-  checks.that('every answer was typed', problems.length === 0, problems.length > 0 ? problems : '')
+  checks.none('every answer was typed', problems)
 }

@@ -87,12 +87,12 @@ describe('a hub with a store in PostgreSQL', () => {
       const make = (key: string) => hub.callDynamic('demo/count', { by: 1 }, { run: 'run-three', idempotencyKey: key })
       expect(await make('before')).toMatchObject({ ok: true })
       executed = 0
-      server.stop('immediate')
+      await server.stop('immediate')
       try {
         expect(await make('away')).toMatchObject({ ok: false, error: { code: 'RECORDS_UNAVAILABLE', retryable: true } })
         expect(executed).toBe(0)
       } finally {
-        server.start()
+        await server.start()
       }
       await expect.poll(async () => (await make('back')).ok).toBe(true)
       expect(executed).toBe(1)

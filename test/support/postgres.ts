@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, copyFileSync, existsSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs'
+import { chownSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,9 +14,9 @@ export interface TestPostgres {
   /** Executes SQL as the superuser. */
   sql(sql: string, database?: string): string
   /** Stops the server: `immediate` is like a crash, `fast` ends all connections first. */
-  stop(mode?: 'immediate' | 'fast'): void
-  /** Starts it again. */
-  start(): void
+  stop(mode?: 'immediate' | 'fast'): Promise<void>
+  /** Starts it again; resolves when it takes connections. */
+  start(): Promise<void>
   /** Stops it for good, and removes its folder. */
   close(): Promise<void>
 }
@@ -64,8 +64,15 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
   set(`listen_addresses=${options.tcp ? '127.0.0.1' : ''}`)
   if (!options.fsync) for (const name of ['fsync', 'full_page_writes']) set(`${name}=off`)
   for (const setting of options.settings ?? []) set(setting)
-  const ctl = (...args: string[]) => run('pg_ctl', ['-D', data, '-w', '-t', '120', '-l', join(folder, 'log'), ...args])
-  const start = () => void ctl('-o', settings.map((each) => `'${each}'`).join(' '), 'start')
+  // Not synchronous: what this process does meanwhile meets a server that stops, or that is not ready yet.
+  const ctl = async (...args: string[]) => {
+    const words = ['-D', data, '-w', '-t', '120', '-l', join(folder, 'log'), ...args]
+    const child = spawn(join(bin, 'pg_ctl'), words, { ...user, cwd: folder, stdio: 'ignore' })
+    const [code] = await once(child, 'exit')
+    if (code !== 0)
+      throw new Error(`pg_ctl ${args.at(-1)} ended with ${code}: ${readFileSync(join(folder, 'log'), 'utf8')}`)
+  }
+  const start = () => ctl('-o', settings.map((each) => `'${each}'`).join(' '), 'start')
   run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale', 'C'])
   if (options.tls) {
     for (const [name, file] of [
@@ -80,7 +87,7 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
   if (options.access !== undefined) {
     execFileSync('/bin/sh', ['-c', 'cat > "$1"', 'sh', join(data, 'pg_hba.conf')], { ...user, input: options.access })
   }
-  start()
+  await start()
   const urlOf: TestPostgres['urlOf'] = ({ database = 'postgres', user: name = 'postgres', password = '' }) => {
     const login = password === '' ? name : `${name}:${encodeURIComponent(password)}`
     return options.tcp
@@ -92,24 +99,10 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
     urlOf,
     sql: (sql, database = 'postgres') =>
       run('psql', [
-        '-X',
-        '-q',
-        '-A',
-        '-t',
-        '-v',
-        'ON_ERROR_STOP=1',
-        '-h',
-        folder,
-        '-p',
-        String(port),
-        '-U',
-        'postgres',
-        '-d',
-        database,
-        '-c',
-        sql,
+        ...['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1'],
+        ...['-h', folder, '-p', String(port), '-U', 'postgres', '-d', database, '-c', sql],
       ]),
-    stop: (mode = 'immediate') => void ctl('-m', mode, 'stop'),
+    stop: (mode = 'immediate') => ctl('-m', mode, 'stop'),
     start,
     async close() {
       const ended = once(guard, 'exit')

@@ -44,14 +44,14 @@ describe('a server that is stopped and started again', () => {
     await claim(store, 'before')
     const heard: string[] = []
     store.events.watch(({ topic }) => heard.push(topic))
-    server.stop('immediate')
+    await server.stop('immediate')
     try {
       const error = await errorOf(() => store.rates.take([{ bucket: 'b', perSecond: 1, burst: 1 }], 1))
       expect(error).toMatchObject({ code: 'RECORDS_UNAVAILABLE', retryable: true })
       expect(error.fix.hint).toContain('the store connects by itself')
       await expect(store.check()).rejects.toMatchObject({ code: 'RECORDS_UNAVAILABLE', retryable: true })
     } finally {
-      server.start()
+      await server.start()
     }
     expect(await store.keys.look('before')).toMatchObject({ owner: 'o' })
     expect(await claim(store, 'after')).toBeUndefined()
@@ -72,9 +72,9 @@ describe('a server that is stopped and started again', () => {
     await store.check()
     const work = Array.from({ length: 50 }, async (_, n) => store.approvals.file(approval(`a-${n}`)))
     const settled = Promise.allSettled(work)
-    server.stop('immediate')
+    await server.stop('immediate')
     const outcomes = await settled
-    server.start()
+    await server.start()
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'RECORDS_UNAVAILABLE' })
     // What was acknowledged has happened; what may have happened says so.
@@ -91,7 +91,7 @@ describe('a server that is stopped and started again', () => {
 
   it('is not there at the first use: the next use tries again', async () => {
     const store = open()
-    server.stop('fast')
+    await server.stop('fast')
     const error = await errorOf(() => store.check()).finally(() => server.start())
     expect(error).toMatchObject({ code: 'CONFIG_INVALID' })
     expect(error.message).toContain('No PostgreSQL answers at')
