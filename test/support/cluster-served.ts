@@ -2,9 +2,11 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { z } from 'zod'
 import type { HubOptions } from '../../src/core/options.ts'
 import type { NewProcess } from '../../src/core/store/cluster.ts'
 import type { Store } from '../../src/core/store.ts'
+import { defineTool } from '../../src/core/tool.ts'
 import type { Scope } from '../../src/protocol/shapes.ts'
 import { ClusterKey } from '../../src/server/cluster/envelope.ts'
 import { type RunningService, type StartServiceOptions, startService } from '../../src/server/index.ts'
@@ -21,6 +23,13 @@ export interface ClusterService extends RunningService {
   /** Requests with a token, at this process. */
   fetch(path: string, init?: RequestInit & { readonly token?: string; readonly json?: unknown }): Promise<Response>
 }
+
+export const whoami = defineTool({
+  name: 'whoami',
+  description: 'Says in which run it is.',
+  input: z.strictObject({}),
+  execute: (_, { run }) => ({ run }),
+})
 
 /** Services on one store, each with folders of its own, as if they were on different machines. */
 export async function serveCluster(

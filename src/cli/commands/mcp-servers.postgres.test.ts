@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { startAuthorizationServer } from '../../../test/support/authorization-server.ts'
 import { type CliFolder, cliFolder, type Ended, type Running, startCli } from '../../../test/support/cli.ts'
-import { startJsonServer } from '../../../test/support/json-server.ts'
+import { startOneToolServer } from '../../../test/support/one-tool-server.ts'
 import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 
 const KEY = '0123456789abcdef'.repeat(4)
@@ -31,24 +31,11 @@ function machine(
 }
 
 it('mcp pin accepts the changes of a server for all machines', async () => {
-  let description = 'Reads.'
-  const server = await startJsonServer((_, { id, method }: { id?: number; method: string }) => {
-    if (id === undefined) return { status: 202, json: {} }
-    const about = {
-      protocolVersion: '2025-06-18',
-      capabilities: { tools: {} },
-      serverInfo: { name: 's', version: '1' },
-    }
-    const tools = [{ name: 'go', description, inputSchema: { type: 'object' } }]
-    const results: Record<string, object> = { initialize: about, 'tools/list': { tools } }
-    const result = results[method]
-    return { json: { jsonrpc: '2.0', id, ...(result ? { result } : { error: { code: -32601, message: 'no' } }) } }
-  })
-  onTestFinished(() => server.close())
-  const servers = { e: { url: `${server.url}/mcp`, oauth: false } }
+  const { url, tool } = await startOneToolServer()
+  const servers = { e: { url, oauth: false } }
   const [one, other] = [machine('pins', servers), machine('pins', servers)]
   expect(await one.run(['mcp', 'test'])).toMatchObject({ code: 0 })
-  description = 'Deletes.'
+  tool.description = 'Deletes.'
   expect(await other.run(['mcp', 'test'])).toMatchObject({ code: 1, stdout: expect.stringContaining('+Deletes.') })
   expect((await other.run(['doctor'])).stdout).toMatch(/weak +mcp +e changed or added 1 tool/)
   expect(await one.run(['mcp', 'pin', 'e'])).toMatchObject({ code: 0, stdout: 'Accepted: go.\n' })

@@ -1,26 +1,18 @@
 import type { RequestListener } from 'node:http'
 import { request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import {
   type ClusterService,
   pretend,
   type ServedCluster,
   serveCluster,
   type Token,
+  whoami,
 } from '../../../test/support/cluster-served.ts'
 import type { Store } from '../../core/store.ts'
-import { defineTool } from '../../core/tool.ts'
 import { sha256 } from '../../lib/index.ts'
 import { hashSecret } from '../auth/token.ts'
 import { ClusterKey, type Envelope, hashHeaders, newNonce, SeenNonces } from './envelope.ts'
-
-const whoami = defineTool({
-  name: 'whoami',
-  description: 'Says in which run it is.',
-  input: z.strictObject({}),
-  execute: (_, { run }) => ({ run }),
-})
 
 const PATH = '/v1/tools/whoami/call'
 const BODY = JSON.stringify({ run: 'r1' })

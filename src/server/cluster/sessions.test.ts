@@ -9,17 +9,11 @@ import {
   serveCluster,
   serveMember,
   type Token,
+  whoami,
 } from '../../../test/support/cluster-served.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { defineTool } from '../../core/tool.ts'
 import { sha256 } from '../../lib/index.ts'
-
-const whoami = defineTool({
-  name: 'whoami',
-  description: 'Says in which run it is.',
-  input: z.strictObject({}),
-  execute: (_, { run }) => ({ run }),
-})
 
 const asks = defineTool({
   name: 'asks',
