@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { toAiSdk } from '../src/adapters/ai-sdk.ts'
 import { createMcpSource } from '../src/sources/mcp/mcp-source.ts'
-import { acceptPins, forgetPins } from '../src/sources/mcp/pins.ts'
+import { Pins } from '../src/sources/mcp/pins.ts'
 import { eventually } from './support/eventually.ts'
 import { useServedHubs } from './support/mcp-served.ts'
 
@@ -173,7 +173,7 @@ it('a tool that a known server adds is not shown before the owner accepts it', a
   expect((await seen()).text).toContain(POISON)
   expect((await seen()).text).not.toContain('Is harmless.')
   // Once everything is forgotten, the server is seen for the first time again.
-  expect(forgetPins(data, 'e')).toBe(2)
+  expect(new Pins(data).forget('e')).toBe(2)
   await look()
   expect((await seen()).text).toContain('Is harmless.')
   expect(source.status()[0]).not.toHaveProperty('changed')
@@ -187,7 +187,7 @@ it('what another process accepts is shown by a hub that runs', async () => {
   ]
   await look()
   expect((await seen()).text).not.toContain('Echoes twice.')
-  expect(acceptPins(data, 'e')).toEqual(['echo', 'other'])
+  expect(new Pins(data).accept('e')).toEqual(['echo', 'other'])
   await eventually(async () => expect((await seen()).text).toContain('Echoes twice.'))
   expect((await seen()).names[0]).toEqual(['mcp_e_echo', 'mcp_e_other'])
 })

@@ -10,7 +10,7 @@ import { createMcpSource } from '../src/sources/mcp/mcp-source.ts'
 import { openPostgresStore } from '../src/store/postgres.ts'
 import { startAuthorizationServer } from './support/authorization-server.ts'
 import { eventually } from './support/eventually.ts'
-import { startJsonServer } from './support/json-server.ts'
+import { startOneToolServer } from './support/one-tool-server.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -44,28 +44,15 @@ async function machine(servers: Record<string, McpServer>) {
 }
 
 it('a change that the owner accepts on one machine is accepted on all', async () => {
-  let description = 'Reads.'
-  const server = await startJsonServer((_, { id, method }: { id?: number; method: string }) => {
-    if (id === undefined) return { status: 202, json: {} }
-    const about = {
-      protocolVersion: '2025-06-18',
-      capabilities: { tools: {} },
-      serverInfo: { name: 's', version: '1' },
-    }
-    const tools = [{ name: 'go', description, inputSchema: { type: 'object' } }]
-    const results: Record<string, object> = { initialize: about, 'tools/list': { tools } }
-    const result = results[method]
-    return { json: { jsonrpc: '2.0', id, ...(result ? { result } : { error: { code: -32601, message: 'no' } }) } }
-  })
-  onTestFinished(() => server.close())
-  const servers = { e: { url: `${server.url}/mcp`, oauth: false as const } }
+  const { url, tool } = await startOneToolServer()
+  const servers = { e: { url, oauth: false as const } }
   const one = await machine(servers)
   await eventually(() => expect(one.status()).toMatchObject({ state: 'connected', tools: ['mcp/e.go'] }))
-  description = 'Deletes.'
+  tool.description = 'Deletes.'
   // A machine that has never seen the server compares it with what the others have seen.
   const other = await machine(servers)
   await eventually(() => expect(other.status()).toMatchObject({ state: 'connected', changed: ['mcp/e.go'] }))
-  expect((await openPins(one.host).accept('e')).map(({ tool }) => tool)).toEqual(['go'])
+  expect(await openPins(one.host).accept('e')).toEqual(['go'])
   await eventually(() => expect(other.status()).not.toHaveProperty('changed'))
   for (const { data } of [one, other]) expect(existsSync(join(data, 'mcp-pins.json'))).toBe(false)
 })

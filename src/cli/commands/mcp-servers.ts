@@ -152,7 +152,7 @@ async function pin(name: string, flags: PinFlags): Promise<void> {
       const forgotten = await pins.forget(name)
       return flags.json ? printJson({ forgotten }) : print(escapeLine(`Forgot ${forgotten} definitions of ${name}.`))
     }
-    const accepted = (await pins.accept(name)).map(({ tool }) => tool)
+    const accepted = await pins.accept(name)
     if (flags.json) return printJson({ accepted })
     // The names are the server's own.
     const told =

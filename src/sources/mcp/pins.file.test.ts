@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { ServerToolDefinition } from './definitions.ts'
 import { hashDefinition, partsOf, pinnedDefinition } from './drift.ts'
-import { forgetPins, listPins, Pins } from './pins.ts'
+import { Pins } from './pins.ts'
 
 const NOW = new Date('2026-11-15T00:00:00Z')
 const define = (tool: string, description: string): ServerToolDefinition => {
@@ -37,7 +37,7 @@ describe('the file of the pins', () => {
       annotations: '{\n "c": 3\n}',
     }
     const [hash, changed] = ['Adds.', 'Other.'].map((description) => define('add', description).hash)
-    expect(listPins(data)).toEqual([
+    expect(new Pins(data).list()).toEqual([
       {
         server: 's',
         tool: 'add',
@@ -64,7 +64,7 @@ describe('the file of the pins', () => {
     ['another version', (_, file) => (file.version = 2)],
     ['no pins', (_, file) => delete file.pins],
   ])('is not used with %s', (_, change) => {
-    expect(() => listPins(withFile(change))).toThrow(
+    expect(() => new Pins(withFile(change)).list()).toThrow(
       expect.objectContaining({
         message: expect.stringContaining('The pinned definitions of MCP tools'),
         fix: expect.objectContaining({
@@ -81,7 +81,7 @@ describe('the file of the pins', () => {
     const pins = new Pins(data)
     pins.review('s', [define('add', 'Other.')], NOW)
     pins.accept('other')
-    expect(forgetPins(data, 'other')).toBe(0)
+    expect(new Pins(data).forget('other')).toBe(0)
     expect(statSync(path).ino + statSync(path).mtimeMs).toBe(before)
   })
 
@@ -104,7 +104,7 @@ describe('the file of the pins', () => {
         pinned: { description: 'Adds.' },
       })
     }
-    expect(pins.accept('s').map(({ tool }) => tool)).toEqual(['add', 'sub'])
+    expect(pins.accept('s')).toEqual(['add', 'sub'])
     expect(pins.list('s').map(({ tool, isNew, drifted, parts }) => [tool, isNew, drifted, parts.description])).toEqual([
       ['add', undefined, undefined, 'Two.'],
       ['sub', undefined, undefined, 'New.'],

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Awaitable, SharedStore, SourceHost } from '../../core/index.ts'
 import { DocumentState, JsonState, type State } from '../../store/index.ts'
 import type { ServerToolDefinition } from './definitions.ts'
-import { type Drift, describeDrift, PART_NAMES, type PinnedParts, partsOf, pinnedDefinition } from './drift.ts'
+import { type Drift, PART_NAMES, type PinnedParts, partsOf, pinnedDefinition } from './drift.ts'
 
 const Seen = z.strictObject({
   hash: z.string().regex(/^[0-9a-f]{64}$/),
@@ -43,8 +43,8 @@ export interface PinStore {
   review(server: string, definitions: readonly ServerToolDefinition[], now: Date): Awaitable<Review>
   /** The pins of a server. */
   list(server: string): Awaitable<readonly Pin[]>
-  /** Accepts the current definitions of a server, new tools included. Returns what changes. */
-  accept(server: string): Awaitable<readonly Accepted[]>
+  /** Accepts the current definitions of a server, new tools included. Returns the tools that changed. */
+  accept(server: string): Awaitable<readonly string[]>
   /**
    * Deletes the pins of a server; its tools are pinned again when they are next listed. Returns how many were deleted.
    */
@@ -88,13 +88,13 @@ export class Pins implements PinStore {
     return this.#state.read().pins.filter((pin) => server === undefined || pin.server === server)
   }
 
-  accept(server: string): readonly Accepted[] {
-    const accepted: Accepted[] = []
+  accept(server: string): readonly string[] {
+    const accepted: string[] = []
     this.#state.update((file) => {
       const pins = file.pins.map((pin) => {
         const { drifted, isNew, ...others } = pin
         if (pin.server !== server || (!drifted && !isNew)) return pin
-        accepted.push({ tool: pin.tool, drift: drifted ? driftOf(pin, drifted) : additionOf(pin) })
+        accepted.push(pin.tool)
         return { ...others, ...drifted }
       })
       return accepted.length > 0 ? { ...file, pins } : file
@@ -143,7 +143,7 @@ class SharedPins implements PinStore {
     return this.#use(server, (pins) => pins.list(server))
   }
 
-  accept(server: string): Promise<readonly Accepted[]> {
+  accept(server: string): Promise<readonly string[]> {
     return this.#use(server, (pins) => pins.accept(server))
   }
 
@@ -174,37 +174,7 @@ class SharedPins implements PinStore {
   }
 }
 
-/** Lists the pinned definitions in a data folder. */
-export function listPins(data: string, server?: string): readonly Pin[] {
-  return new Pins(data).list(server)
-}
-
-/** Accepts the definitions of a server as they were last listed. Returns the tools that changed. */
-export function acceptPins(data: string, server: string): readonly string[] {
-  return new Pins(data).accept(server).map(({ tool }) => tool)
-}
-
-/** The same, with a description of what changed in each tool. */
-export async function acceptPinsWithDrift(
-  data: string,
-  server: string,
-): Promise<readonly { readonly tool: string; readonly drift: string }[]> {
-  const accepted = new Pins(data).accept(server)
-  return Promise.all(accepted.map(async ({ tool, drift }) => ({ tool, drift: await describeDrift(drift) })))
-}
-
-/** Deletes the pins of a server in a data folder. */
-export function forgetPins(data: string, server: string): number {
-  return new Pins(data).forget(server)
-}
-
 type SeenNow = { readonly hash: string; readonly parts: PinnedParts; readonly at: string }
-
-/** An accepted definition. */
-export interface Accepted {
-  readonly tool: string
-  readonly drift: Drift
-}
 
 function driftOf(pin: Pin, drifted: NonNullable<Pin['drifted']>): Drift {
   return { before: pin.parts, after: drifted.parts, hash: drifted.hash, pinned: pinnedDefinition(pin.tool, pin) }

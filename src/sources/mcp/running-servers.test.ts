@@ -5,7 +5,7 @@ import type { McpServer } from '../../core/mcp-server.ts'
 import type { SourceHost } from '../../core/source.ts'
 import type { AnyTool } from '../../core/tool.ts'
 import { createMcpSource } from './mcp-source.ts'
-import { acceptPins } from './pins.ts'
+import { Pins } from './pins.ts'
 import { RunningServers } from './running-servers.ts'
 
 type Expected = Parameters<SourceHost['expect']>
@@ -99,7 +99,7 @@ it('takes what the owner accepts, here or in another process', async () => {
   await clock.advance(4_000)
   expect(running.status()).toMatchObject([{ changed: ['mcp/a.go'] }])
   const before = offers.length
-  acceptPins(host.data, 'a')
+  new Pins(host.data).accept('a')
   await clock.advance(1_999)
   expect(offers).toHaveLength(before)
   await clock.advance(1)

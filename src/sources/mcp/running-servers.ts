@@ -53,7 +53,7 @@ export class RunningServers {
   async accept(server: string): Promise<readonly string[]> {
     const accepted = await this.#pins.accept(server)
     await this.#links.get(server)?.refresh()
-    return accepted.map(({ tool }) => tool)
+    return accepted
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import type { ServerToolDefinition } from './definitions.ts'
 import { hashDefinition } from './drift.ts'
-import { acceptPins, Pins } from './pins.ts'
+import { Pins } from './pins.ts'
 import { ServerTools } from './server-tools.ts'
 
 const { signal } = new AbortController()
@@ -61,7 +61,7 @@ it('shows what was pinned of a tool that changed, and nothing of one that is new
   expect([shelf.has('b'), shelf.leftOut]).toEqual([false, []])
   const why = 'it is new; look at it with: tool-hub mcp test s; accept it with: tool-hub mcp pin s'
   expect(warnings).toEqual([`MCP server s: b is left out: ${why}`])
-  acceptPins(data, 's')
+  new Pins(data).accept('s')
   await take(changed, added)
   expect(shelf.tools.map(({ description }) => description)).toEqual(['Deletes.', 'New.'])
   expect([shelf.changed, shelf.acceptable, shelf.pending, shelf.drifts.size]).toEqual([[], [], [], 0])
