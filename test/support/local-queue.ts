@@ -1,7 +1,7 @@
 import type { JobQueue, QueuedJob, Store } from '../../src/core/index.ts'
 import { createMemoryStore } from '../../src/store/index.ts'
 
-/** A queue in this process that delivers a job again only when it is asked to. */
+/** A queue in this process, which delivers each job once. */
 export class LocalQueue implements JobQueue {
   readonly #queues = new Map<string, QueuedJob[]>()
   readonly #taken = new Map<string, { readonly queue: string; readonly job: QueuedJob }>()
@@ -36,13 +36,6 @@ export class LocalQueue implements JobQueue {
   /** The jobs that wait or were taken and not removed. */
   get jobs(): readonly QueuedJob[] {
     return [...[...this.#queues.values()].flat(), ...[...this.#taken.values()].map(({ job }) => job)]
-  }
-
-  /** Delivers the jobs again that were taken and not removed. */
-  async redeliver(): Promise<void> {
-    const taken = [...this.#taken.values()]
-    this.#taken.clear()
-    for (const { queue, job } of taken) await this.send(queue, job)
   }
 }
 

@@ -28,7 +28,7 @@ interface JobOptions {
  * the arguments and the targets are here what they were there, and its sandbox guards every use. Never rejects.
  */
 export async function executeJob(hub: HubRuntime, job: CallJob, options: JobOptions): Promise<JobOutcome> {
-  const { id, callId, run: runId, wire, caller, input, taintedBy } = job
+  const { id, callId, run: runId, wire, caller, input } = job
   const given = { ...job.options, run: runId, timeoutMs: job.timeoutMs }
   const call = new Call({ id: callId, run: runId, wire, caller, options: given, input, emit: options.onEvent })
   const stop = () => call.abort(new ToolError('ABORTED', `${job.tool} was stopped by the process of its run.`))
@@ -39,19 +39,7 @@ export async function executeJob(hub: HubRuntime, job: CallJob, options: JobOpti
   const outcome: { value?: unknown; error?: JobOutcome['error'] } = {}
   try {
     const runtime = await runtimeFor(hub, job)
-    let uploads = 0
-    run = new GuestRun(runId, {
-      clock: hub.clock,
-      sandbox: runtime.runOwner?.sandbox ?? hub.sandbox,
-      runsFolder: hub.runsFolder,
-      redact: (text) => hub.redactor.text(text),
-      taintedBy,
-      confirm: options.confirm,
-      async putParts(content) {
-        const upload = `worker/${id}/${uploads++}`
-        return { upload, parts: await putParts(hub.store.blobs, upload, content, hub.clock.now()) }
-      },
-    })
+    run = openRun(hub, runtime, job, options)
     const decided = await prepare(runtime, run, call, job)
     const value = await new Execution(runtime, run, decided, buildContext(runtime, run, decided, noCalls)).attempt()
     if (call.abortReason) throw call.abortReason
@@ -87,6 +75,23 @@ async function runtimeFor(hub: HubRuntime, { principal, tool, run }: CallJob): P
   if (!known) throw new ToolError('FORBIDDEN', `The principal ${principal.name} of ${tool} does not exist any more.`)
   // The rights with which policy decided, not those of now: a token that was narrowed since is refused at its next call.
   return guestRuntime(hub, principal as Principal, run)
+}
+
+function openRun(hub: HubRuntime, { runOwner }: Runtime, job: CallJob, { confirm }: JobOptions): GuestRun {
+  const { id, run, taintedBy } = job
+  let uploads = 0
+  return new GuestRun(run, {
+    clock: hub.clock,
+    sandbox: runOwner?.sandbox ?? hub.sandbox,
+    runsFolder: hub.runsFolder,
+    redact: (text) => hub.redactor.text(text),
+    taintedBy,
+    confirm,
+    async putParts(content) {
+      const upload = `worker/${id}/${uploads++}`
+      return { upload, parts: await putParts(hub.store.blobs, upload, content, hub.clock.now()) }
+    },
+  })
 }
 
 /** Steps 1, 3 and 4 again, and the decision of the process of the run. */

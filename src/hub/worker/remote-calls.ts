@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import {
-  type Awaitable,
   type Clock,
   type EndedWorkerCall,
   type JobQueue,
@@ -137,15 +136,17 @@ export class RemoteCalls {
   /** Ends a call that no worker has taken in its time; nothing was executed. */
   async #stopQueued(pending: Pending, timeLeftMs: number): Promise<void> {
     const { call, id, queue } = pending
-    const [known] = await after(() => this.#store.workerCalls.look([id]))
-    if (known?.state !== 'queued' || call.isStopped) return
-    const state = await after(() => this.#store.workerCalls.stop(id))
-    if (state !== 'queued') return
+    try {
+      const [known] = await this.#store.workerCalls.look([id])
+      if (known?.state !== 'queued' || call.isStopped) return
+      if ((await this.#store.workerCalls.stop(id)) !== 'queued') return
+    } catch {
+      // Whether a worker has it is not known: the time limit of the call ends it.
+      return
+    }
     const seconds = Math.round(timeLeftMs / 100) / 10
-    this.#endQueued(
-      pending,
-      new ToolError('NO_WORKER', `No ${queue} took ${call.name} within ${seconds} s; it was not executed.`),
-    )
+    const message = `No ${queue} took ${call.name} within ${seconds} s; it was not executed.`
+    this.#endQueued(pending, new ToolError('NO_WORKER', message))
   }
 
   #endQueued({ jobId, queue, call, reject }: Pending, reason: unknown): void {
@@ -274,10 +275,6 @@ export class RemoteCalls {
 
 function isWorkerLine(line: EventBody): line is WorkerLine {
   return LINES.some((type) => type === line.type)
-}
-
-async function after<T>(work: () => Awaitable<T>): Promise<T> {
-  return work()
 }
 
 function jobOf(

@@ -115,6 +115,26 @@ describe('a call for a worker', () => {
     expect(await call()).toMatchObject({ ok: true })
   })
 
+  it('ends in its time although the store cannot say whether a worker has it', async () => {
+    const { store } = sharedMemoryStore()
+    const { hub } = hubOf(
+      {
+        ...store,
+        workerCalls: {
+          ...store.workerCalls,
+          look: () => Promise.reject(new ToolError('RECORDS_UNAVAILABLE', 'The store is away.')),
+        },
+      },
+      [echo({ timeoutMs: 1_000 })],
+    )
+    const unhandled: unknown[] = []
+    const note = (error: unknown) => void unhandled.push(error)
+    process.on('unhandledRejection', note)
+    expect(await hub.callDynamic('test.echo', { text: 'hi' })).toMatchObject({ error: { code: 'TIMEOUT' } })
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
+  })
+
   it('carries its error, evidence, notices, artifacts and progress back', async () => {
     const { store } = sharedMemoryStore()
     const tool = echo({

@@ -61,7 +61,7 @@ const CHECK_MS = 1_000
 const MAX_INLINE_CHARS = 262_144
 
 /** Throws CONFIG_INVALID for invalid labels or a number of calls that is not one. */
-export function checkWorkerOptions({ labels = [], concurrency = DEFAULT_CONCURRENCY }: WorkerOptions) {
+function checkWorkerOptions({ labels = [], concurrency = DEFAULT_CONCURRENCY }: WorkerOptions) {
   const sorted = sortedLabels(labels)
   if (!sorted)
     throw new ToolError('CONFIG_INVALID', `The labels ${JSON.stringify(labels)} of a worker are invalid.`, {
@@ -90,7 +90,6 @@ export async function startWorking(runtime: HubRuntime, options: WorkerOptions):
   await cluster.beat()
   const worker = new Worker({
     runtime,
-
     queue,
     seal: new WorkerSeal(secret),
     labels,
@@ -122,6 +121,7 @@ class Worker implements RunningWorker {
   readonly #kept = new Set<Promise<void>>()
   readonly #ended: Announcer
   readonly #stops: (() => void)[] = []
+  #cancelCheck: (() => void) | undefined
   #queues: { readonly names: readonly string[]; readonly at: number } | undefined
   #first = 0
   #isDraining = false
@@ -189,6 +189,7 @@ class Worker implements RunningWorker {
     while (this.#kept.size > 0) await Promise.all(this.#kept)
     cancel()
     for (const stop of this.#stops) stop()
+    this.#cancelCheck?.()
     return !isAborted
   }
 
@@ -358,8 +359,7 @@ class Worker implements RunningWorker {
   }
 
   #checkLater(): void {
-    const cancel = this.#clock.after(CHECK_MS, () => void this.#check(), { background: true })
-    this.#stops[2] = cancel
+    this.#cancelCheck = this.#clock.after(CHECK_MS, () => void this.#check(), { background: true })
   }
 
   /** The truth if an event was missed: stops the calls that nobody waits for. */
