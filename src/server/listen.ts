@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { ToolError } from '../core/index.ts'
 import { descriptorLimit } from '../system/index.ts'
 
@@ -26,6 +27,29 @@ export function listening(server: Server, host: string, port: number): Promise<v
       resolve()
     })
   })
+}
+
+const IDLE_CHECK_MS = 50
+
+/** Takes no more requests, lets those in progress end for `graceMs`, then closes all connections, upgraded ones too. */
+export async function closeServer(
+  server: Server,
+  { graceMs, upgraded }: { readonly graceMs: number; readonly upgraded: ReadonlySet<Duplex> },
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  // Connections that become idle would stay open for further requests.
+  const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+  let cut: NodeJS.Timeout | undefined
+  const over = new Promise<void>((resolve) => {
+    cut = setTimeout(resolve, graceMs)
+  })
+  await Promise.race([closed, over])
+  clearInterval(idleCheck)
+  clearTimeout(cut)
+  server.closeAllConnections()
+  for (const socket of upgraded) socket.destroy()
+  await closed
 }
 
 /** With fewer descriptors, records, store and commands would fail. */

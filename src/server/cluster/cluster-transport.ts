@@ -17,7 +17,7 @@ import { HttpRefusal } from '../http/answers.ts'
 import type { Log } from '../service-log.ts'
 import type { SharedEventHub } from '../services/event-hub.ts'
 import type { ClusterLink, Membership, Place } from './cluster-link.ts'
-import { ClusterKey, forwardedHeaders } from './envelope.ts'
+import { ClusterKey, forwardedHeaders, SIGNATURE_HEADER } from './envelope.ts'
 import { EventRelay, readServerEvents } from './event-relay.ts'
 import { type ForwardCounts, type ForwardedAnswer, type ForwardedRequest, Forwarder } from './forwarder.ts'
 import { InternalServer, type InternalServerOptions, MOVED_HEADER } from './internal-server.ts'
@@ -178,7 +178,7 @@ export class ClusterTransport implements ClusterLink {
 
   async callHere(identity: Identity, tool: string, input: unknown, options: CallOptions): Promise<ToolResult> {
     const { run, onEvent } = options
-    const isElsewhere = (result: ToolResult) => !result.ok && isMoved(result.error.code)
+    const isElsewhere = (result: ToolResult) => !result.ok && result.error.code === 'RUN_ELSEWHERE'
     const held =
       onEvent &&
       ((event: CallEvent) => {
@@ -200,15 +200,10 @@ export class ClusterTransport implements ClusterLink {
   async relay(place: Place, socket: RelayedSocket): Promise<void> {
     const { address } = place
     if (address === undefined) throw new Error(`Process ${place.process} has no address.`)
-    const request = {
-      method: 'GET',
-      path: '/v1/ws',
-      headers: {},
-      identity: socket.identity,
-    }
+    const request = { method: 'GET', path: '/v1/ws', headers: {}, identity: socket.identity }
     const { headers, nonce } = await this.#forwarder.seal(place, request)
     const isSigned = (answer: IncomingMessage) =>
-      this.#key.isResponse(nonce, 101, { 'x-tool-hub-signature': answer.headers['x-tool-hub-signature'] })
+      this.#key.isResponse(nonce, 101, { [SIGNATURE_HEADER]: answer.headers[SIGNATURE_HEADER] })
     await relaySocket(socket, { url: `${address.replace(/^http/, 'ws')}/v1/ws`, headers, isSigned })
   }
 
@@ -286,10 +281,6 @@ export class ClusterTransport implements ClusterLink {
 
 function tagOf(process: string): string {
   return sha256(process).slice(0, 16)
-}
-
-function isMoved(code: string): boolean {
-  return code === 'RUN_ELSEWHERE'
 }
 
 function movedTo({ status, headers, body }: ForwardedAnswer): z.output<typeof movedSchema> | undefined {

@@ -5,7 +5,7 @@ import { SCOPES } from '../../protocol/index.ts'
 import { credential } from '../auth/sign-in-sessions.ts'
 
 /** Header with the envelope of a forwarded request. */
-export const ENVELOPE_HEADER = 'x-tool-hub-forward'
+const ENVELOPE_HEADER = 'x-tool-hub-forward'
 /** Header with the signature of a request or a response. */
 export const SIGNATURE_HEADER = 'x-tool-hub-signature'
 /** Header of a response: the SHA-256 of its body, or `stream` for one whose end is not known when it begins. */

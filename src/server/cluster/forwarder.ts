@@ -232,7 +232,7 @@ export class Forwarder {
 }
 
 /** The refusal of a request that another process would have to answer; nothing was executed. */
-export function unreachable(process: string, why: string): HttpRefusal {
+function unreachable(process: string, why: string): HttpRefusal {
   return new HttpRefusal(503, 'UPSTREAM_ERROR', `Process ${process} cannot be reached: ${why}.`, {
     hint: 'Nothing was executed. Try again in a few seconds; a process that stays away loses its runs to others.',
     headers: { 'retry-after': '2' },
@@ -249,7 +249,7 @@ const UNSENT: ReadonlySet<unknown> = new Set([
 ])
 
 /** Whether no byte of the request can have arrived. */
-export function isUnsent(error: unknown): boolean {
+function isUnsent(error: unknown): boolean {
   return UNSENT.has((error as { code?: unknown } | undefined)?.code)
 }
 

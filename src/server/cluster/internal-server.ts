@@ -8,7 +8,7 @@ import { API_HEADERS, HttpRefusal, refuseOn } from '../http/answers.ts'
 import type { HttpApp } from '../http/create-http-app.ts'
 import { EventStream } from '../http/event-stream.ts'
 import { readRequestBytes } from '../http/request.ts'
-import { listening } from '../listen.ts'
+import { closeServer, listening } from '../listen.ts'
 import type { Log } from '../service-log.ts'
 import type { SharedEventHub } from '../services/event-hub.ts'
 import type { WebSocketEndpoint } from '../websocket/endpoint.ts'
@@ -92,17 +92,8 @@ export class InternalServer {
 
   /** Ends event streams and idle connections, lets requests in progress end for `graceMs`, then closes everything. */
   async close({ graceMs }: { readonly graceMs: number }): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     for (const stream of this.#streams) stream.end()
-    this.#server.closeIdleConnections()
-    const idle = setInterval(() => this.#server.closeIdleConnections(), 50)
-    let cut: NodeJS.Timeout | undefined
-    await Promise.race([closed, new Promise<void>((resolve) => (cut = setTimeout(resolve, graceMs)))])
-    clearInterval(idle)
-    clearTimeout(cut)
-    this.#server.closeAllConnections()
-    for (const socket of this.#upgraded) socket.destroy()
-    await closed
+    await closeServer(this.#server as Server, { graceMs, upgraded: this.#upgraded })
   }
 
   async #serve(request: IncomingMessage, response: SignedResponse): Promise<void> {

@@ -7,8 +7,8 @@ export interface RelayedSocket {
   /** Paused, so that nothing arrives before it is connected. */
   readonly client: WebSocket
   readonly identity: Identity
-  /** The hello of the client. */
-  readonly first: readonly string[]
+  /** The first message of the client. */
+  readonly hello: string
   /** Messages that arrive while the connection is made. */
   readonly early: readonly string[]
   readonly maxBytes: number
@@ -22,7 +22,7 @@ const RESTARTED = 1012
 
 /** Connects to the process that has the session, and passes messages on in both directions until one side closes. */
 export async function relaySocket(
-  { client, first, early, maxBytes }: RelayedSocket,
+  { client, hello, early, maxBytes }: RelayedSocket,
   there: {
     readonly url: string
     readonly headers: Readonly<Record<string, string>>
@@ -49,7 +49,7 @@ export async function relaySocket(
     peer.once('open', resolve)
   })
   peer.on('error', () => {})
-  for (const text of [...first, ...early]) peer.send(text)
+  for (const text of [hello, ...early]) peer.send(text)
   pass(client, peer)
   pass(peer, client)
   client.once('close', (code, reason) => closeWith(peer, code, reason))

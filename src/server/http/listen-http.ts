@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ToolError } from '../../core/index.ts'
-import { isLoopback, listening } from '../listen.ts'
+import { closeServer, isLoopback, listening } from '../listen.ts'
 import { errorAnswer } from './answers.ts'
 import type { HttpApp } from './create-http-app.ts'
 import { MAX_HEADERS } from './request.ts'
@@ -57,7 +57,6 @@ const TIMEOUT_CHECK_MS = 5_000
 const DRAIN_MS = 30_000
 const MAX_UNREAD_BYTES = 256 * 1024 * 1024
 const UNREAD_CHECK_MS = 1_000
-const IDLE_CHECK_MS = 50
 const MAX_HEADER_BYTES = 16 * 1024
 
 /** Listens for HTTP. Default address: loopback; any other needs TLS or `allowPlain`. */
@@ -80,7 +79,7 @@ export async function listenHttp(app: HttpApp, options: ListenOptions = {}): Pro
     url: `${tls ? 'https' : 'http'}://${isIP(address) === 6 ? `[${address}]` : address}:${bound}`,
     port: bound,
     close() {
-      closing ??= closeAll(server, app, upgraded, graceMs)
+      closing ??= Promise.all([app.close({ graceMs }), closeServer(server, { graceMs, upgraded })]).then(() => {})
       return closing
     },
   }
@@ -139,24 +138,6 @@ function handUpgrades(server: Server, app: HttpApp, onUpgrade: ListenOptions['on
     )
   })
   return upgraded
-}
-
-async function closeAll(server: Server, app: HttpApp, upgraded: ReadonlySet<Duplex>, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-  const appClosed = app.close({ graceMs })
-  // Idle connections would stay open for further requests.
-  const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
-  let cut: NodeJS.Timeout | undefined
-  const over = new Promise<void>((resolve) => {
-    cut = setTimeout(resolve, graceMs)
-  })
-  server.closeIdleConnections()
-  await Promise.race([closed, over])
-  clearInterval(idleCheck)
-  clearTimeout(cut)
-  server.closeAllConnections()
-  for (const socket of upgraded) socket.destroy()
-  await Promise.all([closed, appClosed])
 }
 
 /** Handles one request. */

@@ -138,8 +138,7 @@ export class WsConnection {
       const place = await cluster!.placeOfId(hello.session!)
       if (place) {
         const { identity } = this
-        const first = [text]
-        await cluster!.relay(place, { client: this.#ws, identity, first, early, maxBytes: limits.messageBytes })
+        await cluster!.relay(place, { client: this.#ws, identity, hello: text, early, maxBytes: limits.messageBytes })
         this.isRelayed = true
       } else {
         this.session = this.#context.greet(this, hello)

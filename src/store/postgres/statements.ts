@@ -32,7 +32,7 @@ export class Statements {
 }
 
 /** Replaces each `?` by `$1`, `$2` …, except in texts and quoted names. */
-export function numberPlaceholders(sql: string): string {
+function numberPlaceholders(sql: string): string {
   let count = 0
   return sql.replaceAll(/'[^']*'|"[^"]*"|\?/g, (found) => (found === '?' ? `$${++count}` : found))
 }
