@@ -217,6 +217,9 @@ describe('a request for a run that another process has', () => {
 
 describe('a process that has just started', () => {
   it('is reached although it had no address a moment ago', async () => {
+    // A process reads the addresses of the others again at most once a second; this one has not yet.
+    const third = await serveMember(cluster.folder, 'late', { tools: [whoami] })
+    onTestFinished(() => third.close())
     const run = await pretend(second, (key) => (request, response) => {
       const { nonce } = key.openRequest(request.headers)!
       const headers = { 'content-type': 'application/json', 'x-tool-hub-body': sha256('{"ok":true}') }
@@ -227,9 +230,9 @@ describe('a process that has just started', () => {
     const known = newProcess(id, run.replace('r-', 'http://127.0.0.1:'))
     const { address: _, ...without } = known
     await second.store.processes.beat(without)
-    await first.hub.cluster!.beat()
+    await third.hub.cluster!.beat()
     await second.store.processes.beat(known)
-    const call = () => at(first, '/v1/tools/whoami/call', { json: { run } }).then((response) => response.json())
+    const call = () => at(third, '/v1/tools/whoami/call', { json: { run } }).then((response) => response.json())
     expect(await Promise.all([call(), call()])).toEqual([{ ok: true }, { ok: true }])
   })
 })
