@@ -6,7 +6,6 @@ import {
   type HeadStore,
   isRunId,
   type RecentCall,
-  type RunCache,
   type RunLease,
   type RunStore,
   type SeenFiles,
@@ -78,16 +77,10 @@ interface OpenRunOptions extends RunsOptions {
 const RESPONSE_BYTES = 8_000_000
 const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1_000_000 }
 
-/** An open run with its records, cache and guards, which are opened on first use. */
-export class OpenRun implements RunState {
-  readonly id: string
-  /** Name of the principal that owns the run; `undefined` for the owner of the hub. */
-  readonly principal: string | undefined
-  readonly lease: RunLease | undefined
-  readonly records: RunRecords | undefined
+/** What every run keeps in memory: caches, the last calls, and whether it is tainted in this process. */
+export class RunMemory {
   readonly cache: ReturnType<typeof createRunCache>
   readonly starts: StartQueue
-  readonly sandbox: SandboxHandles
   readonly seen: SeenFiles = createSeenFiles()
   readonly recent: RecentCall[] = []
   readonly responses: ResponseCache
@@ -95,20 +88,68 @@ export class OpenRun implements RunState {
   readonly earlierCommands = new Set<string>()
   evidence: ValueEvidence | undefined
   inFlight = 0
+  /** Set by `markTainted`. */
+  tainted = false
+  /** The id of the first call that tainted the run in this process. */
+  #taintedBy: string | undefined
+  #isTaintedByMany = false
+  readonly #taintListeners = new Set<() => void>()
+
+  constructor(clock: Clock) {
+    this.cache = createRunCache({ ...CACHE_LIMITS, clock })
+    this.starts = new StartQueue(clock)
+    this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
+  }
+
+  onTaint(listener: () => void): () => void {
+    this.#taintListeners.add(listener)
+    return () => this.#taintListeners.delete(listener)
+  }
+
+  taintedBeside(callId: string): boolean {
+    return this.tainted && (this.#isTaintedByMany || this.#taintedBy !== callId)
+  }
+
+  /** Notes which call has tainted the run. Returns whether it was not tainted before: then call `emitTaint`. */
+  protected markTainted(callId: string | undefined): boolean {
+    this.#taintedBy ??= callId
+    if (callId !== undefined && callId !== this.#taintedBy) this.#isTaintedByMany = true
+    const isNew = !this.tainted
+    this.tainted = true
+    return isNew
+  }
+
+  protected emitTaint(): void {
+    for (const listener of [...this.#taintListeners]) listener()
+  }
+
+  /** What was kept in the run while it was tainted is dropped, or taints the run again when it is read. */
+  protected untaint(): void {
+    this.tainted = false
+    this.#taintedBy = undefined
+    this.#isTaintedByMany = false
+    this.cache.clear()
+    for (const id of this.backgroundCommands) this.earlierCommands.add(id)
+    this.backgroundCommands.clear()
+  }
+}
+
+/** An open run with its records and guards, which are opened on first use. */
+export class OpenRun extends RunMemory implements RunState {
+  readonly id: string
+  /** Name of the principal that owns the run; `undefined` for the owner of the hub. */
+  readonly principal: string | undefined
+  readonly lease: RunLease | undefined
+  readonly records: RunRecords | undefined
+  readonly sandbox: SandboxHandles
   isActive = true
   isReleased = false
-  /** Set by `taint`. */
-  tainted: boolean
   readonly keptTaint: KeptTaint | undefined
   #sources: TaintSources
   /** The sources since `clearTaint` was called, until it is done. */
   #newSources: TaintSources | undefined
   readonly #redact: (text: string) => string
   #wasCleared = false
-  /** The id of the first call that tainted the run in this process. */
-  #taintedBy: string | undefined
-  #isTaintedByMany = false
-  readonly #taintListeners = new Set<() => void>()
   #files: FilesGuard | undefined
   #artifacts: FilesGuard | undefined
   #processes: ProcessGuard | undefined
@@ -116,6 +157,7 @@ export class OpenRun implements RunState {
 
   constructor(id: string, options: OpenRunOptions, owner: RunOwner | undefined) {
     const { folder, durability, clock, onAppend, heads, redact, leased } = options
+    super(clock)
     const sandbox = owner?.sandbox ?? options.sandbox
     this.id = id
     const known = folder === false ? undefined : runOwner(folder, id)
@@ -128,9 +170,6 @@ export class OpenRun implements RunState {
     const isNewlyOwned = owner !== undefined && !known
     const shared = leased && { known: leased.state.taintedBy, kept: leased.taint }
     this.keptTaint = this.records && new KeptTaint(this.records, { isNewlyOwned, shared })
-    this.cache = createRunCache({ ...CACHE_LIMITS, clock })
-    this.starts = new StartQueue(clock)
-    this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     this.sandbox = {
       files: () => this.#files ?? this.#openFiles(sandbox),
       artifacts: () => this.#openArtifacts(sandbox),
@@ -161,14 +200,11 @@ export class OpenRun implements RunState {
     const isChanged = this.#sources.add(source)
     const since = this.#newSources
     const isNewSince = since?.add(source)
-    this.#taintedBy ??= callId
-    if (callId !== undefined && callId !== this.#taintedBy) this.#isTaintedByMany = true
-    const isNew = !this.tainted
-    this.tainted = true
+    const isNew = this.markTainted(callId)
     // While the taint is being cleared, only what came since counts afterwards.
     if (since) this.keptTaint?.set(since.list, { isChanged: isNewSince === true })
     else this.keptTaint?.set(this.#sources.list, { isChanged })
-    if (isNew) for (const listener of [...this.#taintListeners]) listener()
+    if (isNew) this.emitTaint()
   }
 
   /**
@@ -183,7 +219,7 @@ export class OpenRun implements RunState {
     this.inFlight++
     try {
       await this.keptTaint?.clear({ ...clearing, sources }, () => since.list)
-      if (since.list.length === 0) this.#untaint()
+      if (since.list.length === 0) this.untaint()
       this.#sources = since
       this.#wasCleared = true
     } finally {
@@ -191,25 +227,6 @@ export class OpenRun implements RunState {
       this.inFlight--
     }
     return sources
-  }
-
-  /** What was kept in the run while it was tainted is dropped, or taints the run again when it is read. */
-  #untaint(): void {
-    this.tainted = false
-    this.#taintedBy = undefined
-    this.#isTaintedByMany = false
-    this.cache.clear()
-    for (const id of this.backgroundCommands) this.earlierCommands.add(id)
-    this.backgroundCommands.clear()
-  }
-
-  onTaint(listener: () => void): () => void {
-    this.#taintListeners.add(listener)
-    return () => this.#taintListeners.delete(listener)
-  }
-
-  taintedBeside(callId: string): boolean {
-    return this.tainted && (this.#isTaintedByMany || this.#taintedBy !== callId)
   }
 
   #openArtifacts(sandbox: RunSandbox): FilesGuard | undefined {
@@ -257,31 +274,21 @@ export class OpenRun implements RunState {
 }
 
 /** A run for questions such as `explain`: nothing is written and its workspace is empty. An existing taint counts. */
-export class Rehearsal implements RunState {
+export class Rehearsal extends RunMemory implements RunState {
   readonly id: string
   readonly records = undefined
-  readonly cache: RunCache
-  readonly starts: StartQueue
   readonly sandbox: SandboxHandles
-  readonly seen: SeenFiles = createSeenFiles()
-  readonly recent: RecentCall[] = []
-  readonly responses: ResponseCache
   readonly taintedBy: readonly string[]
   readonly lease = undefined
-  readonly backgroundCommands = new Set<string>()
-  readonly earlierCommands = new Set<string>()
   readonly keptTaint = undefined
-  evidence: ValueEvidence | undefined
-  inFlight = 0
 
   constructor(id: string, { folder, clock, sandbox }: RunsOptions) {
+    super(clock)
     this.id = id
-    this.cache = createRunCache({ ...CACHE_LIMITS, clock })
-    this.starts = new StartQueue(clock)
-    this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     const workspace = sandbox.workspaceOf(id) ?? (folder === false ? undefined : join(folder, id, 'workspace'))
     const deliverables = folder === false ? undefined : join(folder, id, 'deliverables')
     this.taintedBy = folder !== false && isRunId(id) ? readTaintSync(join(folder, id)).sources : []
+    this.tainted = this.taintedBy.length > 0
     this.sandbox = {
       files: () => sandbox.standInShared(deliverables) ?? sandbox.standIn(workspace, deliverables),
       artifacts: () => undefined,
@@ -291,23 +298,11 @@ export class Rehearsal implements RunState {
     }
   }
 
-  get tainted(): boolean {
-    return this.taintedBy.length > 0
-  }
-
   get hasOutsideArtifacts(): boolean {
     return this.tainted
   }
 
   taint(): void {}
-
-  onTaint(): () => void {
-    return () => {}
-  }
-
-  taintedBeside(): boolean {
-    return this.tainted
-  }
 }
 
 /** Warns the owner once that records cannot be written. Each call with side effects reports it too. */

@@ -2,14 +2,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Artifact, type Clock, isRunId } from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
-import type { ValueEvidence } from '../../policy/index.ts'
 import type { EventBody } from '../../records/log/index.ts'
 import type { ProcessGuard } from '../../sandbox/exec/index.ts'
 import type { FilesGuard } from '../../sandbox/files/index.ts'
-import { createResponseCache } from '../../sandbox/network/index.ts'
-import { createRunCache, createSeenFiles } from '../../store/index.ts'
-import { StartQueue } from '../pipeline/record.ts'
 import type { RunSandbox } from '../run-sandbox.ts'
+import { RunMemory } from '../run-state.ts'
 import { TaintSources } from '../run-taint.ts'
 import type { RunLog, RunState, SandboxHandles } from '../runtime.ts'
 
@@ -27,46 +24,29 @@ interface GuestRunOptions {
   readonly taintedBy: readonly string[]
 }
 
-const RESPONSE_BYTES = 8_000_000
-const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1_000_000 }
 /** The origin of what had tainted the run before: no call has this id. */
 const BEFORE = 'before'
 
 /** The run of a call that is executed for another process. It records nothing: what it collects goes back with the outcome. */
-export class GuestRun implements RunState {
+export class GuestRun extends RunMemory implements RunState {
   readonly id: string
   readonly guest: NonNullable<RunState['guest']>
   readonly lease = undefined
   readonly records: GuestLog
-  readonly cache: ReturnType<typeof createRunCache>
-  readonly starts: StartQueue
   readonly sandbox: SandboxHandles
-  readonly seen = createSeenFiles()
-  readonly responses
-  readonly backgroundCommands = new Set<string>()
-  readonly earlierCommands = new Set<string>()
   readonly keptTaint = undefined
-  readonly recent = []
-  evidence: ValueEvidence | undefined
-  inFlight = 0
-  tainted = false
   /** What the call has read from outside. */
   readonly newSources: TaintSources
   readonly #sources: TaintSources
-  #taintedBy: string | undefined
-  #isTaintedByMany = false
-  readonly #listeners = new Set<() => void>()
   #files: FilesGuard | undefined
   #own: ProcessGuard | undefined
   #commands: ProcessGuard | undefined
 
   constructor(id: string, { clock, sandbox, runsFolder, redact, putParts, taintedBy, confirm }: GuestRunOptions) {
+    super(clock)
     this.id = id
     this.guest = { confirm }
     this.records = new GuestLog(putParts)
-    this.cache = createRunCache({ ...CACHE_LIMITS, clock })
-    this.starts = new StartQueue(clock)
-    this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
     this.newSources = new TaintSources(redact)
     this.#sources = new TaintSources(redact)
     for (const source of taintedBy) this.taint(BEFORE, source)
@@ -98,20 +78,7 @@ export class GuestRun implements RunState {
   taint(callId: string | undefined, source: string): void {
     this.#sources.add(source)
     if (callId !== BEFORE) this.newSources.add(source)
-    this.#taintedBy ??= callId
-    if (callId !== undefined && callId !== this.#taintedBy) this.#isTaintedByMany = true
-    const isNew = !this.tainted
-    this.tainted = true
-    if (isNew) for (const listener of [...this.#listeners]) listener()
-  }
-
-  onTaint(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-
-  taintedBeside(callId: string): boolean {
-    return this.tainted && (this.#isTaintedByMany || this.#taintedBy !== callId)
+    if (this.markTainted(callId)) this.emitTaint()
   }
 
   /** Ends the commands of the call, those in the background too: no later call could find them. */
