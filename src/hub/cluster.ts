@@ -264,10 +264,10 @@ export class ClusterMember implements ProcessDirectory {
     const wasCut = this.#sentAt !== undefined && this.isCut
     try {
       this.#process = { ...this.#process, running: running() }
-      await this.#within(CUT_MS, store.processes.beat(this.#process))
+      await this.#inTime(store.processes.beat(this.#process))
       this.#isStarted = true
-      await this.#within(CUT_MS, this.#list())
-      if (wasCut) await this.#within(CUT_MS, this.#renewLeases())
+      await this.#inTime(this.#list())
+      if (wasCut) await this.#inTime(this.#renewLeases())
       this.#sentAt = sent
       this.#isCutTold = false
       this.#cancelCut?.()
@@ -323,13 +323,13 @@ export class ClusterMember implements ProcessDirectory {
   }
 
   /** A connection that hangs must not keep later heartbeats from being sent. */
-  async #within<T>(ms: number, work: T | Promise<T>): Promise<T> {
+  async #inTime<T>(work: T | Promise<T>): Promise<T> {
     if (!(work instanceof Promise)) return work
     let cancel = () => {}
     const timeout = new Promise<never>((_, reject) => {
       cancel = this.#options.clock.after(
-        ms,
-        () => reject(new ToolError('TIMEOUT', `The shared store did not answer within ${ms} ms.`)),
+        CUT_MS,
+        () => reject(new ToolError('TIMEOUT', `The shared store did not answer within ${CUT_MS} ms.`)),
         { background: true },
       )
     })

@@ -40,6 +40,14 @@ interface Waiter {
   settle(error?: ToolError): void
 }
 
+/** A record, and from where on it is shared. */
+interface ShippingStart {
+  readonly run: string
+  readonly held: RunLease
+  readonly file: ShippedFile
+  readonly position: SharedPosition
+}
+
 /** The record of one run on its way to the store. */
 export class ShippedRun {
   readonly run: string
@@ -53,15 +61,7 @@ export class ShippedRun {
   readonly #shipper: Shipper
   #draining: Promise<void> | undefined
 
-  constructor(
-    shipper: Shipper,
-    start: {
-      readonly run: string
-      readonly held: RunLease
-      readonly file: ShippedFile
-      readonly position: SharedPosition
-    },
-  ) {
+  constructor(shipper: Shipper, start: ShippingStart) {
     this.#shipper = shipper
     this.run = start.run
     this.held = start.held
@@ -144,12 +144,7 @@ export class Shipper {
   }
 
   /** Begins to share a record from a position on. */
-  open(start: {
-    readonly run: string
-    readonly held: RunLease
-    readonly file: ShippedFile
-    readonly position: SharedPosition
-  }): ShippedRun {
+  open(start: ShippingStart): ShippedRun {
     return new ShippedRun(this, start)
   }
 
