@@ -1,9 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { BreakableProxy } from './breakable-proxy.mjs'
 import { startProcess } from './service-process.mjs'
 
 const INDEX = new URL('../dist/index.js', import.meta.url)
+const MAX_STARTS = 20
+const START_AGAIN_MS = 1_000
 
 /** Tools whose effects can be counted over all machines: each line of effects.log is one. */
 const pluginOf = (effects) => `import { appendFile } from 'node:fs/promises'
@@ -107,10 +110,18 @@ export class Machine {
     return this.#process?.complaints ?? ''
   }
 
+  /** Again after a failure, as the service manager of a machine does: PostgreSQL may be away. */
   async start() {
     const args = this.command === 'worker' ? ['worker', '--labels', 'load', '--concurrency', '8'] : undefined
-    this.#process = await startProcess(this.folder, { args })
-    this.state = 'up'
+    for (let starts = 1; this.state !== 'up'; starts++) {
+      try {
+        this.#process = await startProcess(this.folder, { args })
+        this.state = 'up'
+      } catch (error) {
+        if (starts === MAX_STARTS) throw error
+        await wait(START_AGAIN_MS)
+      }
+    }
   }
 
   async kill() {

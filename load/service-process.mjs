@@ -23,7 +23,7 @@ export async function startProcess(folder, { port = 0, args = ['serve', '--port'
     throw new Error(`${error.message}\n${service.complaints}`)
   })
   const { url, token, error } = JSON.parse(line)
-  if (error) throw new Error(`The service did not start: ${error.message}`)
+  if (error) throw new Error(`It did not start: ${error.message}`)
   const startMs = performance.now() - startedAt
   return Object.assign(service, { url, token, port: url && Number(new URL(url).port), startMs })
 }
