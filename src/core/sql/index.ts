@@ -2,7 +2,6 @@
 export {
   ANY_TIME,
   all,
-  assertNoNul,
   type Bindable,
   bind,
   type Columns,
@@ -29,7 +28,9 @@ export {
   run,
   type SqlValue,
   type StoreOfFeature,
+  storeClosed,
   type TableBound,
+  toSqlValues,
   transaction,
   WHOLE_STORE,
   type Work,

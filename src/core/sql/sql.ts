@@ -135,12 +135,28 @@ function execute(queries: Queries | Driver, query: Query): unknown {
   return queries.lock(query.locks ?? WHOLE_STORE).then(() => perform(queries, query.work()))
 }
 
+/** The values of a statement for a database. Throws INPUT_SCHEMA_INVALID for a text with a NUL character. */
+export function toSqlValues(values: readonly Bindable[]): SqlValue[] {
+  return values.map((value) => {
+    if (typeof value === 'string') assertNoNul(value)
+    return value ?? null
+  })
+}
+
 /** SQLite would end a text at its first NUL, and two different keys would be one; PostgreSQL takes no such text. */
-export function assertNoNul(text: string): void {
+function assertNoNul(text: string): void {
   if (text.includes('\0'))
     throw new ToolError('INPUT_SCHEMA_INVALID', 'Text in the store must not contain a NUL character.', {
       hint: 'Leave the character U+0000 out of names, keys and texts.',
     })
+}
+
+/** The error of a store that is used after it was closed. */
+export function storeClosed(): ToolError {
+  return new ToolError('RECORDS_UNAVAILABLE', 'The store is closed.', {
+    hint: 'Start the hub again.',
+    retryable: false,
+  })
 }
 
 /** A condition with its value, or with one for each of its placeholders; it is left out if the value is `undefined`. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { ToolError } from '../../core/index.ts'
+import { storeClosed } from '../../core/sql/index.ts'
 import {
   createPool,
   type PostgresConnection,
@@ -128,7 +128,7 @@ export class PostgresDatabase {
   }
 
   async #connect(): Promise<Pool> {
-    if (this.#isClosed) throw new ToolError('RECORDS_UNAVAILABLE', 'The store is closed.', { retryable: false })
+    if (this.#isClosed) throw storeClosed()
     this.#pool ??= createPool(this.#connection).catch((error: unknown) => {
       this.#pool = undefined
       throw error

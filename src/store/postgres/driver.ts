@@ -1,6 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Awaitable, ToolError } from '../../core/index.ts'
-import { assertNoNul, type Bindable, type Driver, type Queries, WHOLE_STORE } from '../../core/sql/index.ts'
+import type { Awaitable } from '../../core/index.ts'
+import {
+  type Bindable,
+  type Driver,
+  type Queries,
+  storeClosed,
+  toSqlValues,
+  WHOLE_STORE,
+} from '../../core/sql/index.ts'
 import { isConflict, isLost, unknownOutcome } from './errors.ts'
 import { lockStatement, Statements } from './statements.ts'
 
@@ -134,7 +141,7 @@ export class PostgresDriver implements Driver {
 
   async #execute(sql: string, values: readonly Bindable[]): Promise<PostgresResult> {
     const { text, name, isRead } = this.#statements.of(sql)
-    const bound = toParameters(values)
+    const bound = toSqlValues(values)
     for (let attempt = 1; ; attempt++) {
       const session = await this.#acquire()
       try {
@@ -170,7 +177,7 @@ export class PostgresDriver implements Driver {
   }
 
   async #acquire(): Promise<PostgresSession> {
-    if (this.#isClosed) throw closed()
+    if (this.#isClosed) throw storeClosed()
     try {
       return await this.#options.acquire()
     } catch (error) {
@@ -179,7 +186,7 @@ export class PostgresDriver implements Driver {
   }
 
   #explain(error: unknown): unknown {
-    return this.#isClosed ? closed() : (this.#options.explain?.(error) ?? error)
+    return this.#isClosed ? storeClosed() : (this.#options.explain?.(error) ?? error)
   }
 }
 
@@ -223,7 +230,7 @@ class Transaction {
   #queries(): Queries {
     const execute = (sql: string, values: readonly Bindable[]) => {
       const { text, name } = this.#statements.of(sql)
-      return this.#query(text, toParameters(values), name)
+      return this.#query(text, toSqlValues(values), name)
     }
     return {
       dialect: 'postgres',
@@ -264,18 +271,4 @@ class Transaction {
 /** Others, which have the same to wait for, should not come back at the same moment. */
 function pause(attempt: number): Promise<void> {
   return wait(Math.random() * Math.min(MAX_PAUSE_MS, 5 * 2 ** attempt))
-}
-
-function toParameters(values: readonly Bindable[]): readonly unknown[] {
-  return values.map((value) => {
-    if (typeof value === 'string') assertNoNul(value)
-    return value ?? null
-  })
-}
-
-function closed(): ToolError {
-  return new ToolError('RECORDS_UNAVAILABLE', 'The store is closed.', {
-    hint: 'Start the hub again.',
-    retryable: false,
-  })
 }

@@ -1,5 +1,5 @@
-import { type Awaitable, ToolError } from '../../core/index.ts'
-import { assertNoNul, type Bindable, type Driver, type Queries, type SqlValue } from '../../core/sql/index.ts'
+import type { Awaitable } from '../../core/index.ts'
+import { type Bindable, type Driver, type Queries, storeClosed, toSqlValues } from '../../core/sql/index.ts'
 import type { SqliteDatabase, SqliteStatement } from './database.ts'
 
 /** What a driver needs from its owner. */
@@ -101,7 +101,7 @@ export class SqliteDriver implements Driver {
 
   /** Opens the database if it is not open yet. */
   open(): SqliteDatabase {
-    if (this.#isClosed) throw closed()
+    if (this.#isClosed) throw storeClosed()
     try {
       this.#database ??= this.#options.open()
       return this.#database
@@ -158,20 +158,6 @@ export class SqliteDriver implements Driver {
   }
 
   #explain(error: unknown): unknown {
-    return this.#isClosed ? closed() : (this.#options.explain?.(error) ?? error)
+    return this.#isClosed ? storeClosed() : (this.#options.explain?.(error) ?? error)
   }
-}
-
-function toSqlValues(values: readonly Bindable[]): SqlValue[] {
-  return values.map((value) => {
-    if (typeof value === 'string') assertNoNul(value)
-    return value ?? null
-  })
-}
-
-function closed(): ToolError {
-  return new ToolError('RECORDS_UNAVAILABLE', 'The store is closed.', {
-    hint: 'Start the hub again.',
-    retryable: false,
-  })
 }
