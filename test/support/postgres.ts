@@ -1,6 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import {
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,7 +52,8 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
   const bin = findPostgres()
   const user = serverUser()
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'pg-'))
-  if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid)
+  const giveToServer = (path: string) => user && chownSync(path, user.uid, user.gid)
+  giveToServer(folder)
   const data = join(folder, 'data')
   const port = options.tcp ? await freePort() : 5432
   const run = (program: string, args: readonly string[]) =>
@@ -75,18 +85,14 @@ export async function startPostgres(options: TestPostgresOptions = {}): Promise<
   const start = () => ctl('-o', settings.map((each) => `'${each}'`).join(' '), 'start')
   run('initdb', ['-D', data, '-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale', 'C'])
   if (options.tls) {
-    for (const [name, file] of [
-      ['server.crt', options.tls.cert],
-      ['server.key', options.tls.key],
-    ] as const) {
+    const { cert, key } = options.tls
+    for (const [name, file] of Object.entries({ 'server.crt': cert, 'server.key': key })) {
       copyFileSync(file, join(data, name))
-      if (user.uid !== undefined && user.gid !== undefined) chownSync(join(data, name), user.uid, user.gid)
+      giveToServer(join(data, name))
     }
     set('ssl=on')
   }
-  if (options.access !== undefined) {
-    execFileSync('/bin/sh', ['-c', 'cat > "$1"', 'sh', join(data, 'pg_hba.conf')], { ...user, input: options.access })
-  }
+  if (options.access !== undefined) writeFileSync(join(data, 'pg_hba.conf'), options.access)
   await start()
   const urlOf: TestPostgres['urlOf'] = ({ database = 'postgres', user: name = 'postgres', password = '' }) => {
     const login = password === '' ? name : `${name}:${encodeURIComponent(password)}`
@@ -118,8 +124,8 @@ const GUARD =
   'cat > /dev/null; su postgres -s /bin/sh -c "\'$1\' -D \'$2\' -m immediate -w stop" || "$1" -D "$2" -m immediate -w stop; rm -rf "$3"'
 
 /** PostgreSQL refuses to run as root. */
-function serverUser(): { readonly uid?: number; readonly gid?: number } {
-  if (process.getuid?.() !== 0) return {}
+function serverUser(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
   return { uid: id('-u'), gid: id('-g') }
 }
