@@ -387,6 +387,8 @@ describe('the run of a process that was lost', () => {
     expect(await other.read()).toMatchObject({ ok: false })
     expect(await other.hub.recoverRuns({ only: 'leased' })).toBe(0)
     Object.assign(other.state, { hidesRecords: false, keepsLeases: false })
+    await other.hub.cluster!.beat()
+    await expect.poll(async () => (await other.store.runStates.find('r'))?.owner).toBe(lost.id)
     expect(await other.hub.recoverRuns({ only: 'leased' })).toBe(1)
     expect((await other.store.runStates.find('r'))?.owner).toBeUndefined()
     expect(readFileSync(recordIn(other.runs), 'utf8')).toContain('"type":"run-closed"')

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import type { Store } from '../core/store.ts'
 import { openStore } from '../store/sqlite.ts'
@@ -155,6 +156,69 @@ describe('a member of a cluster', () => {
     a.assertHolds('kept')
     for (const run of lost) expect(() => a.assertHolds(run)).toThrow(expect.objectContaining({ code: 'RUN_MOVED' }))
     expect(await b.lease('kept', undefined)).toMatchObject({ owner: a.id, epoch: 1 })
+  })
+
+  it('frees a run with a heartbeat if the answer to its lease was lost, or the store did not take its release', async () => {
+    const { clock, join } = newCluster()
+    let isLost = false
+    const lose = () => {
+      if (isLost) throw new Error('The connection was lost.')
+    }
+    const a = join((store) => ({
+      processes: store.processes,
+      runStates: {
+        ...store.runStates,
+        lease: async (run, by) => {
+          const state = await store.runStates.lease(run, by)
+          lose()
+          return state
+        },
+        release: async (run, held) => {
+          lose()
+          await store.runStates.release(run, held)
+        },
+      },
+    })).member
+    const b = join().member
+    await b.beat()
+    await a.lease('used', undefined)
+    await a.lease('closed', undefined)
+    isLost = true
+    await expect(a.lease('opened', undefined)).rejects.toThrow('The connection was lost.')
+    await a.release('closed')
+    const owner = async (run: string) => (await b.lease(run, undefined)).owner
+    for (const run of ['used', 'closed', 'opened']) expect(await owner(run)).toBe(a.id)
+    await clock.advance(2_000)
+    expect(await owner('closed')).toBe(a.id)
+    isLost = false
+    await clock.advance(2_000)
+    for (const run of ['closed', 'opened']) await eventually(async () => expect(await owner(run)).toBe(b.id))
+    expect(await owner('used')).toBe(a.id)
+  })
+
+  it('leases a run again when its release has ended, and keeps that lease', async () => {
+    const { join } = newCluster()
+    let letGo = () => {}
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const { member, store } = join(({ processes, runStates }) => ({
+      processes,
+      runStates: {
+        ...runStates,
+        release: async (run, lease) => {
+          await held
+          await runStates.release(run, lease)
+        },
+      },
+    }))
+    await member.lease('r', undefined)
+    const releasing = member.release('r')
+    const leasing = member.lease('r', undefined)
+    await new Promise((resolve) => setImmediate(resolve))
+    letGo()
+    await Promise.all([releasing, leasing])
+    expect(await store.runStates.find('r')).toMatchObject(member.leaseOf('r')!)
   })
 
   it('finds out before a side effect that its run was taken', async () => {

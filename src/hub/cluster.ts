@@ -18,6 +18,8 @@ const BEAT_MS = 2_000
 /** Others take over the runs of a process 10 s after its last heartbeat; it stops in time before that. */
 const CUT_MS = 8_000
 const MAX_UNKNOWN = 10_000
+/** The owner of a run that nobody may have, in place of the process that has left it. */
+const UNKNOWN = 'unknown'
 
 /** What a member of a cluster needs. */
 export interface ClusterMemberOptions {
@@ -50,6 +52,9 @@ export class ClusterMember implements ProcessDirectory {
   readonly #leases = new Map<string, RunLease>()
   /** The processes that have left runs open which this one has leased since. */
   readonly #takenFrom = new Map<string, string>()
+  /** Runs that the store may still lease to this process, which does not use them, and whom it leaves them to. */
+  readonly #unreleased = new Map<string, string | undefined>()
+  readonly #releasing = new Map<string, Promise<void>>()
   readonly #cutListeners = new Set<() => void>()
   readonly #movedListeners = new Set<(run: string) => void>()
   readonly #leaveDirectory: () => void
@@ -144,36 +149,69 @@ export class ClusterMember implements ProcessDirectory {
    */
   async lease(run: string, principal: string | undefined): Promise<StoredRun> {
     if (!this.#isStarted) await this.beat()
+    // It would end the new lease.
+    for (let ending = this.#releasing.get(run); ending; ending = this.#releasing.get(run)) await ending
     this.#assertConnected()
-    const { takenFrom, ...state } = await this.#options.store.runStates.lease(run, { owner: this.id, principal })
-    if (state.owner !== this.id) return state
-    this.#leases.set(run, { owner: this.id, epoch: state.epoch })
-    if (takenFrom === undefined) this.#takenFrom.delete(run)
-    else this.#takenFrom.set(run, takenFrom)
-    return state
+    const left = this.#unreleased.get(run)
+    this.#unreleased.delete(run)
+    try {
+      const { takenFrom, ...state } = await this.#options.store.runStates.lease(run, { owner: this.id, principal })
+      if (state.owner !== this.id) return state
+      this.#leases.set(run, { owner: this.id, epoch: state.epoch })
+      const before = takenFrom === this.id ? left : takenFrom
+      if (before === undefined) this.#takenFrom.delete(run)
+      else this.#takenFrom.set(run, before)
+      return state
+    } catch (error) {
+      // The answer may be lost: whether the run was leased is not known, and not whether its record is closed.
+      if (!this.#leases.has(run)) this.#unreleased.set(run, left ?? UNKNOWN)
+      throw error
+    }
   }
 
-  /** Ends the lease of a run whose record is closed, so that it may move. Never rejects: `recoverRuns` ends what is left. */
-  async release(run: string): Promise<void> {
-    await this.#release(run, undefined)
+  /**
+   * Ends the lease of a run whose record is closed, so that it may move. Never rejects: what the store does not take, it gets
+   * with a heartbeat.
+   */
+  release(run: string): Promise<void> {
+    return this.#end(run, undefined)
   }
 
   /** Ends the lease of a run that could not be opened. One that was left open stays known as such. Never rejects. */
-  async giveBack(run: string): Promise<void> {
-    await this.#release(run, this.#takenFrom.get(run))
+  giveBack(run: string): Promise<void> {
+    return this.#end(run, this.#takenFrom.get(run))
   }
 
-  async #release(run: string, to: string | undefined): Promise<void> {
+  async #end(run: string, to: string | undefined): Promise<void> {
     const held = this.#leases.get(run)
     if (!held) return
     this.#leases.delete(run)
     this.#takenFrom.delete(run)
-    // It stays leased to this process, which ends it later.
-    if (to === this.id) return
+    await this.#release(run, to, held)
+  }
+
+  #release(run: string, to: string | undefined, held?: RunLease): Promise<void> {
+    const releasing = this.#tryToRelease(run, to, held).finally(() => this.#releasing.delete(run))
+    this.#releasing.set(run, releasing)
+    return releasing
+  }
+
+  async #tryToRelease(run: string, to: string | undefined, known: RunLease | undefined): Promise<void> {
+    const { runStates } = this.#options.store
     try {
-      await this.#options.store.runStates.release(run, held, to)
-    } catch (error) {
-      warn(`The lease of run ${run} was not released: ${messageOf(error)}`)
+      const { owner, epoch } = known ?? (await runStates.find(run)) ?? {}
+      if (owner === this.id && epoch !== undefined) await runStates.release(run, { owner, epoch }, to)
+      this.#unreleased.delete(run)
+    } catch {
+      this.#unreleased.set(run, to)
+    }
+  }
+
+  /** One after the other, until one fails: the store is away, or has much to do after it was. */
+  async #releaseUnused(): Promise<void> {
+    for (const [run, to] of this.#unreleased) {
+      if (!this.#releasing.has(run)) await this.#release(run, to)
+      if (this.#unreleased.has(run)) return
     }
   }
 
@@ -272,6 +310,7 @@ export class ClusterMember implements ProcessDirectory {
       this.#isCutTold = false
       this.#cancelCut?.()
       this.#cancelCut = this.#options.clock.after(CUT_MS + 1, () => void this.isCut, { background: true })
+      void this.#releaseUnused()
     } finally {
       if (!this.#isClosed)
         this.#cancelBeat = this.#options.clock.after(BEAT_MS, () => void this.beat().catch(() => {}), {

@@ -4,7 +4,6 @@ import { shortPath } from '../lib/index.ts'
 import { KEY_TTL_MS, recordedKeyName } from '../limits/index.ts'
 import { eventLines, lookAtRuns, parseEvent, peekHead } from '../records/log/index.ts'
 import { assertOwnDataFolder, isLocked, statsIfThere } from '../system/index.ts'
-import type { ClusterMember } from './cluster.ts'
 import { runsBelow } from './run-index/read-records.ts'
 import type { Runs } from './runs.ts'
 import type { HubRuntime } from './runtime.ts'
@@ -95,7 +94,7 @@ export async function recoverRuns(
 ): Promise<number> {
   if (runsFolder === false) return 0
   const recovered = only === 'leased' ? 0 : await recoverOpen(runs, runsFolder)
-  return cluster ? recovered + (await recoverOrphans(runs, runsFolder, { store, cluster })) : recovered
+  return cluster ? recovered + (await recoverOrphans(runs, runsFolder, store)) : recovered
 }
 
 /**
@@ -123,19 +122,17 @@ const MAX_ORPHANS = 100
 
 /**
  * Ends leased runs whose process has ended, on whatever machine, so that their calls have an end although nobody uses the run
- * again; and those of this process that it could not open or release. Those with files here are ended as soon as possible.
- * Returns the number of runs.
+ * again. Those with files here are ended as soon as possible. Returns the number of runs.
  */
 async function recoverOrphans(
   runs: Runs,
   folder: string,
-  { store, cluster }: { readonly store: Pick<Store, 'processes' | 'runStates'>; readonly cluster: ClusterMember },
+  store: Pick<Store, 'processes' | 'runStates'>,
 ): Promise<number> {
   const processes = new Map((await store.processes.list()).map((process) => [process.id, process]))
   // By the clock of the database, which all heartbeats have.
   const now = Math.max(0, ...Array.from(processes.values(), ({ seenAt }) => seenAt))
   const orphans = (await store.runStates.leases()).filter(({ run, owner = '' }) => {
-    if (owner === cluster.id) return !cluster.leaseOf(run)
     const { isAlive = false, seenAt = 0 } = processes.get(owner) ?? {}
     return !isAlive && (now - seenAt > OWN_MACHINE_MS || statsIfThere(join(folder, run)) !== undefined)
   })
