@@ -25,8 +25,10 @@ export interface WorkerCallStore {
   look(ids: readonly string[]): Awaitable<readonly StoredWorkerCall[]>
   /** The calls among these that their worker should stop: they are marked, not known any more, or their run has moved. */
   stopped(ids: readonly string[], worker: string): Awaitable<readonly string[]>
-  /** Removes those of these calls that have ended, and returns them with their results. */
-  take(ids: readonly string[]): Awaitable<readonly EndedWorkerCall[]>
+  /** Those of these calls that have ended, with their results, which stay until they are removed: an answer may be lost. */
+  results(ids: readonly string[]): Awaitable<readonly EndedWorkerCall[]>
+  /** Removes those of these calls that have ended. */
+  remove(ids: readonly string[]): Awaitable<void>
   /** How many calls wait and are executed, by queue. */
   queues(): Awaitable<readonly WorkerQueueState[]>
 }

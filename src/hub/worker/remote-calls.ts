@@ -36,6 +36,10 @@ interface Pending {
   readonly runtime: Runtime
   readonly run: RunState
   readonly call: DecidedCall
+  /** Whether its result has been read. */
+  isEnding?: boolean
+  /** Whether the store did not know it when it was last asked. */
+  isMissing?: boolean
   resolve(value: unknown): void
   reject(error: unknown): void
 }
@@ -92,12 +96,17 @@ export class RemoteCalls {
     try {
       await this.#store.workerCalls.add({ id, queue, run: call.run, owner, epoch, queuedAt: this.#clock.now() })
     } catch (error) {
+      // It may be there nevertheless: the answer was lost.
+      void after(() => this.#store.workerCalls.stop(id)).catch(() => {})
       throw this.#neverStarted(call, error)
     }
     this.#pending.set(id, pending)
     const stopListening = call.onStop(() => void this.#stop(pending, call.abortReason))
     const reserveMs = Math.min(MAX_RESERVE_MS, timeLeftMs / 10)
-    const cancelTimer = this.#clock.after(timeLeftMs - reserveMs, () => void this.#stopQueued(pending, timeLeftMs))
+    const cancelTimer = this.#clock.after(timeLeftMs - reserveMs, () => {
+      // Without the store nobody knows whether a worker has it: the time limit of the call ends it.
+      this.#stopQueued(pending, timeLeftMs).catch(() => {})
+    })
     this.#cancelPoll ??= this.#pollLater()
     try {
       await opened.queue.send(queue, { id: pending.jobId, body })
@@ -196,7 +205,9 @@ export class RemoteCalls {
   /** The truth if an event was missed: what became of the calls, and whether their workers are alive. */
   async #poll(): Promise<void> {
     try {
-      const states = await this.#store.workerCalls.look([...this.#pending.keys()])
+      const waiting = [...this.#pending.values()]
+      const states = await this.#store.workerCalls.look(waiting.map(({ id }) => id))
+      endUnknown(waiting, new Set(states.map(({ id }) => id)))
       const ended = states.filter(({ state }) => state === 'ended').map(({ id }) => id)
       if (ended.length > 0) await this.#settle(ended)
       for (const state of states) await this.#endIfLost(state)
@@ -212,24 +223,25 @@ export class RemoteCalls {
     // If it has ended meanwhile, the next look finds the result.
     if (!(await this.#store.workerCalls.abandon(id, worker))) return
     pending.call.worker = worker
-    pending.reject(lost(pending.call, worker))
+    pending.reject(lost(pending.call, `The worker ${worker} ended while it executed ${pending.call.name}`))
   }
 
   async #settle(ids: readonly string[]): Promise<void> {
-    let ended: readonly EndedWorkerCall[]
+    const { workerCalls } = this.#store
     try {
-      ended = await this.#store.workerCalls.take(ids)
+      const ended = await workerCalls.results(ids)
+      await Promise.all(ended.map((call) => this.#end(call)))
+      await workerCalls.remove(ended.map(({ id }) => id))
     } catch {
-      // The next look tries again.
-      return
+      // The next look tries again; what nobody waits for is swept.
     }
-    await Promise.all(ended.map((call) => this.#end(call)))
   }
 
   async #end({ id, worker, result }: EndedWorkerCall): Promise<void> {
     const pending = this.#pending.get(id)
-    if (!pending) return
+    if (!pending || pending.isEnding) return
     const { call } = pending
+    pending.isEnding = true
     call.worker = worker
     try {
       const { seal } = await this.#open()
@@ -273,6 +285,15 @@ export class RemoteCalls {
   }
 }
 
+/** Ends calls that the store does not know any more, at the second look: its answer to a change was lost. */
+function endUnknown(waiting: readonly Pending[], known: ReadonlySet<string>): void {
+  for (const pending of waiting) {
+    if (pending.isEnding || known.has(pending.id)) continue
+    if (pending.isMissing) pending.reject(lost(pending.call, `What a worker did with ${pending.call.name} was lost`))
+    pending.isMissing = true
+  }
+}
+
 function isWorkerLine(line: EventBody): line is WorkerLine {
   return LINES.some((type) => type === line.type)
 }
@@ -308,9 +329,9 @@ function jobOf(
   }
 }
 
-function lost({ name, tool }: DecidedCall, worker: string): ToolError {
+function lost({ tool }: DecidedCall, what: string): ToolError {
   const retryable = tool.tool.retry !== undefined || !tool.hasEffects
-  return new ToolError('WORKER_LOST', `The worker ${worker} ended while it executed ${name}; its effect is unknown.`, {
+  return new ToolError('WORKER_LOST', `${what}; its effect is unknown.`, {
     retryable,
     ...(retryable && { hint: 'Repeat the call: the tool says that this is safe.' }),
   })

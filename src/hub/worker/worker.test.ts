@@ -55,6 +55,21 @@ const linesOf = (runs: string, run: string) =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
+/** The same store, of which the first answer of each of these methods is lost after it has done its work. */
+function forgetful(store: Store, methods: readonly string[] = Object.keys(store.workerCalls)): Store {
+  const calls = Object.entries(store.workerCalls).map(([name, method]) => {
+    let isLost = methods.includes(name)
+    const once = async (...values: unknown[]) => {
+      const answer = await (method as (...values: unknown[]) => unknown)(...values)
+      if (!isLost) return answer
+      isLost = false
+      throw new Error('The connection was lost.')
+    }
+    return [name, once]
+  })
+  return { ...store, workerCalls: Object.fromEntries(calls) }
+}
+
 describe('a call for a worker', () => {
   it('is executed there, and its end is recorded here with the name of the worker', async () => {
     const { store, queue } = sharedMemoryStore()
@@ -336,6 +351,52 @@ describe('a worker', () => {
     expect(result).toMatchObject({ error: { code: 'WORKER_LOST', retryable: false } })
     expect(result.error?.message).toContain(worker.id)
     expect(executed).toBe(1)
+  })
+
+  it('executes a call once and its result arrives, although answers of the store are lost', async () => {
+    const { store } = sharedMemoryStore()
+    let executed = 0
+    const tool = echo({ execute: () => ++executed })
+    const { hub } = hubOf(
+      forgetful(
+        store,
+        Object.keys(store.workerCalls).filter((name) => name !== 'add'),
+      ),
+      [tool],
+    )
+    const { worker } = await workerOf(forgetful(store), [tool])
+    expect(await hub.callDynamic('test.echo', { text: 'x' })).toMatchObject({ ok: true, data: 1 })
+    expect(await worker.drain()).toBe(true)
+    expect(executed).toBe(1)
+    expect(await store.workerCalls.queues()).toEqual([])
+  })
+
+  it('leaves nothing behind of a call whose beginning was not acknowledged', async () => {
+    const { store } = sharedMemoryStore()
+    const { hub } = hubOf(forgetful(store, ['add']), [echo()])
+    expect(await hub.callDynamic('test.echo', { text: 'x' })).toMatchObject({ error: { code: 'NO_WORKER' } })
+    await eventually(async () => expect((await hub.workers()).queues).toEqual([]))
+  })
+
+  it('that is gone ends its calls as lost, although the answer of the store is lost', async () => {
+    const { store } = sharedMemoryStore()
+    let executed = 0
+    const tool = echo({ execute: () => new Promise(() => executed++), capabilities: ['send'] })
+    const policy = [{ allow: 'send' }] as const
+    const { hub } = hubOf(forgetful(store, ['abandon']), [tool], { policy })
+    const { hub: gone } = await workerOf(store, [tool], { hub: { policy } })
+    const calling = hub.callDynamic('test.echo', { text: 'x' })
+    await eventually(() => expect(executed).toBe(1))
+    void gone.cluster!.close()
+    expect(await calling).toMatchObject({ error: { code: 'WORKER_LOST', retryable: false } })
+  })
+
+  it('is not missed by a call whose time ends while the store is away', async () => {
+    const { store } = sharedMemoryStore()
+    const away = () => Promise.reject(new Error('The database is away.'))
+    const calls: Store['workerCalls'] = { ...store.workerCalls, look: away, stop: away }
+    const { hub } = hubOf({ ...store, workerCalls: calls }, [echo({ timeoutMs: 200 })])
+    expect(await hub.callDynamic('test.echo', { text: 'x' })).toMatchObject({ error: { code: 'TIMEOUT' } })
   })
 
   it('is refused with invalid labels, without a shared store, and twice', async () => {

@@ -88,14 +88,7 @@ export async function startWorking(runtime: HubRuntime, options: WorkerOptions):
   await sources.ready()
   cluster.describe({ kind: 'worker', labels, concurrency })
   await cluster.beat()
-  const worker = new Worker({
-    runtime,
-    queue,
-    seal: new WorkerSeal(secret),
-    labels,
-    concurrency,
-    ...options,
-  })
+  const worker = new Worker({ ...options, runtime, queue, seal: new WorkerSeal(secret), labels, concurrency })
   worker.start()
   return worker
 }
@@ -117,6 +110,8 @@ class Worker implements RunningWorker {
   readonly #clock: Clock
   /** The calls that run, by the id of their job. */
   readonly #calls = new Map<string, AbortController>()
+  /** The ids of jobs that this worker executes, or whose results it writes. */
+  readonly #claimed = new Set<string>()
   /** What a drain waits for. */
   readonly #kept = new Set<Promise<void>>()
   readonly #ended: Announcer
@@ -263,14 +258,10 @@ class Worker implements RunningWorker {
 
   /** Claims the calls of jobs and starts them. A job that is not signed, has expired or is claimed is removed. */
   async #begin(queue: string, delivered: readonly QueuedJob[]): Promise<number> {
-    const { runtime, queue: jobs } = this.#parts
-    const { store, cluster } = runtime
+    const { queue: jobs } = this.#parts
     // By their ids: a job may be delivered twice, even together.
     const open = new Map(delivered.flatMap(({ body }) => this.#open(queue, body) ?? []).map((job) => [job.id, job]))
-    // Another worker takes them when their delivery has expired.
-    if (cluster!.isCut) return 0
-    const now = this.#clock.now()
-    const claimed = open.size === 0 ? [] : await store.workerCalls.claim([...open.keys()], { worker: this.id, now })
+    const claimed = open.size === 0 ? [] : await this.#claim([...open.keys()])
     const removing = jobs.remove(
       queue,
       delivered.map(({ id }) => id),
@@ -279,6 +270,25 @@ class Worker implements RunningWorker {
     this.#keep(removing.catch(() => {}))
     for (const id of claimed) this.#keep(this.#execute(open.get(id)!))
     return claimed.length
+  }
+
+  /** Claims calls, again after a failure; then the store says which this worker has, because an answer may be lost. */
+  async #claim(ids: readonly string[]): Promise<readonly string[]> {
+    const { store, cluster } = this.#parts.runtime
+    for (let isFirst = true; ; isFirst = false) {
+      try {
+        if (cluster!.isCut) throw cluster!.cutOff()
+        const claimed = await store.workerCalls.claim(ids, { worker: this.id, now: this.#clock.now() })
+        if (isFirst) return claimed
+        const states = await store.workerCalls.look(ids)
+        const own = states.filter(({ state, worker }) => state === 'running' && worker === this.id)
+        return own.map(({ id }) => id).filter((id) => !this.#claimed.has(id))
+      } catch (error) {
+        if (this.#isDraining && cluster!.isCut) throw error
+        this.#log('warn', `Jobs could not be claimed: ${messageOf(error)}`)
+        await this.#pause()
+      }
+    }
   }
 
   #open(queue: string, body: string): CallJob | undefined {
@@ -302,6 +312,7 @@ class Worker implements RunningWorker {
     const { runtime, seal } = this.#parts
     const controller = new AbortController()
     this.#calls.set(job.id, controller)
+    this.#claimed.add(job.id)
     const progress = new ProgressRelay(this.#clock, (content) => this.#relay(job.id, content))
     const outcome = await executeJob(runtime, job, {
       signal: controller.signal,
@@ -316,8 +327,9 @@ class Worker implements RunningWorker {
     progress.end()
     const sealed = seal.sealOutcome(outcome)
     const result = sealed.length <= MAX_INLINE_CHARS ? sealed : await this.#inParts(job.id, sealed)
-    if (!(await this.#finish(job.id, result)))
-      return this.#log('warn', 'The result was discarded: nobody waits for it any more.', job)
+    const isKept = await this.#finish(job.id, result)
+    this.#claimed.delete(job.id)
+    if (!isKept) return this.#log('warn', 'The result was discarded: nobody waits for it any more.', job)
     this.#ended.announce(job.id)
     this.#log('info', outcome.error ? `ended with ${outcome.error.code}` : 'ended', job)
   }
@@ -338,9 +350,13 @@ class Worker implements RunningWorker {
         return await store.workerCalls.finish(id, { worker: this.id, result })
       } catch (error) {
         if (cluster!.isCut) throw error
-        await new Promise<void>((resolve) => this.#clock.after(IDLE_MS, resolve))
+        await this.#pause()
       }
     }
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#clock.after(IDLE_MS, resolve))
   }
 
   async #inParts(id: string, sealed: string): Promise<string> {

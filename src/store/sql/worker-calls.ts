@@ -69,15 +69,18 @@ export function createWorkerCalls(time: () => Work<number>): Repository<WorkerCa
       }
       return ids.filter((id) => !kept.has(id))
     },
-    take: (ids) =>
-      transaction(function* (): Work<EndedWorkerCall[]> {
-        const ended: EndedWorkerCall[] = []
-        for (const some of inParts(ids)) {
-          const remove = `DELETE FROM worker_calls WHERE id IN (${marks(some)}) AND state = 'ended' RETURNING id, worker, result`
-          ended.push(...(yield* all<EndedWorkerCall>(remove, ...some)))
-        }
-        return ended
-      }, []),
+    *results(ids) {
+      const ended: EndedWorkerCall[] = []
+      for (const some of inParts(ids)) {
+        const select = `SELECT id, worker, result FROM worker_calls WHERE id IN (${marks(some)}) AND state = 'ended'`
+        ended.push(...(yield* all<EndedWorkerCall>(select, ...some)))
+      }
+      return ended
+    },
+    *remove(ids) {
+      for (const some of inParts(ids))
+        yield* run(`DELETE FROM worker_calls WHERE id IN (${marks(some)}) AND state = 'ended'`, ...some)
+    },
     *queues() {
       const rows = yield* all<{ queue: string; waiting: number; running: number; oldest_at: number | null }>(
         QUEUES,
