@@ -17,6 +17,8 @@ const jobSchema = z.strictObject({
   /** Id of the call with the number of the attempt. */
   id: text,
   callId: text,
+  /** The queue it is meant for, which says the labels that a worker needs. */
+  place: text,
   run: text,
   tool: text,
   /** The name that was called: it selects the dialect. */
@@ -101,9 +103,10 @@ export class WorkerSeal {
     return this.#seal('job', JSON.stringify(job))
   }
 
-  /** Throws if the job is not signed by a process of this store, or if it has expired. */
-  openJob(sealed: string, now: number): CallJob {
+  /** Throws if the job is not signed by a process of this store, is for another queue, or has expired. */
+  openJob(sealed: string, { queue, now }: { readonly queue: string; readonly now: number }): CallJob {
     const job = jobSchema.parse(this.#open('job', sealed))
+    if (job.place !== queue) throw new ToolError('FORBIDDEN', `The job ${job.id} is for ${job.place}.`)
     if (job.expiresAt <= now) throw new ToolError('CONFLICT', `The job ${job.id} has expired.`)
     return job
   }

@@ -87,7 +87,7 @@ export class RemoteCalls {
     const id = `${call.id}#${call.attempts}`
     const { id: owner } = this.#member
     const epoch = this.#member.leaseOf(call.run)?.epoch
-    const job = jobOf(runtime, run, call, { id, timeoutMs: timeLeftMs, now: this.#clock.now() })
+    const job = jobOf(runtime, run, call, { id, place: queue, timeoutMs: timeLeftMs, now: this.#clock.now() })
     const body = opened.seal.sealJob(job)
     let pending!: Pending
     const outcome = new Promise((resolve, reject) => {
@@ -302,11 +302,13 @@ function jobOf(
   runtime: Runtime,
   run: RunState,
   call: DecidedCall,
-  { id, timeoutMs, now }: { readonly id: string; readonly timeoutMs: number; readonly now: number },
+  sent: Pick<CallJob, 'id' | 'place' | 'timeoutMs'> & { readonly now: number },
 ): CallJob {
   const { session, callerKind, grants, untrusted, idempotencyKey } = call.options
+  const { id, place, timeoutMs, now } = sent
   return {
     id,
+    place,
     callId: call.id,
     run: call.run,
     tool: call.name,

@@ -232,7 +232,7 @@ describe('a worker', () => {
     expect(executed).toBe(0)
   })
 
-  it('refuses a job that is not signed, changed or expired', async () => {
+  it('refuses a job that is not signed, changed or in the queue of another place', async () => {
     const { store, queue } = sharedMemoryStore()
     let executed = 0
     const tool = echo({ timeoutMs: 5_000, execute: () => ++executed })
@@ -248,8 +248,9 @@ describe('a worker', () => {
       JSON.stringify({ body }),
     ])
       await queue.send('worker:gpu', { id: crypto.randomUUID(), body: forged })
-    const { log } = await workerOf(store, [tool])
-    await eventually(() => expect(log.filter(({ level }) => level === 'warn')).toHaveLength(4))
+    await queue.send('worker', { ...job!, id: crypto.randomUUID() })
+    const [{ log }, { log: other }] = [await workerOf(store, [tool]), await workerOf(store, [tool], { labels: [] })]
+    await eventually(() => expect([...log, ...other].filter(({ level }) => level === 'warn')).toHaveLength(5))
     expect(executed).toBe(0)
     await queue.send('worker:gpu', job!)
     expect(await calling).toMatchObject({ ok: true })

@@ -293,7 +293,7 @@ class Worker implements RunningWorker {
 
   #open(queue: string, body: string): CallJob | undefined {
     try {
-      return this.#parts.seal.openJob(body, this.#clock.now())
+      return this.#parts.seal.openJob(body, { queue, now: this.#clock.now() })
     } catch (error) {
       this.#log('warn', `A job of ${queue} was refused: ${messageOf(error)}`)
       return undefined
