@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { startJsonServer } from '../../test/support/json-server.ts'
 import { temporaryFolder } from '../../test/support/temporary-folder.ts'
 import type { HubOptions } from '../core/options.ts'
 import type { Store } from '../core/store.ts'
@@ -76,11 +77,12 @@ function newCluster(change: Partial<HubOptions> = {}) {
     })
     const machine = mkdtempSync(join(folder, 'machine-'))
     const hub = createToolHub({
-      ...{ tools: [effect, pure], store: { ...store, processes, keys, segments, runStates, isShared: true }, clock },
+      ...{ store: { ...store, processes, keys, segments, runStates, isShared: true }, clock },
       ...{ runs: join(machine, 'runs'), data: join(machine, 'data') },
       policy: [{ allow: 'remote' }, { deny: 'test.pure', when: { tainted: true } }],
       ...change,
       ...own,
+      tools: [effect, pure, ...(change.tools ?? [])],
     })
     await hub.cluster!.beat()
     ends.push(async () => {
@@ -308,8 +310,8 @@ describe('a call whose key was stored, and the answer of the store was lost', ()
 
 describe('a run that was taken without its process knowing', () => {
   /** b has taken the run of a, whose heartbeats arrive again. */
-  async function taken() {
-    const { clock, start } = newCluster()
+  async function taken(change: Partial<HubOptions> = {}) {
+    const { clock, start } = newCluster(change)
     const [a, b] = [await start(), await start()]
     await a.read()
     const take = async () => {
@@ -326,6 +328,38 @@ describe('a run that was taken without its process knowing', () => {
     expect(await a.act('late')).toEqual(failed('RUN_MOVED'))
     expect(a.done).toEqual([])
     expect(await a.act('later')).toEqual(failed('RUN_ELSEWHERE'))
+  })
+
+  it('gets no further side effect of a call that has shared its intent', async () => {
+    const sent: string[] = []
+    const server = await startJsonServer((path) => {
+      sent.push(path)
+      return { json: {} }
+    })
+    ends.push(() => server.close())
+    let beforeLast = async () => {}
+    const post = defineTool({
+      name: 'test.post',
+      description: 'Sends something three times.',
+      input: z.strictObject({}),
+      capabilities: ['network', 'send'],
+      targets: () => ({ network: [server.url], send: [server.url] }),
+      async execute(_, { fetch }) {
+        for (const path of ['/1', '/2', '/3', '/4']) {
+          if (path === '/4') await beforeLast()
+          await fetch(new URL(path, server.url).href, { method: 'POST', body: '{}' })
+        }
+      },
+    })
+    const { a, take } = await taken({
+      tools: [post],
+      durability: 'shared',
+      policy: [{ allow: 'test.*' }],
+      sandbox: { network: ['127.0.0.1'], privateRanges: ['127.0.0.0/8'] },
+    })
+    beforeLast = take
+    expect(await a.hub.call(post, {}, { run: 'r' })).toMatchObject({ error: { code: 'RUN_MOVED' } })
+    expect(sent).toEqual(['/1', '/2', '/3'])
   })
 
   it('gets no result of a key from it, and its side effect does not happen twice', async () => {

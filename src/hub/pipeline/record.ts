@@ -35,12 +35,14 @@ function recordStart(runtime: Runtime, run: RunState, call: Call): void {
 
 /** Records the intent of a call and waits until it is durable, before the tool changes anything. */
 export async function recordIntent(runtime: Runtime, run: RunState, call: Call): Promise<void> {
+  const isNew = !call.started
   beginChange(runtime, run, call)
   if (run.guest) return run.guest.confirm()
   const { cluster, settings } = runtime
   const recording = settings.durability === 'behind' ? undefined : run.records?.synced().catch(refuseEffects)
-  // What is shared is refused by the store if the run has moved.
-  const confirming = settings.durability === 'shared' ? undefined : cluster?.confirm(call.run)
+  // The store refuses to share a new intent if the run has moved; nothing is shared for a further side effect.
+  const isAsked = settings.durability === 'shared' && isNew && run.records !== undefined
+  const confirming = isAsked ? undefined : cluster?.confirm(call.run)
   if (confirming) await Promise.all([recording, confirming])
   else if (recording) await recording
   // The process may have been stopped while it waited.
