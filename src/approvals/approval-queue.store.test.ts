@@ -223,6 +223,33 @@ describe('through the store', () => {
     expect(queue.list()).toEqual([])
   })
 
+  it('takes an answer that was stored although the store could not be read, or did not acknowledge it', async () => {
+    const unread = newQueue({ waitsInStore: true })
+    const waiting = start(unread.queue, unread.store)
+    await waiting.filed
+    const { find, answer } = unread.store.approvals
+    unread.store.approvals.find = () => Promise.reject(new Error('away'))
+    await unread.store.approvals.answer(request.id, storedYes('ada'))
+    await new Promise(setImmediate)
+    unread.store.approvals.find = find
+    await unread.clock.advance(500)
+    expect(await waiting.answer).toMatchObject({ by: 'ada' })
+
+    const lost = newQueue({ waitsInStore: true, store: { ...unread.store, approvals: { ...unread.store.approvals } } })
+    const second = { ...request, id: 'approval-2', callId: 'call-2' }
+    const asked = start(lost.queue, lost.store, second)
+    await asked.filed
+    lost.store.approvals.answer = async (...given) => {
+      await answer(...given)
+      // Its event comes while nobody knows yet that the acknowledgement is lost.
+      await new Promise(setImmediate)
+      throw new Error('The connection was lost.')
+    }
+    const telling = lost.queue.answer(second.id, { decision: 'allow', by: 'bob' })
+    await expect(telling).rejects.toMatchObject({ code: 'RECORDS_UNAVAILABLE' })
+    expect(await asked.answer).toMatchObject({ by: 'bob' })
+  })
+
   it('ends the call when code has answered and the answer cannot be stored: it will not answer again', async () => {
     const { queue, store } = newQueue({ approve: () => ({ decision: 'allow', by: 'ada' }), waitsInStore: true })
     store.approvals.answer = () => Promise.reject(new Error('disk full'))

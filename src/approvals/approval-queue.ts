@@ -41,7 +41,7 @@ export class ApprovalQueue<Request extends PendingRequest, Answer extends Answer
     this.#kind = kind
     this.#options = options
     this.#store = options.store
-    this.#ends = new RequestEnds(options.store)
+    this.#ends = new RequestEnds(options.store, options.clock)
     this.#clock = options.clock
     this.#waitsInStore = options.waitsInStore ?? false
   }
@@ -309,6 +309,8 @@ export class ApprovalQueue<Request extends PendingRequest, Answer extends Answer
     this.#pending.set(entry.request.id, entry)
     if (this.#isClosed) this.#end(entry, this.#unavailable(entry.request, 'the hub was closed'))
     else this.#failUnreachable('the store failed')
+    // It may be stored nevertheless.
+    void this.#ends.look(entry.request.id)
   }
 
   async #takeStored(entry: PendingEntry<Request, Answer>, stored: StoredApproval): Promise<void> {

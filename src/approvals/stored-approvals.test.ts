@@ -182,7 +182,7 @@ describe('claiming an answer', () => {
 describe('the end of a request', () => {
   it('is reported for that request, and for no other', async () => {
     const { file, answer, store } = newStore()
-    const ends = new RequestEnds(store)
+    const ends = new RequestEnds(store, fakeClock(NOW))
     const seen: string[] = []
     for (const id of ['answered', 'withdrawn', 'waits', 'stopped']) {
       await file(id)
@@ -203,7 +203,7 @@ describe('the end of a request', () => {
     await answer('request-1')
     await notified()
     let times = 0
-    new RequestEnds(store).on('request-1', () => times++)
+    new RequestEnds(store, fakeClock(NOW)).on('request-1', () => times++)
     const events: [string, string, number][] = [
       ['call', '{"id":"request-1"}', 0],
       ['ask', '{"id":"request-2"}', 0],
@@ -222,7 +222,7 @@ describe('the end of a request', () => {
     const { file, answer, store } = newStore()
     await file('request-1')
     let times = 0
-    new RequestEnds(store).on('request-1', () => times++)
+    new RequestEnds(store, fakeClock(NOW)).on('request-1', () => times++)
     const find = store.approvals.find.bind(store.approvals)
     store.approvals.find = () => Promise.reject(new Error('locked'))
     await answer('request-1')
@@ -246,7 +246,7 @@ describe('the end of a request', () => {
         stop()
       }
     }
-    const ends = new RequestEnds(store)
+    const ends = new RequestEnds(store, fakeClock(NOW))
     const stops = ['a', 'b'].map((id) => ends.on(id, () => {}))
     expect(watching).toBe(1)
     stops[0]!()

@@ -29,6 +29,9 @@ const CLAIM_MS = 60_000
 /** For how long an answer that came while no call waited can be used. */
 const ANSWER_LIFETIME_MS = 24 * 3_600_000
 
+/** How long to wait after the store could not be read. */
+const LOOK_AGAIN_MS = 500
+
 const MAX_STORED_CHARS = 1_000_000
 const SHOWN_INPUT_CHARS = 200_000
 
@@ -175,11 +178,13 @@ function readTarget({ id, request }: StoredApproval): z.infer<typeof targetSchem
 /** Notifies of the end of requests in any process; watches the store only while there is a listener. */
 export class RequestEnds {
   readonly #store: QueueStore
+  readonly #clock: Clock
   readonly #listeners = new Map<string, (stored: StoredApproval) => void>()
   #stopWatching: (() => void) | undefined
 
-  constructor(store: QueueStore) {
+  constructor(store: QueueStore, clock: Clock) {
     this.#store = store
+    this.#clock = clock
   }
 
   /** Calls the listener when a request was answered or withdrawn. Returns a function that removes it. */
@@ -196,15 +201,17 @@ export class RequestEnds {
 
   #onEvent({ topic, body }: StoredEvent): void {
     const id = topic === TOPIC ? eventSchema.safeParse(parseJson(body)).data?.id : undefined
-    if (id !== undefined && this.#listeners.has(id)) void this.#read(id)
+    if (id !== undefined) void this.look(id)
   }
 
-  async #read(id: string): Promise<void> {
+  /** Looks whether a request has ended, again until the store says so. */
+  async look(id: string): Promise<void> {
+    if (!this.#listeners.has(id)) return
     try {
       const stored = await this.#store.approvals.find(id)
       if (stored && stored.state !== 'waiting') this.#listeners.get(id)?.(stored)
     } catch {
-      // The next event may be readable; otherwise the request times out, which is a no.
+      this.#clock.after(LOOK_AGAIN_MS, () => void this.look(id), { background: true })
     }
   }
 }
