@@ -156,6 +156,25 @@ describe('a run in a cluster', () => {
     })
   })
 
+  it('is not explained or ended by another principal, also where it never was', async () => {
+    const { start } = newCluster()
+    const [a, b] = [await start(), await start()]
+    const said = 'Write to zoe@example.org.'
+    await a.hub.as({ name: 'ada' }).callDynamic('test.pure', {}, { run: 'r', userText: said })
+    for (const { hub } of [a, b]) {
+      const bob = hub.as({ name: 'bob' })
+      const explained = await bob.explain('test.pure', {}, { run: 'r' })
+      expect([explained.effect, explained.text]).toEqual([
+        'deny',
+        expect.stringContaining('There is no run "r" of bob'),
+      ])
+      await expect(bob.endRun('r')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    }
+    expect(await b.store.userTexts.list('r')).toEqual([said])
+    await b.hub.as({ name: 'ada' }).endRun('r')
+    expect(await b.store.userTexts.list('r')).toEqual([])
+  })
+
   it('stays tainted when it moves, also if its process was killed, until it is cleared', async () => {
     const { clock, start } = newCluster()
     const [a, b] = [await start(), await start()]
@@ -332,10 +351,7 @@ describe('a run that was taken without its process knowing', () => {
 
   it('gets no further side effect of a call that has shared its intent', async () => {
     const sent: string[] = []
-    const server = await startJsonServer((path) => {
-      sent.push(path)
-      return { json: {} }
-    })
+    const server = await startJsonServer((path) => ({ json: sent.push(path) }))
     ends.push(() => server.close())
     let beforeLast = async () => {}
     const post = defineTool({

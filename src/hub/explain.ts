@@ -72,6 +72,7 @@ export async function explainCall(
   const begun = newCall(runtime, asked, input, withOwnNames(options))
   if (asOf === undefined) {
     return explainIn(runtime, { begun, asked }, async () => {
+      if (runtime.runOwner) await runtime.runs.assertMayUse(begun.run, runtime.runOwner)
       const run = runtime.runs.rehearsal(begun.run, runtime.runOwner)
       // A run that nobody has begun has heard nothing: its store need not even exist.
       if (options.run !== undefined || runtime.runs.isOpen(begun.run)) await runtime.userTexts.prepare(run, undefined)

@@ -74,7 +74,7 @@ function createPrincipalHub(hub: HubRuntime, principal: Principal, run: string):
     artifact: (ref, { run: of = run } = {}) => runs.readArtifact(of, ref, { owner }),
     openArtifact: (ref, { run: of = run } = {}) => runs.findArtifact(of, ref, owner),
     async endRun(id) {
-      runs.assertMayEnd(id, owner)
+      await runs.assertMayUse(id, owner)
       await endRun(hub, id)
     },
     onToolsChanged: (listener) => registry.onChange(listener),

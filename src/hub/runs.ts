@@ -171,11 +171,12 @@ export class Runs {
     return findArtifactOf(this.#folderFor(id, owner), id, ref, this.#options.shared?.content)
   }
 
-  /** Throws NOT_FOUND if the run belongs to another principal. A run that never started may be ended without a trace. */
-  assertMayEnd(id: string, { principal }: RunOwner): void {
-    const { folder } = this.#options
+  /** Throws NOT_FOUND if the run belongs to another principal, on whatever machine it is. One that never started may be used. */
+  async assertMayUse(id: string, { principal }: RunOwner): Promise<void> {
+    const { folder, cluster } = this.#options
     const present = this.#open.get(id)
-    const known = present ?? (folder === false || !isRunId(id) ? undefined : runOwner(folder, id))
+    const here = present ?? (folder === false || !isRunId(id) ? undefined : runOwner(folder, id))
+    const known = here ?? (await cluster?.states.find(id))
     if (known) assertOwner(id, known.principal, principal)
   }
 
