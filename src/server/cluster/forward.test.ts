@@ -237,6 +237,34 @@ describe('a process that has just started', () => {
   })
 })
 
+it('one caller leaves room for the requests of others to the same process', async () => {
+  const waiting: (() => void)[] = []
+  const run = await pretend(second, (key) => (request, response) => {
+    const { nonce, caller } = key.openRequest(request.headers)!
+    const headers = { 'content-type': 'application/json', 'x-tool-hub-body': sha256('{"ok":true}') }
+    const signature = key.signResponse(nonce, 200, headers)
+    const end = () => response.writeHead(200, { ...headers, 'x-tool-hub-signature': signature }).end('{"ok":true}')
+    if (caller?.name === 'token:greedy') waiting.push(end)
+    else end()
+  })
+  const alive = newProcess(run.replace('r-', 'p-'), run.replace('r-', 'http://127.0.0.1:'))
+  const beating = setInterval(() => second.store.processes.beat(alive), 1_000)
+  onTestFinished(() => clearInterval(beating))
+  const greedy = await cluster.newToken('greedy', ['call'])
+  const call = (token?: string) => first.fetch('/v1/tools/whoami/call', { token, json: { run } })
+  const held = Array.from({ length: 256 }, () => call(greedy.secret))
+  await eventually(() => expect(waiting).toHaveLength(256))
+  const refused = await call(greedy.secret)
+  expect([refused.status, await refused.json()]).toMatchObject([503, { error: { code: 'RATE_LIMITED' } }])
+  expect(await (await call()).json()).toEqual({ ok: true })
+  for (const end of waiting.splice(0)) end()
+  expect((await Promise.all(held)).every(({ status }) => status === 200)).toBe(true)
+  const again = call(greedy.secret)
+  await eventually(() => expect(waiting).toHaveLength(1))
+  waiting[0]!()
+  expect((await again).status).toBe(200)
+})
+
 describe('a process that is lost', () => {
   const stream =
     (key: ClusterKey): RequestListener =>

@@ -48,6 +48,8 @@ export interface ForwarderOptions {
 /** Concurrent requests to one process; calls that wait for a person and streams count as long as they last. */
 const MAX_CONNECTIONS = 1_024
 const MAX_QUEUED = 1_024
+/** Those of one caller: others must reach the process too. */
+const MAX_OF_CALLER = 256
 const CONNECT_MS = 3_000
 const KEEP_ALIVE_MS = 30_000
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024
@@ -58,6 +60,8 @@ interface Peers {
   readonly pool: Pool
   /** Requests without an end. */
   readonly open: Set<AbortController>
+  /** How many of them each caller has made. */
+  readonly callers: Map<string, number>
 }
 
 /** What was forwarded to other processes since the start. */
@@ -89,13 +93,14 @@ export class Forwarder {
   /** Sends a request. Throws a retryable refusal if the process cannot be reached, or has died before its answer. */
   async send(place: Place, request: ForwardedRequest): Promise<ForwardedAnswer> {
     const peer = this.#peerOf(place)
+    const leave = enter(peer, place, request.identity?.caller.name)
     const gone = new AbortController()
     const abort = () => gone.abort(request.signal?.reason)
     if (request.signal?.aborted) abort()
     request.signal?.addEventListener('abort', abort, { once: true })
     peer.open.add(gone)
     const end = () => {
-      peer.open.delete(gone)
+      if (peer.open.delete(gone)) leave()
       request.signal?.removeEventListener('abort', abort)
     }
     const since = performance.now()
@@ -174,10 +179,7 @@ export class Forwarder {
     const known = this.#peers.get(process)
     if (known?.address === address) {
       if (known.pool.stats.queued < MAX_QUEUED) return known
-      throw new HttpRefusal(503, 'RATE_LIMITED', `${MAX_CONNECTIONS} requests to process ${process} are under way.`, {
-        hint: 'Try again in a moment.',
-        headers: { 'retry-after': '2' },
-      })
+      throw tooMany(MAX_CONNECTIONS, process)
     }
     void known?.pool.destroy()
     const pool = new Pool(address, {
@@ -189,7 +191,7 @@ export class Forwarder {
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-    const peer = { address, pool, open: new Set<AbortController>() }
+    const peer = { address, pool, open: new Set<AbortController>(), callers: new Map<string, number>() }
     this.#peers.set(process, peer)
     this.#cancelWatch ??= this.#watchLater()
     return peer
@@ -229,6 +231,26 @@ export class Forwarder {
       headers: { 'retry-after': '2' },
     })
   }
+}
+
+/** Counts a request of a caller. Returns a function that ends it; throws a retryable refusal if it has too many. */
+function enter({ callers }: Peers, { process }: Place, caller: string | undefined): () => void {
+  if (caller === undefined) return () => {}
+  const others = callers.get(caller) ?? 0
+  if (others >= MAX_OF_CALLER) throw tooMany(others, process)
+  callers.set(caller, others + 1)
+  return () => {
+    const left = callers.get(caller)! - 1
+    if (left > 0) callers.set(caller, left)
+    else callers.delete(caller)
+  }
+}
+
+function tooMany(requests: number, process: string): HttpRefusal {
+  return new HttpRefusal(503, 'RATE_LIMITED', `${requests} requests to process ${process} are under way.`, {
+    hint: 'Try again in a moment.',
+    headers: { 'retry-after': '2' },
+  })
 }
 
 /** The refusal of a request that another process would have to answer; nothing was executed. */
