@@ -5,12 +5,17 @@ import { z } from 'zod'
 import { systemClock } from '../../src/core/context.ts'
 import { defineTool } from '../../src/core/tool.ts'
 import { createToolHub } from '../../src/create-tool-hub.ts'
+import { startWebhooks } from '../../src/server/approvals/webhooks.ts'
+import { openPostgresStore } from '../../src/store/postgres.ts'
 import { openStore } from '../../src/store/sqlite.ts'
 
-const { data, runs, ahead, effects } = JSON.parse(process.argv[2])
+const { data, database, runs, ahead, effects, hook, options = {} } = JSON.parse(process.argv[2])
 /** The time of the test, the same in all its processes. */
 const now = () => Date.now() + Number(readFileSync(ahead, 'utf8'))
-const store = openStore(data, { now })
+const clock = { now, after: systemClock.after }
+const store = database
+  ? openPostgresStore(database.url, { ...database, now })
+  : { ...openStore(data, { now }), isShared: true }
 const effect = defineTool({
   name: 'test.effect',
   description: 'Does something elsewhere.',
@@ -21,6 +26,15 @@ const effect = defineTool({
     return what
   },
 })
+const asked = defineTool({ ...effect, name: 'test.asked' })
+const hang = defineTool({
+  ...effect,
+  name: 'test.hang',
+  execute({ what }) {
+    appendFileSync(effects, `${what} ${hub.cluster.id}\n`)
+    return new Promise(() => {})
+  },
+})
 const pure = defineTool({
   name: 'test.pure',
   description: 'Does nothing.',
@@ -29,26 +43,37 @@ const pure = defineTool({
   execute: () => 'done',
 })
 const hub = createToolHub({
-  ...{ tools: [effect, pure], store: { ...store, isShared: true }, clock: { now, after: systemClock.after } },
+  ...{ tools: [effect, asked, hang, pure], store, clock },
   ...{ runs, data: `${runs}-data` },
-  policy: [{ allow: 'remote' }, { deny: 'test.pure', when: { tainted: true } }],
+  policy: [{ ask: 'test.asked' }, { allow: 'remote' }, { deny: 'test.pure', when: { tainted: true } }],
+  ...options,
 })
+if (hook)
+  startWebhooks({ hub, hooks: [hook], store, clock, publicUrl: () => `http://${hub.cluster.id}/`, onProblem() {} })
 
 const COMMANDS = {
   beat: () => hub.cluster.beat(),
   end: ({ run }) => hub.endRun(run),
   lease: ({ run }) => hub.cluster.leaseOf(run),
   async call({ tool, input, ...options }) {
-    const { ok, error, meta } = await hub.callDynamic(tool, input, options)
-    return { ok, code: error?.code, cached: meta.cached }
+    const { ok, error, meta, data } = await hub.callDynamic(tool, input, options)
+    return { ok, code: error?.code, cached: meta.cached, data }
+  },
+  /** A method of the hub or of one of its services, such as `schedules.add`. */
+  do({ method, args = [] }) {
+    const path = method.split('.')
+    const name = path.pop()
+    return path.reduce((each, key) => each[key], hub)[name](...args)
   },
 }
 
 await hub.cluster.beat()
 console.log(JSON.stringify({ id: hub.cluster.id }))
 for await (const line of createInterface({ input: process.stdin })) {
-  const { command, ...options } = JSON.parse(line)
-  console.log(JSON.stringify((await COMMANDS[command](options)) ?? {}))
+  const { command, isAwaited = true, ...options } = JSON.parse(line)
+  const done = Promise.resolve(options).then(COMMANDS[command])
+  const answer = await (isAwaited ? done : undefined)?.catch(({ message }) => ({ thrown: message }))
+  console.log(JSON.stringify(answer ?? {}))
 }
 await hub.close()
 await store.close()

@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { killProcesses, LEASE_MS, newCluster } from './support/cluster-processes.ts'
+import { startPostgres, type TestPostgres } from './support/postgres.ts'
+import { soon } from './support/soon.ts'
+
+let server: TestPostgres
+let clusters = 0
+beforeAll(async () => {
+  server = await startPostgres()
+})
+afterAll(() => server.close())
+afterEach(killProcesses)
+
+function newPostgresCluster(shared: Omit<Parameters<typeof newCluster>[0] & object, 'database'> = {}) {
+  return newCluster({ database: { url: server.url, schema: `features_${++clusters}` }, ...shared })
+}
+
+const WITHIN = { timeout: 30_000, interval: 50 }
+
+it('three processes fire each schedule once, and what a killed one had claimed is run by another', async () => {
+  const { start, pass, effects } = newPostgresCluster({ options: { schedules: { parallel: 1 } } })
+  const processes = await Promise.all([start(), start(), start()])
+  for (const each of processes) await each.do('schedules.start')
+  const add = (tool: string, what: string) =>
+    soon(
+      (at) => processes[0]!.do('schedules.add', { name: what, when: { at }, calls: [{ tool, input: { what } }] }),
+      400,
+    )
+  const names = Array.from({ length: 12 }, (_, n) => `early-${n}`)
+  for (const name of names) await add('test.effect', name)
+  await expect.poll(() => effects().length, WITHIN).toBeGreaterThanOrEqual(12)
+  await add('test.hang', 'hang')
+  await expect.poll(() => effects().find((line) => line.startsWith('hang')), WITHIN).toBeDefined()
+  const victim = processes.find(({ id }) => effects().includes(`hang ${id}`))!
+  const others = processes.filter((each) => each !== victim)
+  // These wait behind the one that hangs, in the process that will be killed.
+  for (const each of others) await each.do('schedules.stop')
+  const later = Array.from({ length: 12 }, (_, n) => `late-${n}`)
+  for (const name of later) await add('test.effect', name)
+  const statesOf = (status: string) =>
+    Number(server.sql(`SELECT COUNT(*) FROM features_${clusters}.schedule_runs WHERE status = '${status}'`))
+  await expect.poll(() => statesOf('waiting'), WITHIN).toBe(12)
+  await victim.kill()
+  await pass(LEASE_MS, others)
+  for (const each of others) await each.do('schedules.start')
+  await expect.poll(() => statesOf('ok'), WITHIN).toBe(24)
+  await expect.poll(() => statesOf('interrupted'), WITHIN).toBe(1)
+  expect(effects().sort()).toEqual([...names, ...later, `hang ${victim.id}`].sort())
+  expect(await others[0]!.do('schedules.find', 'hang')).toMatchObject({ runs: 1, lastStatus: 'interrupted' })
+})
+
+it('a script is continued on another machine after its process was killed, and no call is made twice', async () => {
+  const options = { approvals: { inbox: true }, code: { suspendAfterMs: 50 } }
+  const { start, pass, effects } = newPostgresCluster({ options })
+  const [a, b, c] = await Promise.all([start(), start(), start()])
+  const code = `
+    const first = await tools.test.effect({ what: 'first' + 'x'.repeat(50000) })
+    await tools.test.asked({ what: 'second' })
+    const [third, fourth] = await Promise.all([
+      tools.test.effect({ what: 'third' }), tools.test.hang({ what: 'hang' }).catch(({ code }) => code),
+    ])
+    return { length: first.length, third, fourth }`
+  const ran = await a.send('call', { tool: 'core/code.run', input: { code } })
+  expect(ran).toMatchObject({ ok: true, data: { status: 'suspended', approvals: [expect.any(String)] } })
+  const { script, approvals } = ran.data
+  await a.kill()
+  await pass(LEASE_MS, [b, c])
+  expect(await c.do('approvals.answer', approvals[0], { decision: 'allow', by: 'ada' })).toBe(true)
+  await b.send('call', { tool: 'core/code.wait', input: { script }, isAwaited: false })
+  await expect.poll(() => effects().slice(1).sort(), WITHIN).toEqual([`hang ${b.id}`, 'second', 'third'])
+  expect(await c.send('call', { tool: 'core/code.wait', input: { script } })).toMatchObject({ code: 'RUN_ELSEWHERE' })
+  await expect.poll(() => server.sql(`SELECT COUNT(*) FROM features_${clusters}.script_calls`).trim(), WITHIN).toBe('3')
+  await b.kill()
+  await pass(LEASE_MS, [c])
+  const ended = await c.send('call', { tool: 'core/code.wait', input: { script } })
+  expect(ended).toMatchObject({ ok: true, data: { status: 'completed' } })
+  // Whether the call that was under way has had its effect is unknown, so it is not made again.
+  expect(ended.data.value).toEqual({ length: 50_005, third: 'third', fourth: expect.any(String) })
+  expect(effects()).toHaveLength(4)
+  expect(effects().slice(1).sort()).toEqual([`hang ${b.id}`, 'second', 'third'])
+})
+
+it('a webhook gets each request once from two processes, and again only from one that was killed while it sent it', async () => {
+  const got: { readonly approval: string; readonly from: string; readonly isAnswered: boolean }[] = []
+  let isHanging = false
+  const receiver = createServer(async (request, response) => {
+    const body = JSON.parse((await request.setEncoding('utf8').toArray()).join(''))
+    got.push({ approval: body.approval.id, from: new URL(body.answerUrl).host, isAnswered: !isHanging })
+    if (!isHanging) response.writeHead(204).end()
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    receiver.closeAllConnections()
+    receiver.close()
+  })
+  await once(receiver, 'listening')
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`
+  const hook = { url, secret: 'a-secret-of-more-than-24-characters' }
+  const { start, pass } = newPostgresCluster({ hook, options: { approvals: { inbox: true } } })
+  const [a, b] = await Promise.all([start(), start()])
+  const ask = (process: typeof a, what: string) =>
+    process.send('call', { tool: 'test.asked', input: { what }, run: `run-${what}`, isAwaited: false })
+  for (let n = 0; n < 10; n++) await ask(n % 2 === 0 ? a : b, `early-${n}`)
+  await expect.poll(() => got.length, WITHIN).toBeGreaterThanOrEqual(10)
+  isHanging = true
+  await ask(a, 'hang')
+  await expect.poll(() => got.length, WITHIN).toBe(11)
+  const { from, approval } = got[10]!
+  const [victim, other] = from === a.id ? [a, b] : [b, a]
+  await victim!.kill()
+  isHanging = false
+  await pass(61_000, [other!])
+  await ask(other!, 'late')
+  await expect.poll(() => got.length, WITHIN).toBe(13)
+  expect(got.slice(11).map((each) => each.from)).toEqual([other!.id, other!.id])
+  const counts = new Map<string, number>()
+  for (const each of got) counts.set(each.approval, (counts.get(each.approval) ?? 0) + 1)
+  expect([...counts.values()].sort()).toEqual([...Array(11).fill(1), 2])
+  expect(counts.get(approval)).toBe(2)
+})
