@@ -57,6 +57,14 @@ export async function fillStore(store: Store): Promise<void> {
     },
     { vector: Float32Array.from([0.25, -1]) },
   )
+  const origin = { tainted: false, reviewed: false, at: now }
+  await store.memoryCandidates.add(
+    {
+      ...{ id: 'r1.a', run: 'r1', state: 'waiting', at: now },
+      note: { id: 'r1.a', run: 'r1', scope: 'shared', key: 'shared', content: 'Tea', tags: [], origin },
+    },
+    { maxInRun: 3 },
+  )
   await store.scripts.add(
     {
       ...{ id: 's1', run: 'r1', caller: 'agent', sha256: 'ab', source: 'return 1', setup: '{}', status: 'suspended' },
@@ -130,6 +138,7 @@ export async function expectToContinue(store: Store): Promise<void> {
   expect(await store.memory.search(query)).toMatchObject([{ note: { id: 'n1' } }])
   const nearest = { vector: Float32Array.from([0.25, -1]), scopes: ['shared'], tags: [], limit: 10 }
   expect(await store.memory.nearest(nearest)).toMatchObject([{ note: { id: 'n1' } }])
+  expect(await store.memoryCandidates.find('r1.a')).toMatchObject({ state: 'waiting', note: { content: 'Tea' } })
   expect(await store.events.append({ topic: 'ask', body: '{}', at: 1 })).toBe(3)
   expect(await store.keys.look('key-2')).toMatchObject({ result: '{"text":"ünï\\u2028 \\"🙂"}' })
   expect(await store.keys.claim('key-1', { argsHash: 'h', owner: 'other', now: Date.now() })).toMatchObject({

@@ -2,8 +2,11 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../core/context.ts'
 import { openArchives } from '../../records/log/run-archives.ts'
+import { openStore } from '../../store/sqlite.ts'
 import { type NewCandidate, openCandidates } from './candidates.ts'
+import { openStoredCandidates } from './stored-candidates.ts'
 
 let root: string
 beforeAll(async () => {
@@ -88,5 +91,39 @@ describe('notes in the archives of runs', () => {
     await expect(openCandidates(openArchives(root)).add(candidate('no-such-run', 1), MANY)).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
     })
+  })
+})
+
+describe('notes in a store that several machines share', () => {
+  it('are decided on by one at a time, wait on when that fails, and are removed with their run', async () => {
+    const store = openStore(join(root, 'store'))
+    const open = () => openStoredCandidates({ store, clock: systemClock })
+    const [first, second] = [open(), open()]
+    const { id } = candidate('turns', 1)
+    await first.add(candidate('turns', 1), { maxInRun: 1 })
+    await expect(first.add(candidate('turns', 2), { maxInRun: 1 })).rejects.toMatchObject({ code: 'BUDGET_EXCEEDED' })
+    await expect(first.decide(id, () => Promise.reject(new Error('provider is down')))).rejects.toThrow('is down')
+    expect(await second.find(id)).toMatchObject({ state: 'waiting', content: 'note 1' })
+    let inside = 0
+    const promote = (by: string) => async () => {
+      expect(++inside).toBe(1)
+      await new Promise(setImmediate)
+      inside--
+      return { id, decision: 'promoted' as const, by, at: 9 }
+    }
+    const outcomes = await Promise.all([first.decide(id, promote('ada')), second.decide(id, promote('bob'))])
+    expect(outcomes.map(({ won }) => won).sort()).toEqual([false, true])
+    expect(await first.list({ state: 'waiting', limit: 9 })).toEqual([])
+    expect(await first.list({ state: 'all', limit: 9 })).toMatchObject([{ id, state: 'promoted' }])
+    await expect(first.decide('nowhere.0000000000000001', promote('ada'))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    for (const run of ['kept', 'again']) await first.add(candidate(run, 1), MANY)
+    for (const run of ['turns', 'kept', 'again'])
+      await store.heads.put({ run, opening: 'o1', seq: 1, hash: 'h', at: 1 })
+    for (const run of ['turns', 'again']) await store.heads.remove(run, { by: 'ada', at: 2 })
+    await store.heads.put({ run: 'again', opening: 'o2', seq: 1, hash: 'h', at: 3 })
+    await store.sweep(10)
+    const left = await first.list({ state: 'all', limit: 9 })
+    expect(left.map(({ run }) => run).sort()).toEqual(['again', 'kept'])
+    await store.close()
   })
 })

@@ -17,7 +17,7 @@ export interface CandidateReview {
 
 /** The notes that wait for review in the archives of runs. */
 export interface CandidateArchive {
-  /** Adds a candidate; it is on disk when this resolves. BUDGET_EXCEEDED if the run has `maxInRun` of them. */
+  /** Adds a candidate; it survives a crash when this resolves. BUDGET_EXCEEDED if the run has `maxInRun` of them. */
   add(candidate: NewCandidate, options: { readonly maxInRun: number }): Promise<void>
   /** A candidate by its id; `undefined` if there is none. */
   find(id: string): Promise<MemoryCandidate | undefined>
@@ -103,7 +103,7 @@ export function openCandidates(archives: RunArchives): CandidateArchive {
     async decide(id, work) {
       const run = runOf(id)
       const known = run === undefined ? undefined : await find(id)
-      if (run === undefined || !known) throw unknown(id)
+      if (run === undefined || !known) throw unknownCandidate(id)
       const lock = await archives.lock(run, LOCK, {
         what: `The review of run ${run}`,
         hint: 'Try again in a moment: another review of this run is in progress.',
@@ -121,8 +121,8 @@ export function openCandidates(archives: RunArchives): CandidateArchive {
   }
 }
 
-/** Throws if the candidate could not be read back from the archive. */
-function assertReadable(candidate: NewCandidate): void {
+/** Throws if the candidate could not be read back. */
+export function assertReadable(candidate: NewCandidate): void {
   const [issue] = noteLine.safeParse(candidate).error?.issues ?? []
   if (!issue) return
   throw new ToolError('INPUT_SCHEMA_INVALID', `The note cannot be stored: ${issue.path.join('.')}: ${issue.message}.`, {
@@ -162,20 +162,23 @@ function fitting<T>(values: readonly unknown[], schema: z.ZodType<T>): T[] {
   })
 }
 
-function withReview(note: NewCandidate, review: CandidateReview | undefined): MemoryCandidate {
+/** A candidate with the decision on it, if there is one. */
+export function withReview(note: NewCandidate, review: CandidateReview | undefined): MemoryCandidate {
   if (!review) return { ...note, state: 'waiting' }
   const { decision, by, at, reason, note: became } = review
   const made = { by, at, ...(reason !== undefined && { reason }), ...(became !== undefined && { note: became }) }
   return { ...note, state: decision, review: made }
 }
 
-function unknown(id: string): ToolError {
+/** The error if there is no candidate of this id. */
+export function unknownCandidate(id: string): ToolError {
   return new ToolError('NOT_FOUND', `No note waits for review under ${JSON.stringify(id.slice(0, 200))}.`, {
     hint: 'List the candidates with tool-hub memory review --list.',
   })
 }
 
-function tooMany(run: string, notes: number): ToolError {
+/** The error for a run that has reached its limit of candidates. */
+export function tooMany(run: string, notes: number): ToolError {
   return new ToolError('BUDGET_EXCEEDED', `Run ${run} has ${notes} notes for review, which is the limit.`, {
     fix: {
       key: 'memory.limits.candidates',

@@ -9,13 +9,14 @@ import { type Backend, type BackendUse, createEmbeddedBackend, createProviderBac
 import { createHttpProvider, createMcpProvider } from './providers/remote-providers.ts'
 import { createReview } from './review.ts'
 import type { StoredNote } from './store.ts'
+import { openStoredCandidates } from './stored-candidates.ts'
 import type { MemoryHandle, MemoryNote, MemoryOptions, MemoryScope, MemoryService, NoteOrigin } from './types.ts'
 
 /** What agents remember: notes in scopes, in the store of the hub or at a provider. By default, new notes wait for review. */
 export function createMemory(
   options: MemoryOptions,
   host: FeatureHost,
-  candidates = host.archives && openCandidates(host.archives),
+  candidates = host.archives && (host.store.isShared ? openStoredCandidates(host) : openCandidates(host.archives)),
 ): Feature<MemoryHandle, MemoryService> {
   const settings = readSettings(options)
   const parts = { settings, host, backend: openBackend(settings, host), candidates }

@@ -1,5 +1,6 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
 import type { NoteStore } from './store.ts'
+import type { CandidateStore } from './stored-candidates.ts'
 import { adjustMemoryTools } from './tools/adjust.ts'
 import type { MemoryHandle, MemoryOptions, MemoryService } from './types.ts'
 
@@ -22,6 +23,8 @@ declare module '../../core/feature.ts' {
   interface FeatureStores {
     /** Notes of agents. */
     readonly memory: NoteStore
+    /** Notes that wait for review, of a store that several machines share; otherwise they are in the archives of runs. */
+    readonly memoryCandidates: CandidateStore
   }
 }
 

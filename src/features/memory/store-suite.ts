@@ -1,5 +1,6 @@
 import type { StoreTests } from '../../core/index.ts'
 import type { StoredNote } from './store.ts'
+import type { StoredCandidate } from './stored-candidates.ts'
 
 const DAY_MS = 86_400_000
 const NOW = 1_000 * DAY_MS
@@ -205,6 +206,43 @@ export function memorySuite({ name, store, describe, it, expect }: StoreTests): 
       expect(await store().memory.find('c')).toMatchObject({ scope: 'agent:x' })
       await store().memory.remove('b')
       expect(await store().memory.add(note('d', 'd'), two)).toBe(true)
+    })
+  })
+
+  describe(`the notes for review of ${name}`, () => {
+    const candidate = (id: string, of: string, at: number): StoredCandidate => {
+      const origin = { run: of, tainted: true, reviewed: false, at }
+      return {
+        ...{ id, run: of, state: 'waiting', at },
+        note: { id, run: of, scope: 'shared', key: 'shared', content: id, tags: ['x'], origin },
+      }
+    }
+    const idsOf = async (filter: { run?: string; state?: 'waiting' | 'promoted'; limit?: number } = {}) =>
+      (await store().memoryCandidates.list({ limit: 9, ...filter })).map(({ id }) => id)
+
+    it('are bounded in each run, listed newest first, and decided on once', async () => {
+      const { memoryCandidates } = store()
+      const two = { maxInRun: 2 }
+      for (const [id, of, at] of [
+        ['a', 'r1', 1],
+        ['b', 'r1', 3],
+        ['c', 'r2', 2],
+      ] as const)
+        expect(await memoryCandidates.add(candidate(id, of, at), two)).toBe(undefined)
+      expect(await memoryCandidates.add(candidate('d', 'r1', 4), two)).toBe(2)
+      expect(await memoryCandidates.find('a')).toEqual(candidate('a', 'r1', 1))
+      expect(await memoryCandidates.find('d')).toBe(undefined)
+      expect([await idsOf(), await idsOf({ run: 'r1' }), await idsOf({ limit: 1 })]).toEqual([
+        ['b', 'c', 'a'],
+        ['b', 'a'],
+        ['b'],
+      ])
+      const review = { id: 'b', decision: 'promoted' as const, by: 'ada', at: 5, note: 'note-b' }
+      expect(await memoryCandidates.review('b', review)).toBe(true)
+      expect(await memoryCandidates.review('b', { ...review, decision: 'rejected' })).toBe(false)
+      expect(await memoryCandidates.review('z', { ...review, id: 'z' })).toBe(false)
+      expect(await memoryCandidates.find('b')).toEqual({ ...candidate('b', 'r1', 3), state: 'promoted', review })
+      expect([await idsOf({ state: 'waiting' }), await idsOf({ state: 'promoted' })]).toEqual([['c', 'a'], ['b']])
     })
   })
 }

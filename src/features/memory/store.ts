@@ -26,6 +26,7 @@ import {
   removeFromIndex,
   tagWord,
 } from './notes/notes-index.ts'
+import { CANDIDATE_TABLE, type CandidateStore, candidateRepository, sweepCandidates } from './stored-candidates.ts'
 
 /** Notes that agents write for later. */
 export interface NoteStore {
@@ -340,10 +341,19 @@ CREATE INDEX memory_notes_scope ON memory_notes (scope, seq);
 `
 
 /** The notes of agents. */
-export const memoryStore = defineStore<{ memory: NoteStore }>({
-  repositories: { memory: notes },
-  migrations: { 12: { sqlite: TABLES + NOTE_INDEX.sqlite, postgres: TABLES + NOTE_INDEX.postgres } },
-  durable: { memory: ['add', 'replace', 'remove', 'removeScope'] },
-  bounds: { memory: [{ table: 'memory_notes', methods: ['add'], what: 'notes' }] },
+export const memoryStore = defineStore<{ memory: NoteStore; memoryCandidates: CandidateStore }>({
+  repositories: { memory: notes, memoryCandidates: candidateRepository },
+  migrations: {
+    12: { sqlite: TABLES + NOTE_INDEX.sqlite, postgres: TABLES + NOTE_INDEX.postgres },
+    25: CANDIDATE_TABLE,
+  },
+  durable: { memory: ['add', 'replace', 'remove', 'removeScope'], memoryCandidates: ['add', 'review'] },
+  bounds: {
+    memory: [{ table: 'memory_notes', methods: ['add'], what: 'notes' }],
+    memoryCandidates: [{ table: 'memory_candidates', methods: ['add'], what: 'notes for review' }],
+  },
+  *sweep() {
+    yield* sweepCandidates()
+  },
   derived: { tables: ['memory_words'], rebuild: rebuildIndex },
 })

@@ -38,6 +38,7 @@ const ROWS: readonly string[] = [
   `INSERT INTO rates (bucket, tokens, filled_at, full_at) VALUES ('b21', 1, 1, 2)`,
   `INSERT INTO worker_calls (id, queue, run, state, queued_at) VALUES ('c', 'worker', 'r', 'queued', 1)`,
   `INSERT INTO rates (bucket, tokens, filled_at, full_at) VALUES ('b23', 1, 1, 2)`,
+  `INSERT INTO documents (name, body, revision) VALUES ('d', '{}', 1)`,
 ]
 
 function openFile(name: string): SqliteDatabase {
