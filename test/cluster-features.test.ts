@@ -120,3 +120,46 @@ it('a webhook gets each request once from two processes, and again only from one
   expect([...counts.values()].sort()).toEqual([...Array(11).fill(1), 2])
   expect(counts.get(approval)).toBe(2)
 })
+
+it('notes for review, canvases, sessions and mail are the same on all machines, and stay when one is gone', async () => {
+  const { start, pass } = newPostgresCluster()
+  const [a, b] = await Promise.all([start(), start()])
+  const numbers = Array.from({ length: 10 }, (_, n) => n)
+  const call = (process: typeof a, tool: string, input: object) =>
+    process.send('call', { tool, input, run: process.id })
+  const writeAll = async (process: typeof a) => {
+    for (const n of numbers) {
+      const written = await call(process, 'core/memory.write', { content: `Fact ${n}`, scope: 'shared' })
+      expect(written).toMatchObject({ ok: true, data: { state: 'candidate' } })
+    }
+  }
+  await Promise.all([writeAll(a), writeAll(b)])
+  const plan = { action: 'present', canvas: 'plan', kind: 'markdown', content: '# Plan' }
+  const drawn = await call(a, 'core/canvas', plan)
+  expect(await call(a, 'core/session.status', {})).toMatchObject({ ok: true })
+  const sendAll = async (process: typeof a) => {
+    for (const n of numbers) await process.do('sessions.send', a.id, { text: `${process.id} ${n}`, by: 'ada' })
+  }
+  await Promise.all([sendAll(a), sendAll(b)])
+  const { data: status } = await call(a, 'core/session.status', {})
+  const texts = [a, b].flatMap(({ id }) => numbers.map((n) => `${id} ${n}`))
+  expect(status.messages.map(({ text }: { text: string }) => text).sort()).toEqual(texts.sort())
+
+  const [first, ...others] = await b.do('memory.candidates')
+  expect(others).toHaveLength(19)
+  const promote = (process: typeof a) => process.do('memory.promote', first.id, { by: process.id })
+  const promoted = await Promise.allSettled([promote(a), promote(b)])
+  expect(promoted.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected'])
+
+  await a.kill()
+  await pass(LEASE_MS, [b])
+  expect(await b.do('memory.candidates', { run: a.id })).not.toHaveLength(0)
+  expect(await b.do('memory.candidates')).toHaveLength(19)
+  expect(await b.do('canvas.content', drawn.data.canvas.id)).toMatchObject({ text: '# Plan' })
+  const { sessions } = await b.do('sessions.list', { state: 'ended' })
+  const ended = sessions.filter(({ id }: { id: string }) => id === a.id)
+  expect(ended).toMatchObject([{ state: 'ended', reason: expect.stringMatching(/process.*gone/) }])
+  const { entries } = await b.do('sessions.history', a.id, { limit: 200 })
+  const calls = entries.filter(({ type }: { type: string }) => type === 'call')
+  expect(calls).toHaveLength(13)
+})

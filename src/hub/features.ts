@@ -14,6 +14,8 @@ import {
   type FeatureServices,
   type HubOptions,
   isRunId,
+  type PastCall,
+  type PastCallPage,
   type Rights,
   type SourceHost,
   type Store,
@@ -24,6 +26,7 @@ import {
 } from '../core/index.ts'
 import { features } from '../features/generated/list/index.ts'
 import { openArchives, pastCalls } from '../records/log/index.ts'
+import { isAhead, sharedCalls } from '../records/shipping/index.ts'
 import { loadDialHost } from '../sandbox/network/index.ts'
 import type { PrincipalHub, ToolRegistry } from './hub-api.ts'
 import { callTool } from './pipeline.ts'
@@ -197,7 +200,7 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
     principalNow: runtime.principalNow,
     artifact: (id, ref, options) => runs.readArtifact(id, ref, options),
     isTainted: (id) => runs.isTainted(id),
-    pastCalls: async (id, page) => (runsFolder !== false && isRunId(id) ? pastCalls(join(runsFolder, id), page) : []),
+    pastCalls: (id, page) => readCalls(runtime, id, page),
     archives: runsFolder === false ? undefined : openArchives(runsFolder),
     recordChange: (change) => recordChange(runtime, change),
     emitChange: (feature, subject) => {
@@ -212,6 +215,18 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
     openProxy: (network, { signal, maxBytes }) =>
       sandbox.network().openProxy(network, signal, { limits: { maxBytes } }),
   }
+}
+
+/** The calls of a run, from the record of this machine, or from the shared one if that has more. */
+async function readCalls(
+  { runsFolder, shared, cluster }: HubRuntime,
+  run: string,
+  page: PastCallPage,
+): Promise<readonly PastCall[]> {
+  if (runsFolder === false || !isRunId(run)) return []
+  const folder = join(runsFolder, run)
+  const isElsewhere = shared && !cluster?.leaseOf(run) && (await isAhead(shared.source, run, folder))
+  return isElsewhere ? sharedCalls(shared.source, run, page) : pastCalls(folder, page)
 }
 
 /** The hub of the owner or of a principal. */

@@ -100,13 +100,18 @@ const MAX_TEXT_CHARS = 500
  * Returns the ended calls of a run, oldest first: the first after a line, or else the last before one. Returns none for
  * a run without a record. Lines outside the page are not parsed.
  */
-export async function pastCalls(
-  folder: string,
+export function pastCalls(folder: string, page: PastCallPage): Promise<PastCall[]> {
+  return pageOfCalls(recorded(folder), page)
+}
+
+/** The same for the lines of a record. */
+export async function pageOfCalls(
+  record: AsyncIterable<readonly Pick<Line, 'bytes'>[]>,
   { after, before = Number.POSITIVE_INFINITY, limit }: PastCallPage,
 ): Promise<PastCall[]> {
   const kept: Buffer[] = []
   const isEnough = () => after !== undefined && kept.length >= limit
-  reading: for await (const lines of recorded(folder)) {
+  reading: for await (const lines of record) {
     for (const { bytes } of lines) {
       const head = HEAD.exec(bytes.toString('latin1', 0, HEAD_BYTES))
       if (!head) continue

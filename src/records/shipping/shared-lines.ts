@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream'
-import { type SegmentStore, type StoredSegment, ToolError } from '../../core/index.ts'
+import { type PastCall, type PastCallPage, type SegmentStore, type StoredSegment, ToolError } from '../../core/index.ts'
 import { type ChainLink, FIRST_PREV, inspectLine } from '../log/event-line.ts'
 import type { RecordEvent } from '../log/events.ts'
-import { parseEvent } from '../log/read-events.ts'
+import { peekHead } from '../log/head.ts'
+import { pageOfCalls, parseEvent } from '../log/read-events.ts'
 
 /** Where shared records are read from. */
 export interface SharedSource {
@@ -50,6 +51,21 @@ export async function* sharedLines(
     }
     if (last.seq !== segment.last || last.hash !== segment.hash) throw broken(run, segment.last)
   }
+}
+
+/** Whether the shared record of a run has lines that the one in this folder does not have. */
+export async function isAhead({ segments }: SharedSource, run: string, folder: string): Promise<boolean> {
+  const local = peekHead(folder)
+  const [head] = await segments.heads({ run })
+  return head !== undefined && (local === undefined || local === 'broken' || local.seq < head.seq)
+}
+
+/** The ended calls of a shared record, like `pastCalls` of one on this machine. */
+export function sharedCalls(source: SharedSource, run: string, page: PastCallPage): Promise<PastCall[]> {
+  async function* lines() {
+    for await (const bytes of sharedLines(source, run)) yield [{ bytes }]
+  }
+  return pageOfCalls(lines(), page)
 }
 
 /** Yields the events of a shared record from a line on. */

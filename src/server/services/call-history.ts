@@ -18,7 +18,6 @@ import {
   type AuditFinding,
   type FirstLines,
   FolderCheck,
-  peekHead,
   type RecordEvent,
   readEvents,
   type VerifyReport,
@@ -26,6 +25,7 @@ import {
 import { createRedactor } from '../../records/redaction/index.ts'
 import {
   exportShared,
+  isAhead,
   openSharedCheck,
   type SharedRecordAccess,
   type SharedSource,
@@ -162,11 +162,10 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
 
   /** Where the record is read from if another machine has it, or more of it than this one. */
   async function sourceOf(run: string): Promise<SharedSource | undefined> {
-    const local = peekHead(folderOf(run))
-    if (!hub.sharedRecords || hub.cluster?.leaseOf(run)) return undefined
-    const [head] = await store.segments.heads({ run })
-    const isBehind = local === undefined || local === 'broken' || (head !== undefined && local.seq < head.seq)
-    return head && isBehind ? hub.sharedRecords.source : undefined
+    const folder = folderOf(run)
+    const { source } = hub.sharedRecords ?? {}
+    if (!source || hub.cluster?.leaseOf(run)) return undefined
+    return (await isAhead(source, run, folder)) ? source : undefined
   }
 
   async function* eventsFrom(run: string, from: number): AsyncGenerator<RecordEvent> {
