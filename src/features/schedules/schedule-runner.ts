@@ -4,7 +4,7 @@ import { newOwner, retireOwner } from '../../system/index.ts'
 import { type KnownSchedule, toKnown, toRunView, toView } from './definition.ts'
 import { executeCalls, failedOutcome, type Outcome, presentRights } from './execute-calls.ts'
 import type { ScheduleRegistry } from './schedule-registry.ts'
-import type { NewScheduleRun, Overlap, StoredScheduleRun } from './store-types.ts'
+import type { NewScheduleRun, Overlap, ScheduleStore, StoredSchedule, StoredScheduleRun } from './store-types.ts'
 import type { Schedule, ScheduleRun, SchedulesOptions } from './types.ts'
 
 /** Called when a run starts or ends in this process. */
@@ -38,6 +38,10 @@ export class ScheduleRunner {
     string,
     { readonly schedule: string; readonly principal: string; readonly runId: string; readonly ended: Promise<void> }
   >()
+  /** The ids that runs of the hub would have had whose start the store did not confirm; it may have stored it. */
+  readonly #attempted = new Map<string, string>()
+  /** How runs ended here whose end the store did not take. */
+  readonly #unstored = new Map<string, Outcome>()
   readonly #listeners = new Set<RunListener>()
   /** Resolvers of `ended` for runs that have not started. */
   readonly #waiters = new Set<() => void>()
@@ -88,6 +92,21 @@ export class ScheduleRunner {
     for (const run of runs) if (run.status === 'waiting') this.#waiting.set(run.id, { run, principal, isManual })
     this.#leases.keep()
     this.pump()
+  }
+
+  /** Whether a run waits or runs in this process. */
+  has(id: string): boolean {
+    return this.#waiting.has(id) || this.#running.has(id)
+  }
+
+  /**
+   * Continues with an active run that the store says this process has, and that neither waits nor runs here: the answer of
+   * the store was lost when the run was added, or the store was away when it ended.
+   */
+  async recover(run: StoredScheduleRun, row: StoredSchedule): Promise<void> {
+    const outcome = this.#unstored.get(run.id)
+    if (outcome) await this.#end(run, toKnown(row), outcome)
+    else this.accept([run], row)
   }
 
   /** Whether a run of the hub belongs to a schedule that runs here. */
@@ -169,7 +188,7 @@ export class ScheduleRunner {
       if (present.isForGood) await this.#registry.switchOff(row.id, present.why)
       return this.#end(run, known, { status: 'denied', error: present.why })
     }
-    const runId = runIdOf(row.name, this.#host.clock.now())
+    const runId = this.#attempted.get(run.id) ?? runIdOf(row.name, this.#host.clock.now())
     const begun = {
       id: run.id,
       owner: this.owner,
@@ -178,7 +197,7 @@ export class ScheduleRunner {
       leasedUntil: this.leasedUntil,
     }
     if (this.#isCalm) return
-    const outcome = await this.#host.store.schedules.begin({ ...begun, isAlone })
+    const outcome = await this.#begin({ ...begun, isAlone })
     if (outcome === 'wait') return
     this.#forget(run.id)
     if (outcome === 'gone') return
@@ -194,6 +213,17 @@ export class ScheduleRunner {
     await this.#emit(run.id, known)
   }
 
+  async #begin(begun: Parameters<ScheduleStore['begin']>[0]) {
+    const { schedules } = this.#host.store
+    const { id, owner, runId } = begun
+    const wasAttempted = this.#attempted.has(id)
+    this.#attempted.set(id, runId)
+    const outcome = await schedules.begin(begun)
+    const stored = outcome === 'gone' && wasAttempted ? await schedules.findRun(id) : undefined
+    this.#attempted.delete(id)
+    return stored?.status === 'running' && stored.owner === owner && stored.runId === runId ? 'begun' : outcome
+  }
+
   async #execute(run: StoredScheduleRun, known: KnownSchedule, work: () => Promise<Outcome>): Promise<void> {
     // Lets the caller register the run first.
     await Promise.resolve()
@@ -201,6 +231,7 @@ export class ScheduleRunner {
     try {
       await this.#end(run, known, outcome)
     } catch (error) {
+      this.#unstored.set(run.id, outcome)
       this.#host.warn(`The outcome of ${known.row.name} could not be stored: ${messageOf(error)}`)
     } finally {
       this.#running.delete(run.id)
@@ -211,6 +242,7 @@ export class ScheduleRunner {
   async #end({ id }: StoredScheduleRun, known: KnownSchedule, outcome: Outcome): Promise<void> {
     const end = { ...outcome, id, owner: this.owner, endedAt: this.#host.clock.now(), keep: this.keep }
     await this.#host.store.schedules.end(end)
+    this.#unstored.delete(id)
     this.#forget(id)
     await this.#emit(id, known)
   }

@@ -289,3 +289,47 @@ describe('the runs of one process', () => {
     expect(heard).toEqual(['job running', 'job ok'])
   })
 })
+
+describe('a store that is away for a moment', () => {
+  const LOST = new Error('The connection was lost.')
+  /** Rejects once: instead of doing the work, or after it, as if the answer had been lost. */
+  const failOnce = (store: ReturnType<typeof open>['store'], method: 'fire' | 'begin' | 'end', isDone: boolean) => {
+    const work = store.schedules[method] as (...values: unknown[]) => unknown
+    Object.assign(store.schedules, {
+      async [method](...values: unknown[]) {
+        Object.assign(store.schedules, { [method]: work })
+        if (isDone) await work.apply(store.schedules, values)
+        throw LOST
+      },
+    })
+  }
+
+  it.each([
+    ['fire', true],
+    ['fire', false],
+    ['begin', true],
+    ['begin', false],
+    ['end', true],
+    ['end', false],
+  ] as const)(
+    'makes the calls of a run once, and stores its end: %s fails, and was done: %s',
+    async (method, isDone) => {
+      const { service, store, clock, called, warned } = open()
+      await service.add(noting({ when: { every: '10m' }, overlap: 'skip' }))
+      await service.start()
+      failOnce(store, method, isDone)
+      await clock.advance(10 * MINUTE)
+      await eventually(() => expect(warned).toEqual([expect.stringContaining(LOST.message)]))
+      const statuses = async () => (await service.runs('job')).runs.map(({ status }) => status)
+      for (let looks = 0; looks < 4; looks++) {
+        await clock.advance(5_000)
+        await new Promise(setImmediate)
+      }
+      await eventually(async () => expect(await statuses()).toEqual(['ok']))
+      expect(called).toHaveLength(1)
+      await clock.advance(10 * MINUTE)
+      await eventually(async () => expect(await statuses()).toEqual(['ok', 'ok']))
+      expect(called).toHaveLength(2)
+    },
+  )
+})

@@ -35,6 +35,8 @@ export class Ticker {
   #cancel: (() => void) | undefined
   #unwatch: (() => void) | undefined
   #lookedForLostAt = Number.NEGATIVE_INFINITY
+  /** Active runs that the store said this process has, and that it did not know at the last look. */
+  #strays: ReadonlySet<string> = new Set()
 
   constructor(host: FeatureHost, runner: ScheduleRunner) {
     this.#host = host
@@ -145,7 +147,10 @@ export class Ticker {
     }
   }
 
-  /** Settles the runs of processes that have ended: active ones were interrupted, waiting ones are taken over. */
+  /**
+   * Settles the runs of processes that have ended: active ones were interrupted, waiting ones are taken over. Runs of this
+   * process that it does not know are settled, too.
+   */
   async #lookForLost(): Promise<void> {
     const { clock, store } = this.#host
     const now = clock.now()
@@ -154,12 +159,16 @@ export class Ticker {
     this.#lookedForLostAt = now
     const { owner } = this.#runner
     await store.slots.lease(TICKING_SLOT, { owner, now, until: now + TICKING_MS })
-    for (const run of await store.schedules.active(MAX_ACTIVE)) {
-      if (run.owner === owner || (run.leasedUntil > now && isOwnerAlive(run.owner))) continue
+    const active = await store.schedules.active(MAX_ACTIVE)
+    const strays = active.filter((run) => run.owner === owner && !this.#runner.has(run.id))
+    const lost = active.filter((run) => run.owner !== owner && (run.leasedUntil <= now || !isOwnerAlive(run.owner)))
+    // One that is seen for the first time may be about to be accepted, or to end.
+    for (const run of [...lost, ...strays.filter(({ id }) => this.#strays.has(id))]) {
       await this.#settleLost(run, now).catch((error) =>
         this.#host.warn(`An abandoned run could not be settled: ${messageOf(error)}`),
       )
     }
+    this.#strays = new Set(strays.map(({ id }) => id))
   }
 
   async #settleLost(run: StoredScheduleRun, now: number): Promise<void> {
@@ -167,6 +176,7 @@ export class Ticker {
     const row = await schedules.find(run.schedule)
     if (!row) return
     const { owner, keep, leasedUntil } = this.#runner
+    if (run.owner === owner) return this.#runner.recover(run, row)
     const end = { id: run.id, owner: run.owner, endedAt: now, keep }
     if (run.status === 'running') {
       const error = 'The process ended during the run; the records show the calls it had started.'
