@@ -129,6 +129,23 @@ it('does not go on after an answer that could not be stored, and can be continue
   expect(done).toEqual(['ask a', 'b'])
 })
 
+it('goes no further in a process that has lost it to another, and leaves nothing of that in the store', async () => {
+  const { run, answer, store, done, call } = open()
+  const code = "await tools.test.act({ what: 'ask a' })\nawait tools.test.act({ what: 'b' })\nreturn 'end'"
+  const { script: id, approvals } = await run(code)
+  await answer(approvals)
+  const { append } = store.scripts
+  vi.spyOn(store.scripts, 'append').mockImplementationOnce(async (...values) => {
+    const { owner, ...script } = (await store.scripts.find(id))!
+    await store.scripts.change({ ...script, from: owner!, owner: 'another process', at: 1 })
+    return append.apply(store.scripts, values)
+  })
+  expect((await call('core/code.wait', { script: id })).error).toMatchObject({ code: 'RUN_MOVED' })
+  expect(done).toEqual(['ask a'])
+  expect(await store.scripts.lines(id)).toEqual([])
+  expect(await store.scripts.find(id)).toMatchObject({ status: 'running', owner: 'another process' })
+})
+
 it('asks again when the request has expired while it was suspended', async () => {
   const approvals = { inbox: true, timeoutMs: 60_000 }
   const start = Date.UTC(2026, 0, 1)

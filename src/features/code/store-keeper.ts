@@ -1,7 +1,7 @@
-import type { FeatureCall, FeatureHost } from '../../core/index.ts'
+import { type FeatureCall, type FeatureHost, ToolError } from '../../core/index.ts'
 import type { KeepLongAnswer, ScriptLedger } from './ledger.ts'
 import type { ScriptKeeper, ScriptSetup } from './script-session.ts'
-import type { ScriptResult, StoredScript } from './types.ts'
+import type { LedgerLine, ScriptResult, StoredScript } from './types.ts'
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
@@ -39,10 +39,16 @@ export class StoreKeeper implements ScriptKeeper {
     }
     const lines = await ledger.linesFrom(this.#kept + 1, keep)
     const { scripts } = this.#host.store
-    if (this.isStored) for (const line of lines) await scripts.append(this.#setup.id, line)
+    if (this.isStored) for (const line of lines) await this.#append(line)
     else await scripts.add(this.#script(), lines)
     this.isStored = true
     this.#kept += lines.length
+  }
+
+  async #append(line: LedgerLine): Promise<void> {
+    const { id } = this.#setup
+    if (await this.#host.store.scripts.append(id, line, this.#owner)) return
+    throw new ToolError('RUN_MOVED', `Script ${id} was taken over by another process.`)
   }
 
   /** Stores what became of the script, if it is stored at all. */

@@ -44,7 +44,9 @@ export function codeSuite({ name, store, describe, it, expect }: StoreTests): vo
         line(2, 1, { ref: 'artifact:x', isUntrusted: true }),
       ]
       await store().scripts.add(kept, [first])
-      await store().scripts.append('a', second)
+      expect(await store().scripts.append('a', second, 'p1')).toBe(true)
+      expect(await store().scripts.append('a', line(3, 3), 'p2')).toBe(false)
+      expect(await store().scripts.append('b', line(1, 1), 'p1')).toBe(false)
       expect(await store().scripts.find('a')).toEqual(kept)
       expect(await store().scripts.lines('a')).toEqual([first, second])
       expect(await store().scripts.find('b')).toBeUndefined()

@@ -100,6 +100,7 @@ const LIST = { select: `SELECT ${SCRIPTS.columns} FROM scripts`, order: 'created
 const INSERT_LINE = `INSERT INTO script_calls (script, ${LINES.columns}) VALUES (?, ${LINES.marks})`
 const CHANGE = `UPDATE scripts SET status = ?, owner = ?, approvals = ?, outcome = ?, updated_at = ?
  WHERE id = ? AND (owner = ? OR (owner IS NULL AND CAST(? AS TEXT) IS NULL))`
+const CONFIRM_OWNER = 'UPDATE scripts SET owner = owner WHERE id = ? AND owner = ?'
 /** Scripts that can be evicted: all that have ended. */
 const ENDED = `SELECT id AS key FROM scripts WHERE status IN ('completed', 'failed', 'cancelled')
  ORDER BY updated_at LIMIT ?`
@@ -115,9 +116,16 @@ const repository: Repository<ScriptStore> = {
       yield* run(SCRIPTS.insert, ...SCRIPTS.values(script))
       for (const line of lines) yield* run(INSERT_LINE, script.id, ...LINES.values(line))
     }),
-  *append(script, line) {
-    yield* run(INSERT_LINE, script, ...LINES.values(line))
-  },
+  append: (script, line, owner) =>
+    transaction(
+      function* () {
+        // Locks the row, so that nobody takes the script over in the meantime.
+        if ((yield* run(CONFIRM_OWNER, script, owner)) === 0) return false
+        yield* run(INSERT_LINE, script, ...LINES.values(line))
+        return true
+      },
+      [`script:${script}`],
+    ),
   *change({ id, from, status, owner, approvals, outcome, at }) {
     const values = [status, owner, JSON.stringify(approvals), outcome, at]
     return (yield* run(CHANGE, ...values, id, from, from)) === 1

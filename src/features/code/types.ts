@@ -193,8 +193,8 @@ export interface ScriptChange {
 export interface ScriptStore {
   /** Adds a script with the calls that it has made. */
   add(script: StoredScript, lines: readonly LedgerLine[]): Awaitable<void>
-  /** Adds a call that has ended. */
-  append(script: string, line: LedgerLine): Awaitable<void>
+  /** Adds a call that has ended; `false` if another process than `owner` owns the script. */
+  append(script: string, line: LedgerLine, owner: string): Awaitable<boolean>
   /** Changes the state; `false` if another process owns the script. */
   change(change: ScriptChange): Awaitable<boolean>
   /** `undefined` if there is none. */
