@@ -1,10 +1,16 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { pruneRuns } from '../src/hub/prune-runs.ts'
+import { SharedCheck } from '../src/records/shipping/index.ts'
+import { openPostgresStore } from '../src/store/postgres.ts'
 import { killProcesses, LEASE_MS, newCluster } from './support/cluster-processes.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
+import { addLine, sharedHub } from './support/shared-hub.ts'
 import { soon } from './support/soon.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
 let server: TestPostgres
 let clusters = 0
@@ -162,4 +168,67 @@ it('notes for review, canvases, sessions and mail are the same on all machines, 
   const { entries } = await b.do('sessions.history', a.id, { limit: 200 })
   const calls = entries.filter(({ type }: { type: string }) => type === 'call')
   expect(calls).toHaveLength(13)
+})
+
+it('retention removes no run that another machine has or has continued, and nothing is left of one that it removes', async () => {
+  const base = temporaryFolder('cluster-retention')
+  const schema = `features_${++clusters}`
+  const machines = ['one', 'two'].map((name) => {
+    const [folder, store] = [join(base, name), openPostgresStore(server.url, { schema })]
+    const hub = sharedHub(folder, store, { sandbox: { root: base }, run: `own-${name}` })
+    onTestFinished(async () => {
+      await hub.close()
+      await store.close()
+    })
+    const write = (run: string) => hub.call(addLine, { path: 'a.txt', line: name }, { run })
+    const prune = (onRecord: (run: string) => Promise<void> = async () => {}) =>
+      pruneRuns({
+        ...{
+          keepMs: -60_000,
+          runsFolder: join(folder, 'runs'),
+          store,
+          shared: hub.sharedRecords,
+          cluster: hub.cluster,
+        },
+        ...{ by: 'retention', now: Date.now(), except: [hub.run] },
+        async record(change) {
+          await onRecord(change.subject)
+          await hub.recordChange(change)
+        },
+      })
+    return { hub, store, write, prune }
+  })
+  const [one, two] = machines as [(typeof machines)[0], (typeof machines)[0]]
+  for (const run of ['moved', 'mine']) {
+    expect(await one.write(run)).toMatchObject({ ok: true })
+    await one.hub.endRun(run)
+  }
+  expect(await two.write('moved')).toMatchObject({ ok: true })
+  let late: unknown
+  const first = await one.prune(async (run) => {
+    late = await two.write(run)
+  })
+  expect(first).toMatchObject({
+    removed: [{ run: 'mine' }],
+    kept: [{ run: 'moved', why: expect.stringContaining('is open in process') }],
+  })
+  expect(late).toMatchObject({ ok: false, error: { code: 'RUN_ELSEWHERE', retryable: true } })
+  expect(await two.store.segments.heads({ run: 'mine' })).toEqual([])
+  expect(await two.store.runStates.find('mine')).toBe(undefined)
+  expect(await two.write('mine')).toMatchObject({ ok: true })
+  expect(await two.store.runStates.find('mine')).toMatchObject({ epoch: 1 })
+
+  for (const run of ['moved', 'mine']) await two.hub.endRun(run)
+  expect(await one.prune()).toMatchObject({
+    removed: [],
+    kept: [{ run: 'moved', why: expect.stringContaining('was continued on another machine') }],
+  })
+  const verify = async () => {
+    const check = await SharedCheck.open({ source: { segments: one.store.segments }, heads: one.store.heads })
+    return Promise.all(['moved', 'mine'].map(async (run) => (await check.verify(run)).problems))
+  }
+  expect(await verify()).toEqual([[], []])
+  expect((await two.prune()).removed.map(({ run }) => run).sort()).toEqual(['mine', 'moved'])
+  expect(await one.prune()).toMatchObject({ removed: [{ run: 'moved' }], kept: [] })
+  expect(await one.store.segments.heads()).toMatchObject([{ run: 'own-one' }, { run: 'own-two' }])
 })

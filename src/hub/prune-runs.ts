@@ -5,6 +5,7 @@ import { errnoOf } from '../lib/index.ts'
 import { FolderCheck, type HubChanged, readHead } from '../records/log/index.ts'
 import type { SharedRecordAccess } from '../records/shipping/index.ts'
 import { isLocked, takeLock } from '../system/index.ts'
+import type { ClusterMember } from './cluster.ts'
 import { runsBelow } from './run-index/read-records.ts'
 
 /** How long runs are kept and how much space they may use. Default: no limit. */
@@ -150,7 +151,9 @@ async function sizeOfFile(path: string): Promise<number> {
 /** Options for removing a run and recording the removal. */
 interface RemoveRunOptions {
   readonly runsFolder: string
-  readonly store: Pick<Store, 'heads' | 'calls' | 'isShared' | 'runStates' | 'processes'>
+  readonly store: Pick<Store, 'heads' | 'calls' | 'isShared' | 'runStates'>
+  /** This process in the cluster, which leases the run while it removes it; needed if the store is shared. */
+  readonly cluster?: Pick<ClusterMember, 'id' | 'lease' | 'release'>
   readonly by: string
   readonly now: number
   /** The records that all machines share: the shared copy is removed, too. Default: there is none. */
@@ -173,7 +176,7 @@ export async function removeRun(run: string, options: RemoveRunOptions): Promise
   const lock = takeLock(join(folder, 'lock'), { what: `Run ${run}`, fix: { key: 'run', hint } })
   const gone = join(runsFolder, `${REMOVING}${run}`)
   try {
-    if (store.isShared) await assertNotLeased(run, store)
+    if (store.isShared) await leaseRun(run, options)
     if (options.shared) await assertLastHere(run, folder, options.shared)
     const head = await lastHead(folder, run, store)
     await record({ by, change: 'run-removed', subject: run, ...(head && { head }) })
@@ -182,22 +185,30 @@ export async function removeRun(run: string, options: RemoveRunOptions): Promise
     await rename(folder, gone)
   } catch (error) {
     lock.release()
+    await options.cluster?.release(run)
     throw error
   }
-  await options.shared?.remove(run)
-  await store.calls.remove(run)
-  if (store.isShared) await store.runStates.remove(run)
+  try {
+    await options.shared?.remove(run)
+    await store.calls.remove(run)
+    if (store.isShared) await store.runStates.remove(run)
+  } finally {
+    await options.cluster?.release(run)
+  }
   await rm(gone, { recursive: true, force: true })
 }
 
-/** Throws CONFLICT if a process has the run open, on whatever machine. */
-async function assertNotLeased(run: string, { runStates, processes }: RemoveRunOptions['store']): Promise<void> {
-  const owner = (await runStates.find(run))?.owner
-  if (owner === undefined) return
-  if ((await processes.list()).some(({ id, isAlive }) => id === owner && isAlive))
-    throw new ToolError('CONFLICT', `Run ${run} is open in process ${owner}.`, {
-      hint: 'End the run there first, or wait until it is closed.',
+/** No other process can open the run until it is removed. Throws CONFLICT if one has it open, on whatever machine. */
+async function leaseRun(run: string, { cluster }: RemoveRunOptions): Promise<void> {
+  if (!cluster)
+    throw new ToolError('CONFIG_INVALID', 'A run of a shared store is removed only by a process of the cluster.', {
+      hint: 'Pass hub.cluster.',
     })
+  const { owner } = await cluster.lease(run, undefined)
+  if (owner === cluster.id) return
+  throw new ToolError('CONFLICT', `Run ${run} is open in process ${owner}.`, {
+    hint: 'End the run there first, or wait until it is closed.',
+  })
 }
 
 /** Throws CONFLICT if the run continued on another machine, which removes it there. */

@@ -32,6 +32,7 @@ export function startRetention(
       runsFolder,
       store,
       shared: hub.sharedRecords,
+      cluster: hub.cluster,
       by: 'retention',
       now: clock.now(),
       except: [hub.run, ...(await elsewhere())],

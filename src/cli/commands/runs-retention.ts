@@ -58,6 +58,7 @@ async function prune(flags: PruneFlags): Promise<void> {
     const report = await withHubOf({ ...options, store }, (hub) =>
       pruneRuns({
         shared: hub.sharedRecords,
+        cluster: hub.cluster,
         ...bounds,
         runsFolder: folder,
         store,
@@ -167,6 +168,7 @@ async function remove(wanted: string, flags: RemoveFlags): Promise<void> {
         runsFolder: root,
         store,
         shared: hub.sharedRecords,
+        cluster: hub.cluster,
         by,
         now: Date.now(),
         record: (change) => hub.recordChange(change),

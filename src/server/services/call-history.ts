@@ -352,7 +352,7 @@ function toFinding({ problem, seq }: AuditFinding): { message: string; seq: numb
 
 /** Options of `removeEndedRun`. */
 interface RemoveEndedRunOptions {
-  readonly hub: Pick<Hub, 'run' | 'endRun' | 'recordChange'> & Partial<Pick<Hub, 'sharedRecords'>>
+  readonly hub: Pick<Hub, 'run' | 'endRun' | 'recordChange'> & Partial<Pick<Hub, 'sharedRecords' | 'cluster'>>
   readonly store: Store
   readonly runsFolder: string
   readonly clock: Clock
@@ -370,6 +370,7 @@ async function removeEndedRun(run: string, options: RemoveEndedRunOptions): Prom
     runsFolder,
     store,
     shared: hub.sharedRecords,
+    cluster: hub.cluster,
     by,
     now: clock.now(),
     record: (change) => hub.recordChange(change),
