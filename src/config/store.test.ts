@@ -39,6 +39,16 @@ describe('store in a config', () => {
     )
   })
 
+  it('is a URL of a socket, also without a host', async () => {
+    for (const url of ['postgres://hub@/hub?host=/run/pg', 'postgres:///hub?host=/run/pg']) {
+      const { options } = await load(`store: "${url}"\n`)
+      expect(storePlace(options)).toBe('/run/pg:5432/hub (schema tool_hub)')
+      expect(secretsOf(options).values).toEqual([])
+    }
+    const secret = await load('store: "postgres://hub:${env:STORE_TEST_PASSWORD}@/hub?host=/run/pg"\n')
+    expect(secretsOf(secret.options).values).toContain('p@ss/w#rd')
+  })
+
   it('is a mapping with schema, connections, TLS and a time limit', async () => {
     await writeFile(path.join(folder, 'ca.pem'), 'CERTIFICATE')
     const { options } = await load(`store:
@@ -73,6 +83,8 @@ describe('store in a config', () => {
       (thrown) => thrown,
     )
     expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) })
+    if (message.includes('is not a URL'))
+      expect(error).toMatchObject({ fix: { hint: expect.stringContaining('postgres://USER:PASSWORD@HOST') } })
     expect(error.message).not.toContain('topsecret')
   })
 

@@ -54,7 +54,10 @@ export async function toDatabase(
   const isUrl = typeof written === 'string'
   const { url, schema, pool, tls, statementTimeout } = isUrl ? { url: written } : written
   const problem = (path: KeyPath, message: string, cause?: unknown) =>
-    configError(document.label, [{ path, message, position: document.locate(path) }], { cause })
+    configError(document.label, [{ path, message, position: document.locate(path) }], {
+      ...(ToolError.is(cause) && { hint: cause.fix.hint }),
+      cause,
+    })
   const filled = await resolveDatabase(url, isUrl ? 'store' : 'store.url', secrets).catch((error) => {
     throw problem(isUrl ? ['store'] : ['store', 'url'], messageOf(error), error)
   })
@@ -85,7 +88,9 @@ export async function resolveDatabase(
   secrets: Readonly<Record<string, Secret>> = {},
 ): Promise<string> {
   const { fillReferences } = await loadReferences()
-  const url = fillReferences(written, referencesFor(written, secrets), where)
+  const filled = fillReferences(written, referencesFor(written, secrets), where)
+  // A socket has no host, and is in the parameter `host`; other readers of the URL expect one.
+  const url = filled.replace(/^(\w+:\/\/[^/?#]*@)(?=[/?#])/, '$1localhost')
   if (URL.canParse(url) && ['postgres:', 'postgresql:'].includes(new URL(url).protocol)) return url
   throw new ToolError('CONFIG_INVALID', `${where} is not a URL of a PostgreSQL database.`, {
     hint: `Write ${URL_HELP} An @ in the password is written as %40.`,

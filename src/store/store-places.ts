@@ -40,7 +40,7 @@ export function openStoreOf({ data = '.tool-hub', database }: StoreOptions): Sto
 export function storePlace({ data = '.tool-hub', database }: StoreOptions): string {
   if (!database) return resolve(data, 'store.db')
   const { hostname, port, pathname, searchParams } = new URL(database.url)
-  const host = decodeURIComponent(hostname) || searchParams.get('host') || 'localhost'
+  const host = searchParams.get('host') || decodeURIComponent(hostname) || 'localhost'
   return `${host}:${port || 5432}${pathname} (schema ${database.schema ?? 'tool_hub'})`
 }
 
