@@ -150,6 +150,15 @@ describe('a shared record that was tampered with', () => {
     expect((await check()).missing()).toEqual([])
   })
 
+  it('is not taken for an open one if only its file is left', async () => {
+    const run = await closedRun()
+    await store.segments.remove(run)
+    const { root } = machine
+    const remarks = [{ problem: expect.stringMatching(/is not shared; audit verify without --shared verifies it/) }]
+    expect(await (await check({ root })).verify(run)).toMatchObject({ ok: false, state: 'unproven', remarks })
+    expect(await (await check({ root, isOpen: () => true })).verify(run)).toMatchObject({ ok: true, state: 'open' })
+  })
+
   it('is found if an object of the bucket is gone', async () => {
     const run = await closedRun()
     await store.segments.move(run, { first: 1, last: 2, object: 'gone' })

@@ -101,15 +101,14 @@ export class SharedCheck {
     const known = this.#known(run)
     const chain = new ChainCheck(findings, { run, head: undefined, known })
     if (!head && local && this.#stored.has(run)) {
-      findings.remark('the run is on this machine and not shared yet; audit verify without --shared verifies it', 0)
-      return this.#report(run, { chain, findings, isOpen: true })
+      findings.remark('the run is on this machine and is not shared; audit verify without --shared verifies it', 0)
+      return this.#report(run, chain, findings)
     }
     await this.#readSegments(run, { chain, findings, local })
     this.#checkEnd(chain, findings, known)
     if (local && local.seq > chain.last.seq)
       findings.remark(`this machine has lines up to event ${local.seq}, which are not shared yet`, chain.last.seq)
-    const isOpen = (await this.#options.isOpen?.(run)) ?? false
-    return this.#report(run, { chain, findings, isOpen })
+    return this.#report(run, chain, findings)
   }
 
   async #readSegments(
@@ -167,19 +166,13 @@ export class SharedCheck {
     ]
   }
 
-  #report(
-    run: string,
-    {
-      chain,
-      findings,
-      isOpen,
-    }: { readonly chain: ChainCheck; readonly findings: AuditFindings; readonly isOpen: boolean },
-  ): VerifyReport {
+  async #report(run: string, chain: ChainCheck, findings: AuditFindings): Promise<VerifyReport> {
+    const isOpen = (await this.#options.isOpen?.(run)) ?? false
     const { lines, calls, interrupted, last } = chain
     const { problems, remarks } = findings
     const isClosed = last.type === 'run-closed'
     const state = problems.length > 0 ? 'broken' : isOpen ? 'open' : isClosed ? 'intact' : 'unproven'
-    if (state === 'unproven')
+    if (state === 'unproven' && lines > 0)
       findings.remark(
         'the run was not closed: a process that was killed leaves it so, and so does who removes its end',
         last.seq,

@@ -1,0 +1,108 @@
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { type CliFolder, cliFolder, jsonLines } from '../../../test/support/cli.ts'
+import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
+
+let server: TestPostgres
+/** Two machines with one store: the first one has made the runs `first` and `second`, the other has none of their files. */
+let one: CliFolder
+let other: CliFolder
+const folderOn = (schema: string) =>
+  cliFolder(`plugins: [./plugin.mjs]\nstore: { url: "${server.url}", schema: ${schema} }\n`)
+beforeAll(async () => {
+  server = await startPostgres()
+  one = folderOn('hub')
+  other = folderOn('hub')
+  for (const run of ['first', 'second'])
+    expect(await one.run(['call', 'test/echo', '{"word":"signed"}', '--run', run])).toMatchObject({ code: 0 })
+}, 120_000)
+afterAll(async () => {
+  for (const folder of [one, other]) folder.remove()
+  await server.close()
+})
+
+const verify = (folder: CliFolder, ...words: string[]) => folder.run(['audit', 'verify', '--shared', ...words])
+
+/** Changes the database until the end of the test. */
+function tamper(sql: string): void {
+  const tables = ['segments', 'run_states']
+  const each = (write: (table: string) => string) => tables.map(write).join(';')
+  server.sql(each((table) => `CREATE TABLE hub.old_${table} AS TABLE hub.${table}`))
+  onTestFinished(() => {
+    server.sql(each((table) => `DELETE FROM hub.${table}; INSERT INTO hub.${table} TABLE hub.old_${table}`))
+    server.sql(each((table) => `DROP TABLE hub.old_${table}`))
+  })
+  server.sql(sql)
+}
+
+describe('audit verify --shared', () => {
+  it('finds all runs intact, on a machine that has none of their files', async () => {
+    const { code, stdout, stderr } = await verify(other, '--strict')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.match(/^\S+ +\S+/gm)).toEqual(['intact  first', 'intact  second'])
+    const { stdout: here } = await verify(one, '--json')
+    expect(jsonLines(here)).toMatchObject([
+      { ok: true, run: 'first', state: 'intact', calls: 1, problems: [], remarks: [] },
+      { ok: true, run: 'second', state: 'intact', calls: 1, problems: [], remarks: [] },
+    ])
+    const single = await verify(other, 'sec', '--json')
+    expect(jsonLines(single.stdout)).toMatchObject([{ run: 'second', state: 'intact' }])
+    const unknown = await verify(other, 'third', '--json')
+    expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('no shared run third') })
+  }, 120_000)
+
+  it('finds a line that was changed in the database, and says which', async () => {
+    tamper(`UPDATE hub.segments SET lines = replace(lines, 'signed', 'forged') WHERE run = 'first'`)
+    const { code, stdout } = await verify(other)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/BROKEN +first .*\n +line 2 was changed[\s\S]*intact +second/)
+    const json = await verify(other, '--json')
+    expect(json.code).toBe(1)
+    expect(jsonLines(json.stdout)).toMatchObject([
+      { ok: false, run: 'first', state: 'broken', problems: [{ problem: 'line 2 was changed' }] },
+      { ok: true, run: 'second', state: 'intact' },
+    ])
+    expect(await verify(other, 'second')).toMatchObject({ code: 0 })
+  }, 120_000)
+
+  it('finds a run whose lines vanished from the database, also where its files are', async () => {
+    tamper(`DELETE FROM hub.segments WHERE run = 'first'`)
+    for (const folder of [one, other]) {
+      const { code, stdout } = await verify(folder, '--json')
+      expect(code).toBe(1)
+      const [first, second] = jsonLines(stdout)
+      expect(first).toMatchObject({ ok: false, run: 'first', state: 'broken' })
+      expect(first.problems[0]).toMatchObject({ problem: 'the shared record is gone' })
+      expect(second).toMatchObject({ ok: true, run: 'second' })
+    }
+  }, 120_000)
+
+  it('finds a run that vanished from the database with its head, and with its files', async () => {
+    tamper(`DELETE FROM hub.segments WHERE run = 'first'; DELETE FROM hub.run_states WHERE run = 'first'`)
+    const left = await verify(one, '--json')
+    expect(left.code).toBe(1)
+    expect(jsonLines(left.stdout)).toMatchObject([
+      { ok: false, run: 'first', state: 'unproven', remarks: [{ problem: expect.stringMatching(/is not shared/) }] },
+      { ok: true, run: 'second', state: 'intact' },
+    ])
+    const [files, away] = [join(one.path, 'runs', 'first'), join(one.path, 'away')]
+    renameSync(files, away)
+    onTestFinished(() => renameSync(away, files))
+    const broken = { code: 1, stdout: expect.stringMatching(/BROKEN +first .*\n +the shared record is gone/) }
+    for (const folder of [one, other]) expect(await verify(folder)).toMatchObject(broken)
+  }, 120_000)
+
+  it('refuses a store that is not shared, and says so when nothing is there', async () => {
+    const alone = cliFolder(null)
+    onTestFinished(() => alone.remove())
+    expect(await verify(alone)).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/on this machine only[\s\S]*--shared/),
+    })
+    const empty = folderOn('empty')
+    onTestFinished(() => empty.remove())
+    expect(await verify(empty)).toMatchObject({ code: 0, stdout: '', stderr: 'There are no shared records.\n' })
+  }, 120_000)
+})
