@@ -1,8 +1,10 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type CliFolder, cliFolder } from '../../../test/support/cli.ts'
 import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 
 let server: TestPostgres
 beforeAll(async () => {
@@ -134,4 +136,78 @@ describe('tool-hub store with PostgreSQL', () => {
     expect(wrong.code).not.toBe(0)
     expect(wrong.stdout + wrong.stderr).not.toContain('topsecret')
   }, 60_000)
+})
+
+describe('tool-hub store check over TLS', () => {
+  let secure: TestPostgres
+  let certificates: string
+  beforeAll(async () => {
+    certificates = temporaryFolder('certificates')
+    chmodSync(certificates, 0o755)
+    for (const name of ['ca', 'other']) makeAuthority(name)
+    sign('server', { subject: '/CN=db.test', extra: ['-addext', 'subjectAltName=DNS:db.test'] })
+    sign('client', { subject: '/CN=known' })
+    const [cert, key] = ['server.pem', 'server.key'].map((name) => join(certificates, name)) as [string, string]
+    const access = 'hostssl all hub all trust\nhostssl all known all cert\nlocal all all trust\n'
+    const settings = [`ssl_ca_file=${join(certificates, 'ca.pem')}`]
+    secure = await startPostgres({ tcp: true, tls: { cert, key }, access, settings })
+    for (const name of ['hub', 'known']) secure.sql(`CREATE ROLE ${name} LOGIN SUPERUSER`)
+  })
+  afterAll(() => secure.close())
+
+  function openssl(...words: string[]): void {
+    execFileSync('openssl', words, { cwd: certificates, stdio: 'ignore' })
+  }
+
+  function makeAuthority(name: string): void {
+    const files = ['-out', `${name}.pem`, '-keyout', `${name}.key`]
+    openssl('req', '-new', '-x509', '-days', '2', '-nodes', '-subj', `/CN=${name}`, ...files)
+  }
+
+  function sign(name: string, { subject, extra = [] }: { readonly subject: string; readonly extra?: string[] }): void {
+    openssl('req', '-new', '-nodes', '-subj', subject, '-out', `${name}.csr`, '-keyout', `${name}.key`, ...extra)
+    const by = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-copy_extensions', 'copy']
+    openssl('x509', '-req', '-days', '2', '-in', `${name}.csr`, '-out', `${name}.pem`, ...by)
+    chmodSync(join(certificates, `${name}.key`), 0o600)
+  }
+
+  /** Checks the store with these keys in the config; returns what it says to people. */
+  async function check(tls: object | false | undefined, user = 'hub'): Promise<[code: number | null, said: string]> {
+    folder = cliFolder(JSON.stringify({ store: { url: secure.urlOf({ user }), schema: 'tls_hub', tls } }))
+    try {
+      const { code, stdout, stderr } = await folder.run(['store', 'check'])
+      return [code, stdout + stderr]
+    } finally {
+      folder.remove()
+    }
+  }
+
+  const file = (name: string) => join(certificates, name)
+  const GOOD = [0, expect.stringContaining('can be read and written')]
+  const refused = (why: RegExp) => [1, expect.stringMatching(why)]
+
+  it('takes a server whose certificate the authority of the config has signed, and no other', async () => {
+    expect(await check({ ca: file('ca.pem'), servername: 'db.test' })).toEqual(GOOD)
+    const untrusted = refused(/^error: The certificate of PostgreSQL .* is not trusted[\s\S]*fix: .*tls\.ca/)
+    expect(await check({ ca: file('other.pem'), servername: 'db.test' })).toEqual(untrusted)
+    expect(await check({})).toEqual(untrusted)
+    const misnamed = /^error: The certificate of PostgreSQL .* is for another host[\s\S]*fix: .*tls\.servername/
+    expect(await check({ ca: file('ca.pem') })).toEqual(refused(misnamed))
+  }, 120_000)
+
+  it('shows the certificate of the config to the server', async () => {
+    const tls = { ca: file('ca.pem'), servername: 'db.test' }
+    const [cert, key] = [file('client.pem'), file('client.key')]
+    expect(await check({ ...tls, cert, key }, 'known')).toEqual(GOOD)
+    const missing = /^error: .*requires a valid client certificate[\s\S]*fix: .*tls\.cert/
+    expect(await check(tls, 'known')).toEqual(refused(missing))
+    const mismatch = /^error: .*cannot be used[\s\S]*fix: .*tls\.cert/
+    expect(await check({ ...tls, cert, key: file('other.key') }, 'known')).toEqual(refused(mismatch))
+  }, 120_000)
+
+  it('says what to do if the server demands TLS and the config has none', async () => {
+    const plain = refused(/^error: .* no encryption[\s\S]*fix: .*tls/)
+    expect(await check(undefined)).toEqual(plain)
+    expect(await check(false)).toEqual(plain)
+  }, 120_000)
 })

@@ -69,10 +69,7 @@ export function toPostgresError(error: unknown, place: PostgresPlace, isStarting
       return withoutAnswer(error, place, { wrong, away, busy })
     case '28P01':
     case '28000':
-      return wrong(
-        `${said} refuses the user ${place.user}: ${messageOf(error)}.`,
-        'Correct user and password in the URL of the store, or the pg_hba.conf of the server.',
-      )
+      return wrong(`${said} refuses the user ${place.user}: ${messageOf(error)}.`, refusalHint(messageOf(error)))
     case '3D000':
       return wrong(
         `${said} has no database ${place.database}.`,
@@ -126,6 +123,15 @@ export function toPostgresError(error: unknown, place: PostgresPlace, isStarting
   return error
 }
 
+/** What to do about a refused user, by the message of the server. */
+function refusalHint(message: string): string {
+  if (message.includes('no encryption'))
+    return 'The server may demand TLS: set store.tls, with the certificate of its authority in tls.ca; otherwise correct the user in the URL, or the pg_hba.conf of the server.'
+  if (message.includes('client certificate'))
+    return 'Name the certificate of this process and its key in store.tls: tls.cert and tls.key.'
+  return 'Correct user and password in the URL of the store, or the pg_hba.conf of the server.'
+}
+
 const RETURNS = 'Try again in a moment: the store connects by itself when the server is there.'
 const BAD_CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ERR_TLS|ERR_SSL/
 
@@ -146,6 +152,16 @@ function withoutAnswer(
     return away(
       `No PostgreSQL answers at ${place.name} (${errno}).`,
       `Start the server, or correct the URL. ${RETURNS}`,
+    )
+  if (errno === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return wrong(
+      `The certificate of ${said} is for another host: ${error.message}.`,
+      'Use a host that the certificate names in the URL, or set tls.servername to a name in it.',
+    )
+  if (errno.startsWith('ERR_OSSL'))
+    return wrong(
+      `The certificates of the store cannot be used: ${error.message}.`,
+      'Name PEM files in tls.ca, tls.cert and tls.key; tls.key is the key of tls.cert.',
     )
   if (BAD_CERTIFICATE.test(errno))
     return wrong(
