@@ -31,11 +31,16 @@ export const whoami = defineTool({
   execute: (_, { run }) => ({ run }),
 })
 
+/** Options of a service; without `openStore`, its store is a file that all share. */
+export interface MemberOptions extends StartServiceOptions {
+  readonly openStore?: () => Store
+}
+
 /** Services on one store, each with folders of its own, as if they were on different machines. */
 export async function serveCluster(
   count: number,
   hubOptions: HubOptions = {},
-  options: StartServiceOptions = {},
+  options: MemberOptions = {},
 ): Promise<ServedCluster> {
   const folder = temporaryFolder()
   const services: ClusterService[] = []
@@ -72,9 +77,9 @@ export async function serveMember(
   folder: string,
   name: string,
   hubOptions: HubOptions = {},
-  options: StartServiceOptions = {},
+  { openStore: open = () => openStore(join(folder, 'shared')), ...options }: MemberOptions = {},
 ): Promise<ClusterService> {
-  const own = openStore(join(folder, 'shared'))
+  const own = open()
   const log: LogEntry[] = []
   const service = await startService(
     {

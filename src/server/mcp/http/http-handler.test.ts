@@ -306,7 +306,8 @@ describe('sessions', () => {
 })
 
 describe('closing', () => {
-  it('lets a call under way end, and takes no more', async () => {
+  /** A tool that ends when the test says so. */
+  function newSlow() {
     let finish = () => {}
     let begin = () => {}
     const begun = new Promise<void>((resolve) => {
@@ -322,6 +323,11 @@ describe('closing', () => {
           begin()
         }),
     })
+    return { slow, begun, finish: () => finish() }
+  }
+
+  it('lets a call under way end, and takes no more', async () => {
+    const { slow, begun, finish } = newSlow()
     const { url, server } = await serve({ tools: [slow] }, { graceMs: 10_000 })
     const client = await connect(url, 'modern')
     const call = client.callTool({ name: 'slow', arguments: {} })
@@ -331,6 +337,16 @@ describe('closing', () => {
     expect((await call).content).toMatchObject([{ text: 'done' }])
     await closing
     await expect(fetch(url)).rejects.toThrow()
+  })
+
+  it.each(['legacy', 'modern'] as const)('answers a %s call that it stops', async (era) => {
+    const { slow, begun } = newSlow()
+    const { url, server } = await serve({ tools: [slow] }, { graceMs: 0 })
+    const client = await connect(url, era)
+    const call = client.callTool({ name: 'slow', arguments: {} })
+    await begun
+    await server.close()
+    expect(await call).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('ABORTED') }] })
   })
 
   it('does not wait for those who only listen or say nothing', async () => {

@@ -24,7 +24,7 @@ import {
   type McpCaller,
   ownerOf,
 } from './mcp-authenticator.ts'
-import { LegacySessions, refuseRequest, SessionTable, type TableEntry } from './sessions.ts'
+import { ANSWER_MS, LegacySessions, refuseRequest, SessionTable, type TableEntry, within } from './sessions.ts'
 
 const MAX_SESSIONS = 100
 const IDLE_MS = 30 * 60_000
@@ -146,19 +146,12 @@ export class HttpHandler implements McpFetchHandler {
   }
 
   async #close(graceMs: number): Promise<void> {
-    await this.#drain(graceMs)
+    const { clock } = this.#service
+    if (graceMs > 0) await within(this.#table.whenIdle(), graceMs, clock)
+    const ended = this.#table.closeAll()
+    await within(ended, ANSWER_MS, clock)
     await this.#modern.close()
-    await this.#table.closeAll()
+    await ended
     this.#service.close()
-  }
-
-  async #drain(graceMs: number): Promise<void> {
-    if (graceMs <= 0) return
-    let cancel = () => {}
-    const over = new Promise<void>((resolve) => {
-      cancel = this.#service.clock.after(graceMs, resolve)
-    })
-    await Promise.race([this.#table.whenIdle(), over])
-    cancel()
   }
 }

@@ -53,8 +53,10 @@ export class LegacySessions {
       sessionIdGenerator: () => ownId(randomUUID()),
       onsessioninitialized: (id) => {
         const close = async () => {
+          const ended = session.end().catch(service.report)
+          await within(ended, ANSWER_MS, service.clock)
           await server.close()
-          await session.end().catch(service.report)
+          await ended
         }
         const entry = { session, close, transport, usedAt: service.clock.now(), streams: 0 }
         this.#entries.set(id, entry)
@@ -102,6 +104,22 @@ function countStream(entry: LegacyEntry, { signal }: Request): void {
 export function refuseRequest(status: number, message: string, code = -32000): Response {
   const headers = status === 405 ? { Allow: 'POST' } : undefined
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status, headers })
+}
+
+/**
+ * How long calls that were aborted may take to answer before their streams are closed. A client waits for an answer that
+ * never comes until its own time limit.
+ */
+export const ANSWER_MS = 1_000
+
+/** Waits for a promise that never fails, at most so long. */
+export async function within(ended: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
+  let cancel = () => {}
+  const over = new Promise<void>((resolve) => {
+    cancel = clock.after(ms, resolve)
+  })
+  await Promise.race([ended, over])
+  cancel()
 }
 
 /** A session over HTTP, and what is open for it. */
