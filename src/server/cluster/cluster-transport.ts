@@ -159,7 +159,7 @@ export class ClusterTransport implements ClusterLink {
         signal: gone.signal,
       })
       if (!answer) return false
-      await this.#pipe(answer, request, response)
+      await this.#pipe(answer, request, response, body)
       return true
     } catch (error) {
       // Nobody is there to read it.
@@ -232,7 +232,12 @@ export class ClusterTransport implements ClusterLink {
     })
   }
 
-  async #pipe({ status, headers, body }: ForwardedAnswer, { method }: IncomingMessage, response: ServerResponse) {
+  async #pipe(
+    { status, headers, body }: ForwardedAnswer,
+    { method, url = '' }: IncomingMessage,
+    response: ServerResponse,
+    sent: Uint8Array | undefined,
+  ): Promise<void> {
     const shown = Object.entries(headers).filter(([name]) => !HOP_HEADERS.has(name))
     response.writeHead(status, Object.fromEntries(shown) as Record<string, string>)
     if (Buffer.isBuffer(body)) {
@@ -245,7 +250,9 @@ export class ClusterTransport implements ClusterLink {
       response.end()
     } catch (error) {
       const isEvents = String(headers['content-type']).startsWith('text/event-stream')
-      if (isEvents && !response.destroyed) return void response.end(lostEvent(error))
+      const lost = processLost('The process that answers', error)
+      const last = url.startsWith('/mcp') ? mcpErrors(sent, lost) : errorEvent(lost)
+      if (isEvents && !response.destroyed) return void response.end(last)
       response.destroy()
     }
   }
@@ -268,15 +275,23 @@ export class ClusterTransport implements ClusterLink {
       signal,
     })
     if (!answer) return undefined
-    const { status, body } = answer
-    if (Buffer.isBuffer(body) || status !== 200 || !onEvent) return readResult(status, await textOf(body))
-    for await (const { data } of readServerEvents(body)) {
-      const event = parseJson(data) as CallEvent
-      onEvent(event)
-      if (event?.type === 'call-ended') return event.result
+    try {
+      return await readCall(answer, onEvent)
+    } catch (error) {
+      throw ToolError.is(error) || signal?.aborted ? error : processLost(`Process ${place.process}`, error)
     }
-    throw new ToolError('UPSTREAM_ERROR', `Process ${place.process} was lost before the call had ended.`)
   }
+}
+
+/** Reads the result of a call, with its events if somebody wants them. */
+async function readCall({ status, body }: ForwardedAnswer, onEvent: CallOptions['onEvent']): Promise<ToolResult> {
+  if (Buffer.isBuffer(body) || status !== 200 || !onEvent) return readResult(status, await textOf(body))
+  for await (const { data } of readServerEvents(body)) {
+    const event = parseJson(data) as CallEvent
+    onEvent(event)
+    if (event?.type === 'call-ended') return event.result
+  }
+  throw new Error('its answer ended before the call')
 }
 
 function tagOf(process: string): string {
@@ -288,13 +303,28 @@ function movedTo({ status, headers, body }: ForwardedAnswer): z.output<typeof mo
   return movedSchema.parse(parseJson(body.toString()))
 }
 
-/** The last event of a stream whose process was lost: a client must not take the end of the stream for that of its call. */
-function lostEvent(error: unknown): string {
-  const lost = new ToolError('UPSTREAM_ERROR', `The process that answers was lost: ${messageOf(error)}.`, {
+function processLost(process: string, error: unknown): ToolError {
+  return new ToolError('UPSTREAM_ERROR', `${process} was lost: ${messageOf(error)}.`, {
     hint: 'Whether the call had an effect is not known: send it again with the same idempotency key, or look at its run.',
   })
-  const { code, message, retryable, fix } = lost
+}
+
+/** The last event of a stream whose process was lost: a client must not take the end of the stream for that of its call. */
+function errorEvent({ code, message, retryable, fix }: ToolError): string {
   return `event: error\ndata: ${JSON.stringify({ type: 'error', error: { code, message, retryable, fix } })}\n\n`
+}
+
+const rpcIds = z.preprocess(
+  (sent) => [sent].flat(),
+  z.array(z.object({ id: z.union([z.string(), z.number()]).optional().catch(undefined) })),
+)
+
+/** The same for requests of MCP: clients of it wait for an answer to each until their own time limit. */
+function mcpErrors(sent: Uint8Array | undefined, { code, message, retryable, fix }: ToolError): string {
+  const asked = rpcIds.safeParse(parseJson(Buffer.from(sent ?? []).toString())).data ?? []
+  const error = { code: -32603, message: `${message} ${fix.hint}`, data: { code, retryable, fix } }
+  const answers = asked.flatMap(({ id }) => (id === undefined ? [] : [{ jsonrpc: '2.0', id, error }]))
+  return answers.map((answer) => `event: message\ndata: ${JSON.stringify(answer)}\n\n`).join('')
 }
 
 function readResult(status: number, text: string): ToolResult {

@@ -283,6 +283,27 @@ describe('a process that is lost', () => {
     expect(said).toMatch(/event: error\ndata: \{.*"code":"UPSTREAM_ERROR".*"retryable":true/)
   })
 
+  it('in the middle of a stream of MCP answers all requests that wait for it', async () => {
+    const run = await pretend(second, stream)
+    const id = `${sha256(run.replace('r-', 'p-')).slice(0, 16)}.abc`
+    const send = async (json: object | object[]) => {
+      const headers = { accept: 'application/json, text/event-stream', 'mcp-session-id': id }
+      const said = await (await at(first, '/mcp', { json, headers })).text()
+      return [...said.matchAll(/^event: message\ndata: (.*)$/gm)].map(([, data]) => JSON.parse(data!))
+    }
+    await first.hub.cluster!.beat()
+    const request = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'hold' } }
+    const error = { message: expect.stringMatching(/was lost/), data: { code: 'UPSTREAM_ERROR', retryable: true } }
+    expect(await send({ ...request, id: 7 })).toMatchObject([{ jsonrpc: '2.0', id: 7, error }])
+    expect(
+      await send([
+        { ...request, id: 'a' },
+        { jsonrpc: '2.0', method: 'notifications/x' },
+      ]),
+    ).toMatchObject([{ id: 'a', error }])
+    expect(await send([null, 'x'])).toEqual([])
+  })
+
   it('before its answer leaves it open whether the call had an effect', async () => {
     const run = await pretend(second, () => (request) => request.socket.destroy())
     const response = await at(first, '/v1/tools/whoami/call', { json: { run } })

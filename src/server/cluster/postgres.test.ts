@@ -138,7 +138,7 @@ describe('work that one process has', () => {
       client.request({ method, params } as never, z.looseObject({}) as never) as Promise<Record<string, never>>
     const start = async () => {
       const { task } = await request('tools/call', { name: 'hold', arguments: {}, task: {} })
-      return { taskId: (task as { taskId: string }).taskId }
+      return { taskId: (task as unknown as { taskId: string }).taskId }
     }
     const one = await start()
     to.service = first
