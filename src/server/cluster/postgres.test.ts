@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
 import {
@@ -39,6 +39,20 @@ const hold = defineTool({
     }),
 })
 
+/** What `act` did, by its argument. */
+const acted: string[] = []
+const act = defineTool({
+  name: 'act',
+  description: 'Does something elsewhere, and waits until it is released.',
+  input: z.strictObject({ what: z.string(), isHeld: z.boolean().default(false) }),
+  capabilities: ['remote'],
+  async execute({ what, isHeld }, ctx) {
+    acted.push(what)
+    if (isHeld) await hold.execute({}, ctx)
+    return what
+  },
+})
+
 let database: TestPostgres
 let cluster: ServedCluster
 let first: ClusterService
@@ -48,13 +62,20 @@ beforeAll(async () => {
   database = await startPostgres()
   cluster = await serveCluster(
     2,
-    { tools: [long, hold], policy: [{ allow: 'exec' }], approve: () => ({ decision: 'allow', by: 'the test' }) },
+    {
+      tools: [long, hold, act],
+      policy: [{ allow: 'exec' }, { allow: 'remote' }],
+      approve: () => ({ decision: 'allow', by: 'the test' }),
+    },
     { openStore: () => openPostgresStore(database.url, { schema: 'services' }) },
   )
   ;[first, second] = cluster.services as [ClusterService, ClusterService]
   const bold = { name: 'ada', scopes: ['call', 'read'] as Scope[], allowDanger: true }
   const { token, secret } = await createTokenRegister({ store: first.store }).create(bold, { mayAllow: true })
   ada = { id: token.id, secret }
+})
+afterEach(() => {
+  vi.restoreAllMocks()
 })
 afterAll(async () => {
   await cluster.close()
@@ -198,5 +219,64 @@ describe('a token that is revoked at one process', () => {
     expect(Date.now() - since).toBeLessThan(2_000)
     for (const service of [first, second])
       await expect(connect(bob.secret, service)).rejects.toMatchObject({ code: expect.anything() })
+  })
+})
+
+describe('PostgreSQL that is stopped in the middle of a call with side effects', () => {
+  interface Answer {
+    readonly status: number
+    readonly ok?: boolean
+    readonly error?: { readonly code: string; readonly retryable: boolean; readonly fix: { readonly hint: string } }
+  }
+  const make = async (service: ClusterService, what: string, { run = 'stopped', isHeld = false } = {}) => {
+    const json = { run, input: { what, isHeld }, idempotencyKey: what }
+    const response = await service.fetch('/v1/tools/act/call', { token: ada.secret, json })
+    return { ...((await response.json()) as object), status: response.status } as Answer
+  }
+
+  it('gives retryable errors, lets nothing be executed unrecorded, and is used again without a restart', async () => {
+    vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    expect(await make(second, 'before')).toMatchObject({ ok: true })
+    const { begun } = held
+    const midway = make(first, 'midway', { isHeld: true })
+    await eventually(() => expect(held.begun).toBe(begun + 1))
+    database.stop('immediate')
+    try {
+      held.release()
+      // Of the same run and of a new one, at the process that has it and at the other.
+      for (const service of [first, second])
+        for (const run of ['stopped', 'new'])
+          expect(await make(service, `away-${run}`, { run })).toMatchObject({
+            status: 503,
+            error: {
+              code: 'RECORDS_UNAVAILABLE',
+              retryable: true,
+              fix: { hint: expect.stringContaining('Try again') },
+            },
+          })
+      for (const service of [first, second]) {
+        expect((await service.fetch('/v1/approvals', { token: ada.secret })).status).toBe(503)
+        expect((await service.fetch('/readyz')).status).toBe(503)
+        expect((await service.fetch('/healthz')).status).toBe(200)
+      }
+    } finally {
+      database.start()
+    }
+    // Its end is recorded before it is called done; if the server stays away for long, nobody is told that it is.
+    const end = await midway
+    if (end.ok !== true) expect(end.error).toMatchObject({ code: 'RECORDS_UNAVAILABLE', retryable: true })
+    await eventually(async () => expect(await make(first, 'after')).toMatchObject({ ok: true }))
+    await eventually(async () => expect(await make(second, 'new', { run: 'new' })).toMatchObject({ ok: true }))
+    for (const service of [first, second]) {
+      const again = await make(service, 'midway', { isHeld: true })
+      if (end.ok) expect(again).toMatchObject({ ok: true })
+    }
+    expect(acted).toEqual(['before', 'midway', 'after', 'new'])
+    await eventually(async () => {
+      for (const service of [first, second]) expect((await service.fetch('/readyz')).status).toBe(200)
+    })
+    await second.hub.endRun('stopped')
+    const verified = await first.fetch('/v1/audit/verify?run=stopped', { token: ada.secret })
+    expect(await verified.json()).toMatchObject({ ok: true, runs: [{ run: 'stopped', problems: [] }] })
   })
 })
