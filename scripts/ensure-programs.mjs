@@ -22,10 +22,14 @@ if (process.platform === 'linux' && !hasPostgres()) {
   if (!hasPostgres()) fail('postgresql is installed, but not in version 13 or later.')
 }
 
+/** Whether a server is there; the programs of clients are in the same folder. */
 function hasPostgres() {
   const root = '/usr/lib/postgresql'
-  if (existsSync(root) && readdirSync(root).some((version) => Number(version) >= 13)) return true
-  return runs('pg_config', ['--bindir']) && runs('initdb', ['--version'])
+  const versions = existsSync(root) ? readdirSync(root).filter((version) => Number(version) >= 13) : []
+  if (versions.some((version) => existsSync(`${root}/${version}/bin/initdb`))) return true
+  const found = spawnSync('pg_config', ['--bindir', '--version'], { encoding: 'utf8' })
+  const [folder, version = ''] = (found.stdout ?? '').split('\n')
+  return existsSync(`${folder}/initdb`) && Number.parseInt(version.replace('PostgreSQL ', ''), 10) >= 13
 }
 
 /** The tests start servers of their own; the package must not start one for the whole machine. */
@@ -46,17 +50,26 @@ function hasBrowser() {
 
 function install(name) {
   if (process.getuid?.() !== 0 || !runs('apt-get', ['--version']))
-    fail(`${name} is missing, and the tests need it. Install it: apt install ${name}.`)
+    fail(`${name} is missing, and the tests need it. Install it as root: apt-get install ${name}.`)
   console.log(`Installing ${name}, which the tests need …`)
-  const attempt = () => runs('apt-get', ['install', '-y', '--no-install-recommends', name])
-  if (attempt()) return
+  const words = ['install', '-y', '--no-install-recommends', name]
+  if (run('apt-get', words).status === 0) return
   runs('apt-get', ['update'])
-  if (!attempt()) fail(`${name} could not be installed: apt-get install ${name} failed.`)
+  const { status, stderr } = run('apt-get', words)
+  if (status === 0) return
+  const why = stderr.trim().split('\n').slice(-3).join(' ')
+  fail(
+    `${name}, which the tests need, could not be installed: ${why}\nMake apt-get install ${name} work, then try again.`,
+  )
 }
 
 function runs(file, args) {
+  return run(file, args).status === 0
+}
+
+function run(file, args) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  return spawnSync(file, args, { cwd: tmpdir(), stdio: 'ignore', env }).status === 0
+  return spawnSync(file, args, { cwd: tmpdir(), stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8', env })
 }
 
 function fail(message) {

@@ -136,7 +136,7 @@ function findPostgres(): string {
   const versions = existsSync(root)
     ? readdirSync(root)
         .map(Number)
-        .filter((version) => version >= 13)
+        .filter((version) => version >= 13 && existsSync(join(root, String(version), 'bin/initdb')))
     : []
   if (versions.length > 0) return join(root, String(Math.max(...versions)), 'bin')
   return execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim()
