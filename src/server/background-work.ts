@@ -1,8 +1,11 @@
 import { type Clock, messageOf } from '../core/index.ts'
-import { pruneRuns, type Retention } from '../hub/index.ts'
+import { type Hub, pruneRuns, type Retention } from '../hub/index.ts'
 import type { Service } from './service.ts'
 
-const EVERY_MS = 3_600_000
+const PRUNE_MS = 3_600_000
+const SWEEP_MS = 600_000
+/** Soon after the 10 s without heartbeats that end the process of a run. */
+const RECOVER_MS = 5_000
 const MAX_LEASES = 1_000_000
 
 /** Removes runs that are too old or too many, at the start and every hour. Returns a function that stops it. */
@@ -54,7 +57,7 @@ export function startRetention(
       current = prune().catch(onFailure)
       return current
     },
-    { everyMs: EVERY_MS, clock, onFailure },
+    { everyMs: PRUNE_MS, clock, onFailure },
   )
   return async () => {
     stop()
@@ -63,8 +66,29 @@ export function startRetention(
   }
 }
 
+/** Deletes what has expired in the store; once in the interval for all processes that share it. Returns a function that stops it. */
+export function startSweeping(
+  { hub: { cluster }, store }: Pick<Service, 'hub' | 'store'>,
+  { clock, onProblem }: { readonly clock: Clock; readonly onProblem: (message: string) => void },
+): () => void {
+  const sweep = async () => {
+    const now = clock.now()
+    const lease = { owner: cluster?.id ?? '', now, until: now + SWEEP_MS / 2 }
+    if (!cluster || (await store.slots.lease('sweep', lease))) await store.sweep(now)
+  }
+  const onFailure = (error: unknown) => onProblem(`The store could not be cleaned: ${messageOf(error)}`)
+  return repeat(sweep, { everyMs: SWEEP_MS, clock, onFailure })
+}
+
+/** Ends the runs of processes that were lost, if others share the store. Returns a function that stops it. */
+export function startRecovering(hub: Pick<Hub, 'cluster' | 'recoverRuns'>, clock: Clock): () => void {
+  if (!hub.cluster) return () => {}
+  // While the store is away, which calls report, the next attempt follows.
+  return repeat(() => hub.recoverRuns({ only: 'leased' }), { everyMs: RECOVER_MS, clock, onFailure: () => {} })
+}
+
 /** Repeats background work at an interval, one at a time. Returns a function that stops it. */
-export function repeat(
+function repeat(
   work: () => unknown,
   { everyMs, clock, onFailure }: { everyMs: number; clock: Clock; onFailure: (error: unknown) => void },
 ): () => void {

@@ -6,7 +6,6 @@ import {
   type HubOptions,
   loadLazyModules,
   messageOf,
-  type Store,
   systemClock,
   type WebFetch,
 } from '../core/index.ts'
@@ -23,7 +22,7 @@ import { fromIncomingMessage } from './auth/auth-request.ts'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { createJwtVerifier, type JwtVerifier } from './auth/jwt-verifier.ts'
 import { createSignInSessions } from './auth/sign-in-sessions.ts'
-import { repeat, startRetention } from './background-work.ts'
+import { startRecovering, startRetention, startSweeping } from './background-work.ts'
 import { openCluster } from './cluster/index.ts'
 import { createHttpApp } from './http/create-http-app.ts'
 import { listenHttp } from './http/listen-http.ts'
@@ -63,9 +62,6 @@ export interface StartServiceOptions extends ServiceOptions {
 /** The default port of the service. */
 export const DEFAULT_PORT = 4040
 const SHUTDOWN_MS = 10_000
-const SWEEP_MS = 600_000
-/** Soon after the 10 s without heartbeats that end the process of a run. */
-const RECOVER_MS = 5_000
 
 /**
  * Starts the service: hub, store, index and transports. Default address: loopback.
@@ -154,19 +150,8 @@ export async function startService(hubOptions: HubOptions, options: StartService
     const { start } = inService ?? {}
     return start?.run(hub, hubOptions).catch((error) => onProblem(`${start.problem}: ${messageOf(error)}`))
   })
-  const stopSweeping = repeat(() => sweep(hub, store, clock.now()), {
-    everyMs: SWEEP_MS,
-    clock,
-    onFailure: (error) => onProblem(`The store could not be cleaned: ${messageOf(error)}`),
-  })
-  const stopRecovering = hub.cluster
-    ? repeat(() => hub.recoverRuns({ only: 'leased' }), {
-        everyMs: RECOVER_MS,
-        clock,
-        // The store is away, which calls report; the next attempt follows.
-        onFailure: () => {},
-      })
-    : undefined
+  const stopSweeping = startSweeping(service, { clock, onProblem })
+  const stopRecovering = startRecovering(hub, clock)
   const stopPruning = startRetention(service, {
     retention: options.retention,
     runsFolder: assembled.runsFolder,
@@ -180,7 +165,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   const close = async () => {
     log('info', 'service-stopping', 'The service ends; calls under way may finish.')
     stopSweeping()
-    stopRecovering?.()
+    stopRecovering()
     await stopPruning()
     // Clients that wait for a person get a hint to retry while their connections are still open.
     assembled.drain()
@@ -207,12 +192,6 @@ export async function startService(hubOptions: HubOptions, options: StartService
       return closing
     },
   }
-}
-
-/** Deletes what has expired in the store; once in the interval for all processes that share it. */
-async function sweep({ cluster }: Hub, store: Store, now: number): Promise<void> {
-  const lease = { owner: cluster?.id ?? '', now, until: now + SWEEP_MS / 2 }
-  if (!cluster || (await store.slots.lease('sweep', lease))) await store.sweep(now)
 }
 
 /** The host names of the service, and the origins whose pages may call it. */

@@ -37,6 +37,7 @@ function numberPlaceholders(sql: string): string {
   return sql.replaceAll(/'[^']*'|"[^"]*"|\?/g, (found) => (found === '?' ? `$${++count}` : found))
 }
 
+/** Whether a statement may be repeated after its connection was lost. */
 function isRead(sql: string): boolean {
   return /^\s*SELECT\b/i.test(sql) && !/\bFOR\s+(NO\s+KEY\s+)?UPDATE\b/i.test(sql)
 }
