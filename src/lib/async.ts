@@ -26,6 +26,43 @@ export function once<T>(work: () => Promise<T>): () => Promise<T> {
   }
 }
 
+/** Something that is made at its first use, because its code is loaded only then. */
+export class Later<T> {
+  readonly #make: () => Promise<T>
+  #making: Promise<T> | undefined
+  #made: T | undefined
+
+  /** @param make Makes it; after a failure, the next use tries again. */
+  constructor(make: () => Promise<T>) {
+    this.#make = once(async () => {
+      this.#made = await make()
+      return this.#made
+    })
+  }
+
+  /** It, if it has been made. */
+  get made(): T | undefined {
+    return this.#made
+  }
+
+  /** Makes it, unless that has been done. */
+  get(): Promise<T> {
+    this.#making = this.#make()
+    return this.#making
+  }
+
+  /** Passes it to `work`: synchronously if it has been made. */
+  use<R>(work: (value: T) => R | Promise<R>): R | Promise<R> {
+    return this.#made === undefined ? this.get().then(work) : work(this.#made)
+  }
+
+  /** Closes it; waits for one that is being made. What was never used is not made for that. */
+  async close(close: (value: T) => void | Promise<void>): Promise<void> {
+    const value = await this.#making?.catch(() => undefined)
+    if (value !== undefined) await close(value)
+  }
+}
+
 /** Waits for `work` until the signal aborts; then rejects with the signal's reason while the work itself continues. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-export { after, allSettled, once, turnFor, untilAborted } from './async.ts'
+export { after, allSettled, Later, once, turnFor, untilAborted } from './async.ts'
 export { escapeJson, escapeLine, escapeText, revealJson, revealLine, revealText } from './escape-text.ts'
 export { canonicalJson, hashJson, noteTextHash, outlineJson, sha256, signWebhook, webhookKey } from './hash.ts'
 export {

@@ -12,7 +12,7 @@ import { perform } from '../core/sql/index.ts'
 import { BudgetLedger } from '../limits/index.ts'
 import { type BlockBudgetOptions, BlockBudgets } from './block-budgets.ts'
 import { openPostgresStore } from './postgres.ts'
-import { sweepBlocks } from './sql/budget-blocks.ts'
+import { sweepBlocks } from './sql/limits.ts'
 import { closeDatabase, openDatabase } from './sqlite/database.ts'
 import { SqliteDriver } from './sqlite/driver.ts'
 

@@ -1,13 +1,10 @@
-import { type JobQueue, lazyModule, type Store, ToolError } from '../core/index.ts'
-import { bind, one, perform, type Work } from '../core/sql/index.ts'
-import { once } from '../lib/index.ts'
-import { BlockBudgets } from './block-budgets.ts'
+import { type BudgetStore, lazyModule, type Store, ToolError } from '../core/index.ts'
+import { bind, type Driver, one, perform, type Work } from '../core/sql/index.ts'
+import { Later } from '../lib/index.ts'
 import type { CopyPlace } from './copy-store.ts'
 import { postgresCallSearch } from './postgres/call-search.ts'
-import type { PostgresTls } from './postgres/connect.ts'
-import { PostgresDatabase } from './postgres/database.ts'
-import type { PostgresDriver } from './postgres/driver.ts'
-import { examine, migrateSchema, SCHEMA_VERSION } from './postgres/schema.ts'
+import { type PostgresTls, parseConnection } from './postgres/connect.ts'
+import type { PostgresDatabase, PostgresDatabaseOptions } from './postgres/database.ts'
 import { createEvents } from './sql/events.ts'
 import { bindAll, createRepositories, sweep } from './sql/repositories.ts'
 
@@ -46,24 +43,25 @@ export interface PostgresStoreOptions {
  * @param url For example `postgres://user:password@db.example/hub`.
  */
 export function openPostgresStore(url: string, options: PostgresStoreOptions = {}): Store {
-  const database = openDatabase(url, options)
-  let opened: JobQueue | undefined
-  const openQueue = once(async () => {
-    const { openBossQueue } = await loadQueue()
-    opened = await openBossQueue(database)
-    return opened
-  })
-  const store = createPostgresStore(database.driver, { now: options.now, check: () => database.check() })
+  // Throws here for a URL that cannot be read.
+  const settings = settingsOf(url, options)
+  const database = new Later(() => openDatabase(settings))
+  const queue = new Later(async () => (await loadQueue()).openBossQueue(await database.get()))
+  const check = async () => (await database.get()).check()
+  const store = createPostgresStore(laterDriver(database), { now: options.now, check })
   return {
     ...store,
-    openQueue,
+    openQueue: () => queue.get(),
     async close() {
-      await opened?.close()
+      await queue.made?.close()
       await store.close()
     },
   }
 }
 
+// Few hubs have a store that many machines share.
+const loadDatabase = lazyModule(() => import('./postgres/database.ts'))
+const loadBlockBudgets = lazyModule(() => import('./block-budgets.ts'))
 const loadQueue = lazyModule(() => import('./postgres/queue.ts'))
 
 /** Takes the tables of a store to the version of this tool-hub; returns the versions before and after. */
@@ -71,9 +69,9 @@ export async function migratePostgres(
   url: string,
   options: PostgresStoreOptions = {},
 ): Promise<{ readonly from: number; readonly to: number }> {
-  const database = openDatabase(url, options)
+  const database = await openDatabase(settingsOf(url, options))
   try {
-    return await database.withSession(migrateSchema)
+    return await database.migrate()
   } finally {
     await database.driver.close()
   }
@@ -84,17 +82,17 @@ export async function postgresVersion(
   url: string,
   options: PostgresStoreOptions = {},
 ): Promise<{ readonly from: number; readonly to: number }> {
-  const database = openDatabase(url, options)
+  const database = await openDatabase(settingsOf(url, options))
   try {
-    return { from: await database.withSession(examine), to: SCHEMA_VERSION }
+    return await database.version()
   } finally {
     await database.driver.close()
   }
 }
 
 /** The tables of a store, to copy from or to. */
-export function openPostgresPlace(url: string, options: PostgresStoreOptions = {}): CopyPlace {
-  const { driver, name } = openDatabase(url, { ...options, statementTimeoutMs: COPY_STATEMENT_MS })
+export async function openPostgresPlace(url: string, options: PostgresStoreOptions = {}): Promise<CopyPlace> {
+  const { driver, name } = await openDatabase(settingsOf(url, { ...options, statementTimeoutMs: COPY_STATEMENT_MS }))
   return {
     name,
     read: (work) =>
@@ -110,7 +108,7 @@ export function openPostgresPlace(url: string, options: PostgresStoreOptions = {
 /** Large tables take their time to be counted. */
 const COPY_STATEMENT_MS = 600_000
 
-function openDatabase(url: string, options: PostgresStoreOptions): PostgresDatabase {
+function settingsOf(url: string, options: PostgresStoreOptions): PostgresDatabaseOptions {
   const {
     schema = 'tool_hub',
     pool = 10,
@@ -120,8 +118,37 @@ function openDatabase(url: string, options: PostgresStoreOptions): PostgresDatab
     prepare = true,
     pollMs = 1_000,
   } = options
-  const limits = { pool, statementTimeoutMs, connectTimeoutMs, pollMs }
-  return new PostgresDatabase({ url, schema, tls, isPrepared: prepare, ...limits })
+  const connection = parseConnection({ url, schema, pool, tls, statementTimeoutMs, connectTimeoutMs })
+  return { connection, isPrepared: prepare, pollMs }
+}
+
+async function openDatabase(settings: PostgresDatabaseOptions): Promise<PostgresDatabase> {
+  const { PostgresDatabase: Database } = await loadDatabase()
+  return new Database(settings)
+}
+
+/** A driver that loads the one of the database at its first use. */
+function laterDriver(database: Later<PostgresDatabase>): StoreDriver {
+  const driver: Driver = {
+    dialect: 'postgres',
+    all: (sql, values) => database.use((loaded) => loaded.driver.all(sql, values)),
+    get: (sql, values) => database.use((loaded) => loaded.driver.get(sql, values)),
+    run: (sql, values) => database.use((loaded) => loaded.driver.run(sql, values)),
+    transaction: (work, locks) => database.use((loaded) => loaded.driver.transaction(work, locks)),
+    // Events are read before anybody listens, so it has been loaded.
+    listen: (onChange) => database.made!.driver.listen(onChange),
+    // Before it is loaded, there is nothing that others would have to read.
+    notify: () => database.made?.driver.notify(),
+    // A store that was never used must refuse its first use after this, too.
+    close: async () => (await database.get()).driver.close(),
+  }
+  return {
+    ...driver,
+    unsynced: {
+      ...driver,
+      transaction: (work, locks) => database.use((loaded) => loaded.driver.unsynced.transaction(work, locks)),
+    },
+  }
 }
 
 const WRITE_CHECK = `INSERT INTO counters (name, value) VALUES ('check', 1)
@@ -133,16 +160,29 @@ function* serverTime(): Work<number> {
   return (yield* one<{ readonly now: number }>(SERVER_TIME)).now
 }
 
+/** A driver, and one whose transactions do not wait until they are on disk. */
+type StoreDriver = Driver & { readonly unsynced: Driver }
+
 /** The store on a driver whose database has the current version. */
 export function createPostgresStore(
-  driver: PostgresDriver,
+  driver: StoreDriver,
   { now, check }: { readonly now?: () => number; check(): Promise<void> },
 ): Store {
   const events = createEvents(driver)
   const search = postgresCallSearch
   const repositories = createRepositories({ events, search, now: now ?? Date.now, time: now ? undefined : serverTime })
   const { rates, calls } = repositories
-  const budgets = new BlockBudgets(driver)
+  const blocks = new Later(async () => {
+    const { BlockBudgets } = await loadBlockBudgets()
+    return new BlockBudgets(driver)
+  })
+  const budgets: BudgetStore = {
+    reserve: (accounts, cost) => blocks.use((held) => held.reserve(accounts, cost)),
+    settle: (accounts, spent) => blocks.use((held) => held.settle(accounts, spent)),
+    release: (accounts, cost) => blocks.use((held) => held.release(accounts, cost)),
+    used: (account) => blocks.use((held) => held.used(account)),
+    forget: (account) => blocks.use((held) => held.forget(account)),
+  }
   return {
     isShared: true,
     ...bindAll(driver, repositories),
@@ -153,8 +193,8 @@ export function createPostgresStore(
     events: { append: events.append, watch: events.watch },
     async check() {
       await check()
-      await driver.run(WRITE_CHECK)
-      await driver.run(`DELETE FROM counters WHERE name = 'check'`)
+      await driver.run(WRITE_CHECK, [])
+      await driver.run(`DELETE FROM counters WHERE name = 'check'`, [])
     },
     backup: async () => {
       throw new ToolError('CONFIG_INVALID', 'A store in PostgreSQL is not a file that can be copied.', {
@@ -162,12 +202,12 @@ export function createPostgresStore(
       })
     },
     async sweep(time) {
-      await budgets.report()
+      await blocks.made?.report()
       await perform(driver, sweep(time))
     },
     async close() {
       events.close()
-      await budgets.close()
+      await blocks.close((held) => held.close())
       await driver.close()
     },
   }

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
-import type { Pool, PoolClient, PoolConfig } from 'pg'
-import { lazyModule, messageOf, ToolError } from '../../core/index.ts'
-import type { PostgresResult, PostgresSession } from './driver.ts'
+import type { PoolConfig } from 'pg'
+import { messageOf, ToolError } from '../../core/index.ts'
 import type { PostgresPlace } from './errors.ts'
 
 /** TLS to the server, as `tls.connect` of Node takes it. */
@@ -25,20 +24,6 @@ export interface PostgresConnectOptions {
 export interface PostgresConnection {
   readonly place: PostgresPlace
   readonly config: PoolConfig
-}
-
-const loadPackage = lazyModule(() => import('pg'), { isPreloaded: false })
-
-/** Loads `pg`, an optional dependency. */
-export async function loadPg(): Promise<typeof import('pg')> {
-  try {
-    return await loadPackage()
-  } catch (cause) {
-    throw new ToolError('CONFIG_INVALID', 'The package pg, which a store on PostgreSQL needs, is missing.', {
-      hint: 'npm install pg',
-      cause,
-    })
-  }
 }
 
 const NAME = /^[a-z_][a-z0-9_]{0,47}$/
@@ -130,62 +115,4 @@ function readCertificate(path: string): string {
 
 function invalid(message: string, hint: string): ToolError {
   return new ToolError('CONFIG_INVALID', message, { hint })
-}
-
-/** Types that `pg` returns as text: BIGINT, and NUMERIC, which is a sum of those. */
-const NUMBERS: ReadonlySet<number> = new Set([20, 1700])
-
-/** Creates the connections of a store; the first one is made when it is needed. */
-export async function createPool({ place, config }: PostgresConnection): Promise<Pool> {
-  const pg = await loadPg()
-  const pool = new pg.Pool({
-    ...config,
-    types: {
-      getTypeParser: (id: number, format?: 'text') =>
-        NUMBERS.has(id) ? Number : (pg.types.getTypeParser(id, format) as (text: string) => unknown),
-    } as PoolConfig['types'],
-    async onConnect(client) {
-      // A connection that is lost between two statements; the next one reports it.
-      client.on('error', () => {})
-      await client.query(sessionSettings(place))
-    },
-  })
-  // A connection that is lost while nobody uses it; the pool has removed it.
-  pool.on('error', () => {})
-  return pool
-}
-
-/** A connection of the pool, for one piece of work. If no answer comes for `limitMs`, the connection is dead. */
-export function toSession(client: PoolClient, limitMs: number): PostgresSession {
-  return {
-    query: (sql, values, name) => withLimit(client, { text: sql, values, name }, limitMs),
-    release: (isBroken = false) => client.release(isBroken),
-  }
-}
-
-async function withLimit(
-  client: PoolClient,
-  query: { readonly text: string; readonly values?: readonly unknown[]; readonly name?: string },
-  limitMs: number,
-): Promise<PostgresResult> {
-  const timer = setTimeout(() => void client.end().catch(() => {}), limitMs)
-  try {
-    const { rows, rowCount } = await client.query({ ...query, values: query.values as unknown[] })
-    return { rows, count: rowCount }
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/**
- * Nothing outside of the schema is found by its name. A process that is stopped in a transaction loses it before others
- * give up waiting for its locks. Commits are on disk before they are acknowledged, also if the server has it otherwise.
- */
-function sessionSettings({ schema, statementTimeoutMs }: PostgresPlace): string {
-  return `SET search_path TO "${schema}", pg_temp;
-    SET statement_timeout TO ${statementTimeoutMs};
-    SET idle_in_transaction_session_timeout TO ${Math.ceil(statementTimeoutMs / 2)};
-    SET default_transaction_isolation TO 'read committed';
-    SET client_min_messages TO warning;
-    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`
 }

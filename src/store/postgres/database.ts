@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
+import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { storeClosed } from '../../core/sql/index.ts'
-import {
-  createPool,
-  type PostgresConnection,
-  type PostgresConnectOptions,
-  parseConnection,
-  toSession,
-} from './connect.ts'
-import { PostgresDriver, type PostgresSession } from './driver.ts'
+import type { PostgresConnection } from './connect.ts'
+import { PostgresDriver, type PostgresResult, type PostgresSession } from './driver.ts'
 import { type PostgresPlace, toPostgresError } from './errors.ts'
-import { Listener } from './listener.ts'
-import { examine, openSchema } from './schema.ts'
+import { Listener, loadPg } from './listener.ts'
+import { examine, migrateSchema, openSchema, SCHEMA_VERSION } from './schema.ts'
 
 /** How to use a database. */
-export interface PostgresDatabaseOptions extends PostgresConnectOptions {
+export interface PostgresDatabaseOptions {
+  readonly connection: PostgresConnection
+  /** Whether statements are kept prepared on the server. */
   readonly isPrepared: boolean
+  /** How often to look for events that no notice has announced. */
   readonly pollMs: number
 }
 
@@ -27,7 +24,6 @@ const MAX_MIGRATION_MS = 24 * 3_600_000
 /** A schema of a PostgreSQL database: connected at its first use, and again whenever the connection was lost. */
 export class PostgresDatabase {
   readonly driver: PostgresDriver
-  readonly #options: PostgresDatabaseOptions
   readonly #connection: PostgresConnection
   readonly #listener: Listener
   #pool: Promise<Pool> | undefined
@@ -35,19 +31,19 @@ export class PostgresDatabase {
   #wasOpen = false
   #isClosed = false
 
-  constructor(options: PostgresDatabaseOptions) {
-    this.#options = options
-    this.#connection = parseConnection(options)
-    const channel = `${options.schema}_events`
+  constructor({ connection, isPrepared, pollMs }: PostgresDatabaseOptions) {
+    this.#connection = connection
+    const { schema } = connection.place
+    const channel = `${schema}_events`
     const ownNotice = randomUUID()
-    this.#listener = new Listener({ config: this.#connection.config, channel, ownNotice })
+    this.#listener = new Listener({ config: connection.config, channel, ownNotice })
     this.driver = new PostgresDriver({
       acquire: () => this.#acquire(),
       end: () => this.#end(),
       explain: (error) => this.explain(error),
       subscribe: (onNotice) => this.#listener.add(onNotice),
       notice: { sql: 'SELECT pg_notify(?, ?)', values: [channel, ownNotice] },
-      ...{ schema: options.schema, isPrepared: options.isPrepared, pollMs: options.pollMs },
+      ...{ schema, isPrepared, pollMs },
     })
   }
 
@@ -55,9 +51,7 @@ export class PostgresDatabase {
   async check(): Promise<void> {
     try {
       await this.#open()
-      await this.#session(this.#options.statementTimeoutMs + GRACE_MS, (session) =>
-        examine(session, this.#connection.place),
-      )
+      await this.#session(this.#limitMs, (session) => examine(session, this.#connection.place))
     } catch (error) {
       throw this.explain(error)
     }
@@ -66,16 +60,26 @@ export class PostgresDatabase {
   /** Executes a statement as it is, with `$1` placeholders; without values it may consist of several. */
   async query(sql: string, values?: readonly unknown[]): Promise<{ rows: unknown[] }> {
     await this.#open()
-    return this.#session(this.#options.statementTimeoutMs + GRACE_MS, (session) => session.query(sql, values))
+    return this.#session(this.#limitMs, (session) => session.query(sql, values))
   }
 
   /** Name of the schema. */
   get schema(): string {
-    return this.#options.schema
+    return this.#connection.place.schema
   }
 
-  /** Works on the database as it is, whatever its version. */
-  async withSession<T>(work: (session: PostgresSession, place: PostgresPlace) => Promise<T>): Promise<T> {
+  /** Takes the tables to the version of this tool-hub; returns the versions before and after. */
+  migrate(): Promise<{ readonly from: number; readonly to: number }> {
+    return this.#asItIs(migrateSchema)
+  }
+
+  /** The version of the tables, 0 if there are none, and the version that this tool-hub needs; nothing is changed. */
+  async version(): Promise<{ readonly from: number; readonly to: number }> {
+    return { from: await this.#asItIs(examine), to: SCHEMA_VERSION }
+  }
+
+  /** Works on the database, whatever its version. */
+  async #asItIs<T>(work: (session: PostgresSession, place: PostgresPlace) => Promise<T>): Promise<T> {
     try {
       return await this.#session(MAX_MIGRATION_MS, (session) => work(session, this.#connection.place))
     } catch (error) {
@@ -93,10 +97,15 @@ export class PostgresDatabase {
     return toPostgresError(error, this.#connection.place, !this.#wasOpen)
   }
 
+  /** How long to wait for the answer to a statement. */
+  get #limitMs(): number {
+    return this.#connection.place.statementTimeoutMs + GRACE_MS
+  }
+
   async #acquire(): Promise<PostgresSession> {
     await this.#open()
     const pool = await this.#connect()
-    return toSession(await pool.connect(), this.#options.statementTimeoutMs + GRACE_MS)
+    return toSession(await pool.connect(), this.#limitMs)
   }
 
   /** Once; after a failure, the next use tries again. */
@@ -142,4 +151,62 @@ export class PostgresDatabase {
     const pool = await this.#pool?.catch(() => undefined)
     await pool?.end()
   }
+}
+
+/** Types that `pg` returns as text: BIGINT, and NUMERIC, which is a sum of those. */
+const NUMBERS: ReadonlySet<number> = new Set([20, 1700])
+
+/** Creates the connections of a store; the first one is made when it is needed. */
+async function createPool({ place, config }: PostgresConnection): Promise<Pool> {
+  const pg = await loadPg()
+  const pool = new pg.Pool({
+    ...config,
+    types: {
+      getTypeParser: (id: number, format?: 'text') =>
+        NUMBERS.has(id) ? Number : (pg.types.getTypeParser(id, format) as (text: string) => unknown),
+    } as PoolConfig['types'],
+    async onConnect(client) {
+      // A connection that is lost between two statements; the next one reports it.
+      client.on('error', () => {})
+      await client.query(sessionSettings(place))
+    },
+  })
+  // A connection that is lost while nobody uses it; the pool has removed it.
+  pool.on('error', () => {})
+  return pool
+}
+
+/** A connection of the pool, for one piece of work. If no answer comes for `limitMs`, the connection is dead. */
+function toSession(client: PoolClient, limitMs: number): PostgresSession {
+  return {
+    query: (sql, values, name) => withLimit(client, { text: sql, values, name }, limitMs),
+    release: (isBroken = false) => client.release(isBroken),
+  }
+}
+
+async function withLimit(
+  client: PoolClient,
+  query: { readonly text: string; readonly values?: readonly unknown[]; readonly name?: string },
+  limitMs: number,
+): Promise<PostgresResult> {
+  const timer = setTimeout(() => void client.end().catch(() => {}), limitMs)
+  try {
+    const { rows, rowCount } = await client.query({ ...query, values: query.values as unknown[] })
+    return { rows, count: rowCount }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Nothing outside of the schema is found by its name. A process that is stopped in a transaction loses it before others
+ * give up waiting for its locks. Commits are on disk before they are acknowledged, also if the server has it otherwise.
+ */
+function sessionSettings({ schema, statementTimeoutMs }: PostgresPlace): string {
+  return `SET search_path TO "${schema}", pg_temp;
+    SET statement_timeout TO ${statementTimeoutMs};
+    SET idle_in_transaction_session_timeout TO ${Math.ceil(statementTimeoutMs / 2)};
+    SET default_transaction_isolation TO 'read committed';
+    SET client_min_messages TO warning;
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`
 }

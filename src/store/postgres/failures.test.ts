@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 import { type Store, ToolError } from '../../core/index.ts'
 import { openPostgresStore, type PostgresStoreOptions } from '../postgres.ts'
+import { parseConnection } from './connect.ts'
 import { PostgresDatabase } from './database.ts'
 
 let server: TestPostgres
@@ -182,8 +183,9 @@ describe('a server that does not answer', () => {
     const store = open({ schema, statementTimeoutMs: 20_000 })
     await store.check()
     const { url } = server
-    const limits = { pool: 1, statementTimeoutMs: 600, connectTimeoutMs: 5_000, pollMs: 1_000 }
-    const stopped = new PostgresDatabase({ url, schema, tls: undefined, isPrepared: true, ...limits })
+    const limits = { pool: 1, statementTimeoutMs: 600, connectTimeoutMs: 5_000 }
+    const connection = parseConnection({ url, schema, tls: undefined, ...limits })
+    const stopped = new PostgresDatabase({ connection, isPrepared: true, pollMs: 1_000 })
     let attempts = 0
     let goOn = () => {}
     let isIn = () => {}

@@ -1,5 +1,19 @@
 import type { Client, ClientConfig } from 'pg'
-import { loadPg } from './connect.ts'
+import { lazyModule, ToolError } from '../../core/index.ts'
+
+const loadPackage = lazyModule(() => import('pg'), { isPreloaded: false })
+
+/** Loads `pg`, an optional dependency. */
+export async function loadPg(): Promise<typeof import('pg')> {
+  try {
+    return await loadPackage()
+  } catch (cause) {
+    throw new ToolError('CONFIG_INVALID', 'The package pg, which a store on PostgreSQL needs, is missing.', {
+      hint: 'npm install pg',
+      cause,
+    })
+  }
+}
 
 const MIN_PAUSE_MS = 500
 const MAX_PAUSE_MS = 10_000

@@ -64,20 +64,6 @@ export const ROUNDING = 1e-9
 
 const NONE: BlockAmounts = Object.freeze({ calls: 0, cost: 0 })
 
-/** The table of the blocks. `recalled` is 1 when another process needs what is left of it. */
-export const BUDGET_BLOCKS = `
-CREATE TABLE budget_blocks (
-  account TEXT NOT NULL,
-  owner TEXT NOT NULL,
-  calls BIGINT NOT NULL,
-  cost DOUBLE PRECISION NOT NULL,
-  leased_until BIGINT NOT NULL,
-  recalled INTEGER NOT NULL,
-  PRIMARY KEY (account, owner)
-);
-CREATE INDEX budget_blocks_expiry ON budget_blocks (leased_until);
-`
-
 /**
  * Reports what a process has used of accounts, and leases, keeps or returns its blocks of them. Blocks are part of what the
  * account has used, so no process can use what another one holds. A block whose lease has expired is returned.
@@ -131,26 +117,6 @@ export function forgetAccount(account: string): Work<void> {
       yield* run('DELETE FROM budget_blocks WHERE account = ?', account)
     },
     [budgetLock(account)],
-  )
-}
-
-/** Returns the blocks of processes that have ended without doing so. */
-export function* sweepBlocks(now: number): Work<void> {
-  const expired = 'SELECT account FROM budget_blocks WHERE leased_until <= ?'
-  const accounts = yield* all<{ readonly account: string }>(expired, now)
-  if (accounts.length === 0) return
-  const held = (column: string) =>
-    `(SELECT SUM(b.${column}) FROM budget_blocks b WHERE b.account = budgets.account AND b.leased_until <= ?)`
-  const giveBack = function* () {
-    yield* run(
-      `UPDATE budgets SET calls = calls - ${held('calls')}, cost = cost - ${held('cost')} WHERE account IN (${expired})`,
-      ...[now, now, now],
-    )
-    yield* run('DELETE FROM budget_blocks WHERE leased_until <= ?', now)
-  }
-  yield* transaction(
-    giveBack,
-    accounts.map(({ account }) => budgetLock(account)),
   )
 }
 

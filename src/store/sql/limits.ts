@@ -9,7 +9,7 @@ import type {
   RateStore,
   Usage,
 } from '../../core/index.ts'
-import { entity, get, type Repository, run, transaction, type Work } from '../../core/sql/index.ts'
+import { all, entity, get, type Repository, run, transaction, type Work } from '../../core/sql/index.ts'
 
 const KEYS = entity<KeyState>('idempotency_keys', {
   argsHash: 'args_hash',
@@ -106,6 +106,26 @@ export const budgets: Repository<BudgetStore> = {
   *forget(account) {
     yield* run('DELETE FROM budgets WHERE account = ?', account)
   },
+}
+
+/** Returns the blocks that processes held in advance, and did not return before they ended. */
+export function* sweepBlocks(now: number): Work<void> {
+  const expired = 'SELECT account FROM budget_blocks WHERE leased_until <= ?'
+  const accounts = yield* all<{ readonly account: string }>(expired, now)
+  if (accounts.length === 0) return
+  const held = (column: string) =>
+    `(SELECT SUM(b.${column}) FROM budget_blocks b WHERE b.account = budgets.account AND b.leased_until <= ?)`
+  const giveBack = function* () {
+    yield* run(
+      `UPDATE budgets SET calls = calls - ${held('calls')}, cost = cost - ${held('cost')} WHERE account IN (${expired})`,
+      ...[now, now, now],
+    )
+    yield* run('DELETE FROM budget_blocks WHERE leased_until <= ?', now)
+  }
+  yield* transaction(
+    giveBack,
+    accounts.map(({ account }) => budgetLock(account)),
+  )
 }
 
 /** Whether one more call of this cost fits. The comparisons are written so that a limit that is NaN refuses it. */

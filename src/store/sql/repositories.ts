@@ -28,12 +28,11 @@ import {
 } from '../../core/sql/index.ts'
 import { featureStores } from '../../features/generated/stores/index.ts'
 import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
-import { sweepBlocks } from './budget-blocks.ts'
 import { type CallSearch, createCallIndex } from './calls.ts'
 import { createProcesses, createRunStates, PROCESS_AGE_MS, settings } from './cluster.ts'
 import { documents } from './documents.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
-import { budgets, keys, rates } from './limits.ts'
+import { budgets, keys, rates, sweepBlocks } from './limits.ts'
 import { blobs, segments, sweepBlobs } from './segments.ts'
 import { createWorkerCalls, WORKER_CALL_AGE_MS } from './worker-calls.ts'
 

@@ -1,7 +1,6 @@
 import type { Migrations, Queries } from '../../core/sql/index.ts'
 import { featureStores } from '../../features/generated/stores/index.ts'
 import { POSTGRES_CALL_SEARCH } from '../postgres/call-search.ts'
-import { BUDGET_BLOCKS } from '../sql/budget-blocks.ts'
 import { CALL_SEARCH } from './call-search.ts'
 
 /** Written with every call, so the sweep has no index of times: each would cost one more page at every write. */
@@ -28,6 +27,20 @@ CREATE TABLE rates (
   filled_at BIGINT NOT NULL,
   full_at BIGINT NOT NULL
 );
+`
+
+/** The table of the blocks. `recalled` is 1 when another process needs what is left of it. */
+const BUDGET_BLOCKS = `
+CREATE TABLE budget_blocks (
+  account TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  calls BIGINT NOT NULL,
+  cost DOUBLE PRECISION NOT NULL,
+  leased_until BIGINT NOT NULL,
+  recalled INTEGER NOT NULL,
+  PRIMARY KEY (account, owner)
+);
+CREATE INDEX budget_blocks_expiry ON budget_blocks (leased_until);
 `
 
 const ASKS_GRANTS = `
