@@ -6,8 +6,6 @@ import {
   type Durability,
   type HubOptions,
   type Limits,
-  lazyModule,
-  messageOf,
   type Principal,
   type Sandbox,
   type Store,
@@ -18,7 +16,7 @@ import { escapeLine, once, VERSION } from '../lib/index.ts'
 import { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../limits/index.ts'
 import { compileVisibility, dialectOf } from '../policy/index.ts'
 import { createRedactor } from '../records/redaction/index.ts'
-import { assertBucketAddress, SharedRecords } from '../records/shipping/index.ts'
+import { bucketAddress } from '../records/shipping/index.ts'
 import { Metrics } from '../records/telemetry/index.ts'
 import { parseRanges } from '../sandbox/network/index.ts'
 import { BackgroundProcesses, createMemoryStore, UntrustedFiles } from '../store/index.ts'
@@ -27,7 +25,8 @@ import { ClusterMember } from './cluster.ts'
 import { createFeatureHost, Features, toolArrangements } from './features.ts'
 import { fromCoreToolsConfig, secretsOf } from './hub-options.ts'
 import { PolicyHistory, policyLayers } from './hub-policy.ts'
-import { type Call, callIds } from './pipeline/call.ts'
+import { remoteCalls, shareRecords, stopCalls } from './membership.ts'
+import { callIds } from './pipeline/call.ts'
 import { CommandTaint } from './pipeline/exec-handle.ts'
 import { HookChain } from './pipeline/hooks.ts'
 import { Registry } from './pipeline/registry.ts'
@@ -41,13 +40,10 @@ import { ledgerFolderOf, loadSecondParser, recoverCommands } from './second-pars
 import { ShadowLog } from './shadow-policy.ts'
 import { Sources } from './sources.ts'
 import { UserTexts } from './user-texts.ts'
-import type { RemoteCalls } from './worker/remote-calls.ts'
 
 /** The most bytes that one call may request if the owner sets no limit. */
 const MAX_ASKED_BYTES = 10_485_760
 const GRACE_MS = 1_000
-const WARN_EVERY_MS = 60_000
-const MAX_WARNINGS = 100
 
 /** Commands start processes, which are scarcer than calls, so they have a limit of their own. */
 const CONCURRENT_COMMANDS = { 'core/exec.run': 8 }
@@ -102,16 +98,10 @@ export function createRuntime(options: HubOptions): HubRuntime {
   const redact = (text: string) => redactor.text(text)
   const shared =
     cluster && runsFolder !== false
-      ? new SharedRecords({
-          store,
-          clock,
-          bucket: options.records?.bucket,
-          onMoved: (run) => cluster.lose(run),
-          onProblem: warnOnce(),
-        })
+      ? shareRecords({ store, clock, bucket: options.records?.bucket, onMoved: (run) => cluster.lose(run) })
       : undefined
   const runs = new Runs({
-    ...{ folder: runsFolder, durability, clock, sandbox, heads: options.store?.heads, shared, redact },
+    ...{ folder: runsFolder, durability, clock, sandbox, heads: options.store?.heads, shared: shared?.records, redact },
     cluster: cluster && { member: cluster, states: store.runStates },
   })
   const network = () => sandbox.webFetchGuard()
@@ -217,62 +207,9 @@ function durabilityOf({ durability, records, runs }: HubOptions, store: Store): 
     throw new ToolError('CONFIG_INVALID', 'durability: shared needs records, and runs is false.', {
       fix: { key: 'runs', hint: 'Set runs to a folder, or leave durability out.' },
     })
-  if (records?.bucket) assertBucketAddress(records.bucket.url)
+  // Throws for what cannot be the address of a bucket.
+  if (records?.bucket) bucketAddress(records.bucket.url)
   return durability ?? (store.isShared && runs !== false ? 'shared' : 'effects')
-}
-
-/** Warns when the store or the bucket begins to refuse, each problem once a minute at most. */
-function warnOnce(): (error: unknown) => void {
-  const warnedAt = new Map<string, number>()
-  return (error) => {
-    const message = messageOf(error)
-    const now = performance.now()
-    if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return
-    if (warnedAt.size > MAX_WARNINGS) warnedAt.clear()
-    warnedAt.set(message, now)
-    process.emitWarning(message, { type: 'ToolHubWarning', code: 'RECORDS_UNAVAILABLE' })
-  }
-}
-
-/** Stops calls whose run was taken by another process, and those with side effects while others may take their run. */
-function stopCalls(cluster: ClusterMember, { underWay, runs }: HubRuntime): void {
-  cluster.onCut(() => {
-    for (const call of underWay)
-      if (call.executedMark !== undefined && call.tool?.hasEffects) call.abort(stopped(call, cluster.cutOff()))
-  })
-  cluster.onMoved((run) => {
-    const calls = [...underWay].filter((call) => call.run === run)
-    for (const call of calls) call.abort(stopped(call, cluster.moved(run)))
-    runs.abandon(run, Promise.all(calls.map((call) => call.whenEnded())))
-  })
-  // Others must know this process before they see what it owns.
-  cluster.beat().catch(({ message }: Error) => {
-    process.emitWarning(`The shared store cannot be reached yet: ${message}`, 'ToolHubWarning')
-  })
-}
-
-/** Why a call was stopped. Nobody knows what one that executes has changed, so it is not worth a blind second try. */
-function stopped(call: Call, { code, message }: ToolError): ToolError {
-  if (call.executedMark === undefined || !call.tool?.hasEffects) return new ToolError(code, message)
-  return new ToolError(code, `${message} ${call.name} was stopped; its effect is unknown.`, {
-    retryable: call.tool.tool.retry !== undefined,
-    hint: 'Check whether the call had its effect before you call again; with the same idempotency key it is not repeated.',
-  })
-}
-
-const loadRemoteCalls = lazyModule(() => import('./worker/remote-calls.ts'))
-
-/** What executes calls on workers, loaded for the first one; `undefined` if the store cannot deliver any. */
-function remoteCalls(options: { readonly store: Store; readonly clock: Clock; readonly member: ClusterMember }) {
-  const { openQueue: open } = options.store
-  if (!open) return undefined
-  let loaded: RemoteCalls | undefined
-  const calls = once(async () => {
-    const { RemoteCalls: Calls } = await loadRemoteCalls()
-    loaded = new Calls({ ...options, open })
-    return loaded
-  })
-  return { calls, close: () => loaded?.close() }
 }
 
 function createLimiters(limits: Limits, store: Store, clock: Clock, process: string | undefined): Limiters {

@@ -381,13 +381,13 @@ export class ToolHub<T extends AnyTool = AnyTool> {
     await this.#closingQueues
     await this.#worker?.drain()
     while (underWay.size > 0) await Promise.all(Array.from(underWay, (call) => call.whenEnded()))
-    remote?.close()
+    remote?.made?.close()
     const closing = [
       features
         .close()
         .finally(() => sources.close())
         .finally(() => runs.closeAll())
-        .finally(() => shared?.close())
+        .finally(() => shared?.records.close((records) => records.close()))
         .finally(() => cluster?.close()),
       ...this.#plugins.map(async (plugin) => plugin.close?.()),
     ]

@@ -12,7 +12,7 @@ import {
   type StoredRun,
   ToolError,
 } from '../core/index.ts'
-import { isWithin } from '../lib/index.ts'
+import { isWithin, type Later } from '../lib/index.ts'
 import type { ValueEvidence } from '../policy/index.ts'
 import { type RecordedLine, RunRecords, type RunRecordsOptions, readTaintSync } from '../records/log/index.ts'
 import type { SharedRecords } from '../records/shipping/index.ts'
@@ -43,7 +43,7 @@ export interface RunsOptions {
   /** The store for the heads of the records. Default: none. */
   readonly heads?: HeadStore
   /** Shares the records with other machines. Default: they are on this machine only. */
-  readonly shared?: SharedRecords
+  readonly shared?: Later<SharedRecords>
   /** Removes secrets from the names of what tainted a run. */
   readonly redact: (text: string) => string
   /** This process among those that share the store, which lease the runs. Default: no other machine uses the store. */

@@ -168,7 +168,9 @@ export class Runs {
 
   /** Opens an artifact for reading in chunks. */
   async findArtifact(id: string, ref: string, owner?: RunOwner): Promise<ArtifactReader> {
-    return findArtifactOf(this.#folderFor(id, owner), id, ref, this.#options.shared?.content)
+    const folder = this.#folderFor(id, owner)
+    const { shared } = this.#options
+    return findArtifactOf(folder, id, ref, shared && (await shared.get()).content)
   }
 
   /** Throws NOT_FOUND if the run belongs to another principal, on whatever machine it is. One that never started may be used. */
@@ -214,7 +216,7 @@ export class Runs {
       await draining
       // Opened again meanwhile.
       if (draining && (this.#open.has(id) || this.#closing.has(id))) return
-      shared?.closed(id)
+      shared?.made?.closed(id)
       await cluster.member.release(id)
     }
     if (draining) void release()
@@ -273,7 +275,7 @@ async function leaseRun(
   try {
     if (owner) assertOwner(id, state.principal, owner.principal)
     if (state.owner !== member.id || !lease) throw member.elsewhere(state)
-    const sharing = shared && folder !== false ? await shared.prepare(folder, id, lease) : undefined
+    const sharing = shared && folder !== false ? await (await shared.get()).prepare(folder, id, lease) : undefined
     // Others may have taken the run while its record was brought here.
     member.assertHolds(id)
     const isHeld = () => !member.isCut && member.leaseOf(id) === lease

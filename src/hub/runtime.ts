@@ -18,11 +18,11 @@ import type {
   ToolResult,
   Visibility,
 } from '../core/index.ts'
+import type { Later } from '../lib/index.ts'
 import type { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../limits/index.ts'
 import type { Policy, ValueEvidence } from '../policy/index.ts'
 import type { CallEnded, HubChanged, RunRecords } from '../records/log/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
-import type { SharedRecords } from '../records/shipping/index.ts'
 import type { Metrics } from '../records/telemetry/index.ts'
 import type { ProcessGuard } from '../sandbox/exec/index.ts'
 import type { FilesGuard } from '../sandbox/files/index.ts'
@@ -32,6 +32,7 @@ import type { BackgroundProcesses, UntrustedFiles } from '../store/index.ts'
 import type { ClusterMember } from './cluster.ts'
 import type { Features } from './features.ts'
 import type { PolicyHistory } from './hub-policy.ts'
+import type { HubSharing } from './membership.ts'
 import type { Call } from './pipeline/call.ts'
 import type { CommandTaint } from './pipeline/exec-handle.ts'
 import type { HookChain } from './pipeline/hooks.ts'
@@ -176,7 +177,7 @@ export interface Runtime {
   /** This process among those that share the store; `undefined` if its store is not shared with other machines. */
   readonly cluster: ClusterMember | undefined
   /** The records that all processes share; `undefined` if the store is not shared, or there are no records. */
-  readonly shared: SharedRecords | undefined
+  readonly shared: HubSharing | undefined
   /** Owns the runs that this caller may use; `undefined` for the owner of the hub, who may use every run. */
   readonly runOwner: RunOwner | undefined
   readonly commands: CommandRuntime
@@ -184,7 +185,7 @@ export interface Runtime {
   readonly untrusted: UntrustedFiles
 
   /** Executes calls on workers, and is loaded by the first one; `undefined` if the store cannot deliver any. */
-  readonly remote: { readonly calls: () => Promise<RemoteCalls>; close(): void } | undefined
+  readonly remote: Later<RemoteCalls> | undefined
 
   /** The persistent store. */
   readonly store: Store

@@ -1,11 +1,10 @@
 import { join } from 'node:path'
-import { type Clock, type Effect, ToolError } from '../core/index.ts'
+import { type Clock, type Effect, lazyModule, ToolError } from '../core/index.ts'
 import type { Decision } from '../policy/index.ts'
 import { eventLines, type Line, parseEvent, type ShadowDiffered } from '../records/log/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
 import type { Metrics } from '../records/telemetry/index.ts'
 import type { Call } from './pipeline/call.ts'
-import { runsBelow } from './run-index/read-records.ts'
 import type { RunState } from './runtime.ts'
 
 /** A call about which the shadow policy decides otherwise. */
@@ -186,6 +185,9 @@ export interface RecordedShadow {
   readonly unreadable: readonly { readonly run: string; readonly reason: string }[]
 }
 
+/** Only a question about past runs needs it. */
+const loadReadRecords = lazyModule(() => import('./run-index/read-records.ts'))
+
 const HEAD = /^\{"seq":\d{1,15},"time":"([^"\\]{1,40})","type":"(call-ended|shadow-differed)"/
 const HEAD_BYTES = 128
 const EFFECTS: ReadonlySet<unknown> = new Set<Effect>(['allow', 'ask', 'deny'])
@@ -197,6 +199,7 @@ export async function shadowFromRuns(
 ): Promise<RecordedShadow> {
   const tally = new ShadowTally()
   const unreadable: { run: string; reason: string }[] = []
+  const { runsBelow } = await loadReadRecords()
   const runs = (await runsBelow(folder)).reverse()
   let calls = 0
   let differing = 0

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { type HeadStore, ToolError } from '../../core/index.ts'
 import { escapeLine } from '../../lib/index.ts'
 import { FolderCheck, listRuns, type VerifyReport } from '../../records/log/index.ts'
+import { loadSharedCheck } from '../../records/shipping/index.ts'
 import { EXIT } from '../exit.ts'
 import { readCliConfig } from '../hub/config.ts'
 import { findRun, runsFolder } from '../hub/find-run.ts'
@@ -88,7 +89,7 @@ async function verifyShared(
       fix: { key: 'store', hint: 'Leave out --shared, or set store to the PostgreSQL database of the hub.' },
     })
   const { openStoreOf } = await import('../../store/index.ts')
-  const { openSharedCheck } = await import('../../records/shipping/index.ts')
+  const { openSharedCheck } = await loadSharedCheck()
   const store = openStoreOf(options)
   try {
     const check = await openSharedCheck(store, { root, bucket: options.records?.bucket })

@@ -87,7 +87,7 @@ export class Execution {
 
   async #executeElsewhere(call: DecidedCall): Promise<unknown> {
     // A call without workers was refused before it was recorded.
-    const remote = await this.#runtime.remote!.calls()
+    const remote = await this.#runtime.remote!.get()
     return remote.execute(this.#runtime, this.#run, call, this.#timeLeftMs())
   }
 

@@ -8,7 +8,8 @@ import { serveObjects } from '../../../test/support/object-service.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { systemClock } from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
-import { baseOf, ObjectBucket } from './bucket.ts'
+import { ObjectBucket } from './bucket.ts'
+import { bucketAddress } from './run-sharing.ts'
 
 const service = await serveObjects()
 /** Waits between tries are none of the test's business. */
@@ -134,13 +135,13 @@ describe('a service that fails', () => {
 
 describe('the address of a bucket', () => {
   it('may end in a slash', () => {
-    expect(baseOf('https://s3.example.org/bucket//')).toBe('https://s3.example.org/bucket')
+    expect(bucketAddress('https://s3.example.org/bucket//')).toBe('https://s3.example.org/bucket')
   })
 
   it.each(['', 'bucket', 'ftp://a/b', 'https://user:pass@a/b', 'https://a/b?x=1', 'https://a/b#c'])(
     'is refused: %s',
     (url) => {
-      expect(() => baseOf(url)).toThrow('records.bucket.url is not the address of a bucket.')
+      expect(() => bucketAddress(url)).toThrow('records.bucket.url is not the address of a bucket.')
     },
   )
 })

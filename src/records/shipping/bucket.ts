@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { type BucketOptions, type Clock, lazyModule, messageOf, systemClock, ToolError } from '../../core/index.ts'
 import { escapeLine, sha256 } from '../../lib/index.ts'
+import { bucketAddress } from './run-sharing.ts'
 
 /** Content that is stored: bytes, or a file that is read while it is sent. */
 export type BucketContent = Uint8Array | { readonly path: string; readonly bytes: number }
@@ -32,7 +33,7 @@ export class ObjectBucket {
 
   constructor(options: BucketOptions, clock: Clock = systemClock) {
     this.#options = options
-    this.#base = baseOf(options.url)
+    this.#base = bucketAddress(options.url)
     this.#clock = clock
   }
 
@@ -155,21 +156,6 @@ function bodyOf(content: BucketContent): RequestInit['body'] {
   if (content instanceof Uint8Array) return content as Uint8Array<ArrayBuffer>
   if (content.bytes === 0) return ''
   return Readable.toWeb(createReadStream(content.path, { end: content.bytes - 1 })) as ReadableStream
-}
-
-/** Throws CONFIG_INVALID for an address that cannot be that of a bucket. */
-export function assertBucketAddress(url: string): void {
-  baseOf(url)
-}
-
-/** The address without slashes at its end. */
-export function baseOf(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  const isPlain = parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.search && !parsed.hash
-  if (isPlain) return parsed.href.replace(/\/+$/, '')
-  throw new ToolError('CONFIG_INVALID', 'records.bucket.url is not the address of a bucket.', {
-    fix: { key: 'records.bucket.url', hint: 'Use one such as https://s3.eu-central-1.amazonaws.com/my-bucket.' },
-  })
 }
 
 /** The hash that the name of an object ends in; throws if it has none. */

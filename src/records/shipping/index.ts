@@ -1,8 +1,15 @@
-export { assertBucketAddress } from './bucket.ts'
+import { lazyModule } from '../../core/index.ts'
+
 export { continueRecord } from './continue-record.ts'
-export { type RunSharing, UnsharedEnd } from './run-sharing.ts'
+export { bucketAddress, type RunSharing, UnsharedEnd } from './run-sharing.ts'
 export type { SharedFile } from './shared-content.ts'
 export { exportShared, isAhead, type SharedSource, sharedCalls, sharedEvents } from './shared-lines.ts'
-export { type SharedRecordAccess, SharedRecords } from './shared-records.ts'
+export type { SharedRecordAccess, SharedRecords, SharedRecordsOptions } from './shared-records.ts'
 export { Shipper, type ShippingState } from './shipper.ts'
 export { openSharedCheck, SharedCheck } from './verify-shared.ts'
+
+/** Loads what shares records with other machines. */
+export const loadSharedRecords = lazyModule(() => import('./shared-records.ts'))
+
+/** Loads what verifies shared records. */
+export const loadSharedCheck = lazyModule(() => import('./verify-shared.ts'))
