@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
-import { fromFolder } from './folder-source.ts'
+import { fromFolder } from './plugin-sources.ts'
 
 let folder: string
 let warnings: string[]

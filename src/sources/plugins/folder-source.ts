@@ -1,4 +1,4 @@
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import {
   type AgentTool,
@@ -11,7 +11,6 @@ import {
   resourceError,
   type SourceHost,
   ToolError,
-  type ToolSource,
 } from '../../core/index.ts'
 import { errnoOf, escapeLine } from '../../lib/index.ts'
 import { listOurFiles, syntaxLine, watchFolder } from '../../system/index.ts'
@@ -20,12 +19,6 @@ import { listOurFiles, syntaxLine, watchFolder } from '../../system/index.ts'
 const LISTED_ONLY = ['hooks', 'setup', 'close', 'required'] as const
 
 const LOAD_MS = 10_000
-
-/** Options of `fromFolder`. */
-export interface FolderOptions {
-  /** Load added and changed files and drop removed ones while the hub runs. Default: false. */
-  readonly watch?: boolean
-}
 
 /** A file as it was last loaded. */
 interface LoadedFile {
@@ -42,31 +35,8 @@ const SETTLE_MS = 100
 const LOOK_EVERY_MS = 2_000
 const MAX_MESSAGE_CHARS = 500
 
-/**
- * Offers the tools in the modules of a folder: every `*.mjs` and `*.js` in it exports by default a tool, a list of
- * tools, an AgentTool, a plugin with only tools, or a function that returns one of these. A module that does not load
- * is reported, and the others are loaded. Modules run in the process of the hub, with all its rights; use
- * `isolatePlugin` for those that should not. If a file changes under `watch` and no longer loads, its tools are
- * removed until it does, because what runs must match the file; a call of one reports the problem. Modules that a
- * module imports are not reloaded.
- * @example
- * const hub = createToolHub({ sources: [fromFolder('./tools', { watch: true })] })
- */
-export function fromFolder(path: string, { watch = false }: FolderOptions = {}): ToolSource {
-  const folder = resolve(path)
-  let tools: FolderTools | undefined
-  return {
-    name: `folder ${path}`,
-    async start(host) {
-      tools = new FolderTools(folder, host)
-      await tools.load()
-      if (watch) tools.watch()
-    },
-    close: () => tools?.close(),
-  }
-}
-
-class FolderTools {
+/** The tools in the modules of a folder. */
+export class FolderTools {
   readonly #folder: string
   readonly #host: SourceHost
   #files: ReadonlyMap<string, LoadedFile> = new Map()

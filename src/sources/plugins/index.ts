@@ -1,2 +1,1 @@
-export { type FolderOptions, fromFolder } from './folder-source.ts'
-export { type IsolateOptions, isolatePlugin } from './isolated-plugin.ts'
+export { type FolderOptions, fromFolder, type IsolateOptions, isolatePlugin } from './plugin-sources.ts'

@@ -11,7 +11,7 @@ import { toAgentToolResult } from '../../core/result-formats.ts'
 import { fakeClock } from '../../testing/fake-clock.ts'
 import { type TestHub, testHub } from '../../testing/tool-contract.ts'
 import { toDefinitions } from './isolated/messages.ts'
-import { isolatePlugin } from './isolated-plugin.ts'
+import { isolatePlugin } from './plugin-sources.ts'
 
 const ZOD = fileURLToPath(import.meta.resolve('zod'))
 

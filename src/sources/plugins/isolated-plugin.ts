@@ -1,28 +1,22 @@
 import { hash } from 'node:crypto'
-import { basename, dirname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import {
   type AnyTool,
   type BaseContext,
   type Capability,
   type Content,
   defineTool,
-  lazyModule,
   messageOf,
-  type ProgramAccess,
   type SourceHost,
   type Targets,
   ToolError,
-  type ToolSource,
   toolFailure,
 } from '../../core/index.ts'
 import { escapeLine, pointerKeys, valueAt, withStop } from '../../lib/index.ts'
-import { lookAtFolder, ownFile } from '../../system/index.ts'
-import type { IsolatedDefinition } from './isolated/messages.ts'
-import type { PluginProcess, PluginProgram } from './isolated/plugin-process.ts'
-
-const loadMessages = lazyModule(() => import('./isolated/messages.ts'))
-const loadPluginProcess = lazyModule(() => import('./isolated/plugin-process.ts'))
+import { lookAtFolder } from '../../system/index.ts'
+import { content, type IsolatedDefinition, toDefinitions } from './isolated/messages.ts'
+import { PluginProcess, type PluginProgram } from './isolated/plugin-process.ts'
+import { packagesAbove } from './plugin-sources.ts'
 
 const MAX_KEPT = 100
 
@@ -46,68 +40,15 @@ class ShownContent {
   }
 }
 
-/** Options of `isolatePlugin`. */
-export interface IsolateOptions {
-  /** Argument of the function that the plugin exports. */
-  readonly options?: Readonly<Record<string, unknown>>
-  /** Its name in messages, and in rules for its tools: `group:plugin/<name>`. Default: the name of its file. */
-  readonly name?: string
-  /** Refuse every call while the plugin cannot be loaded. Default: false. */
-  readonly required?: boolean
-  /** What its sandbox contains in addition to its own folder, the packages around it and the system folders. */
-  readonly access?: ProgramAccess
-  /** @deprecated Renamed to `access`; removed in the next version. */
-  readonly fence?: ProgramAccess
-}
-
 const MAX_PAUSE_MS = 30_000
 const FIRST_PAUSE_MS = 500
 
-/**
- * Offers the tools of a plugin that runs in a sandboxed process of its own. The plugin sees its own folder and its
- * packages, but no other file, no network and nothing of the hub's memory; its tools act through `ctx`, whose calls
- * the hub carries out under what each tool declares. If the process breaks, its calls end with UPSTREAM_ERROR and it
- * is started again. The price: a call crosses a pipe, and everything passed must be JSON. `targets` cannot be a
- * function, since policy decides in the hub: a tool names the locations in its input instead, `targets: { 'write:fs':
- * '/path' }`, or each capability is judged without a target. Dialects, hooks, `group`, `override` and names of
- * built-in tools are not available; `ctx.cache` is the plugin's own; `ctx.fetch` returns whole answers; `ctx.exec` has
- * only `start`. Tools of one plugin are not isolated from each other.
- * @example
- * const hub = createToolHub({ sources: [isolatePlugin('./plugins/jira.mjs', { options: { project: 'OPS' } })] })
- */
-export function isolatePlugin(file: string, settings: IsolateOptions = {}): ToolSource {
-  const { options, name = basename(file), fence, access = fence ?? {}, required = false } = settings
-  if (fence) process.emitWarning('The option fence of isolatePlugin is called access.', 'DeprecationWarning')
-  // Inside the sandbox only the real folder exists.
-  const folder = lookAtFolder(dirname(resolve(file)))?.path ?? dirname(resolve(file))
-  const path = join(folder, basename(file))
-  const program: PluginProgram = {
-    label: escapeLine(name),
-    file: path,
-    options,
-    cwd: folder,
-    access: { ...access, readable: [...new Set([...codeOf(path), ...(access.readable ?? [])])] },
-  }
-  let plugin: IsolatedPlugin | undefined
-  return {
-    name: `plugin ${program.label}`,
-    required,
-    async start(host) {
-      plugin = new IsolatedPlugin(program, host)
-      await plugin.start()
-    },
-    close: () => plugin?.close(),
-  }
-}
-
 /** A plugin and its process, across restarts. */
-class IsolatedPlugin {
+export class IsolatedPlugin {
   readonly #program: PluginProgram
   readonly #host: SourceHost
   readonly #shown = new ShownContent()
   #process: PluginProcess | undefined
-  /** Set before the first process starts. */
-  #messages: Awaited<ReturnType<typeof loadMessages>> | undefined
   #starting: Promise<PluginProcess> | undefined
   /** The last description of its tools. */
   #said = ''
@@ -147,7 +88,7 @@ class IsolatedPlugin {
   }
 
   #checkContent(tool: string, given: unknown): Content {
-    const parsed = this.#messages!.content.safeParse(given)
+    const parsed = content.safeParse(given)
     if (parsed.success) return parsed.data
     throw new ToolError('OUTPUT_SCHEMA_INVALID', `toModel of ${tool} gave neither a text nor blocks of content.`)
   }
@@ -166,8 +107,6 @@ class IsolatedPlugin {
     const waitMs = this.#notBefore - this.#host.clock.now()
     if (waitMs > 0) throw paused(label, this.#failures, waitMs)
     try {
-      const { PluginProcess } = await loadPluginProcess()
-      this.#messages ??= await loadMessages()
       const { child, described } = await PluginProcess.start(this.#program, this.#host)
       this.#process = child
       if (this.#isClosed) await child.stop(0)
@@ -205,7 +144,7 @@ class IsolatedPlugin {
     const said = JSON.stringify(described)
     if (said === this.#said) return
     this.#said = said
-    const { definitions, problems } = this.#messages!.toDefinitions(described, this.#program.access)
+    const { definitions, problems } = toDefinitions(described, this.#program.access)
     const refused = this.#host.offer(definitions.map((definition) => this.#toTool(definition)))
     for (const text of [
       ...(isSandboxed ? [] : ['it is not fenced in, because this machine cannot and sandbox.required is false.']),
@@ -228,14 +167,6 @@ class IsolatedPlugin {
       ...(hasModelForm && { toModel: this.#shown.show }),
     })
   }
-}
-
-/** The real paths that a module needs to be imported: its folder, the packages above it, and tool-hub itself. */
-function codeOf(file: string): string[] {
-  const own = dirname(fileURLToPath(ownFile('own-file')))
-  const folders = [dirname(file), own, ...packagesAbove(dirname(file)), ...packagesAbove(own)]
-  const found = folders.flatMap((folder) => lookAtFolder(folder)?.path ?? [])
-  return [...found, join(dirname(own), 'package.json')]
 }
 
 function tellLost({ name, lost }: IsolatedDefinition): string[] {
@@ -319,10 +250,4 @@ function commandOf([value, ...others]: readonly unknown[]): unknown {
   if (typeof value === 'string') return { command: value }
   const words = textsOf([value])
   return Array.isArray(value) && words ? { argv: words } : undefined
-}
-
-/** Where Node looks for the packages that a module in this folder imports, nearest first. */
-function packagesAbove(folder: string): string[] {
-  const above = dirname(folder)
-  return [join(folder, 'node_modules'), ...(above === folder ? [] : packagesAbove(above))]
 }
