@@ -25,10 +25,9 @@ import type { ArtifactReader } from '../records/artifacts/index.ts'
 import type { HubChanged, RecordedLine } from '../records/log/index.ts'
 import type { SharedRecordAccess, ShippingState } from '../records/shipping/index.ts'
 import type { SandboxDescription } from '../sandbox/exec/index.ts'
-import { clearTaint } from './clear-taint.ts'
 import type { ClusterMember } from './cluster.ts'
 import { createRuntime } from './create-runtime.ts'
-import { type Explanation, explainCall } from './explain.ts'
+import type { Explanation } from './explain.ts'
 import type {
   Approvals,
   ClearedTaint,
@@ -43,13 +42,14 @@ import { checkHubOptions } from './hub-options.ts'
 import { checkHub } from './hub-policy.ts'
 import type { CardOptions, ToolListing } from './pipeline/tool-catalog.ts'
 import { callTool, streamTool } from './pipeline.ts'
-import { PrincipalHubs } from './principal-hub.ts'
+import { loadExplain, PrincipalHubs } from './principal-hub.ts'
 import { endRun, type HubRuntime, recordChange } from './runtime.ts'
 import type { ShadowReport } from './shadow-policy.ts'
 import type { UndoOptions, UndoReport } from './undo/undo.ts'
 import { addUserText } from './user-texts.ts'
 import type { RunningWorker, WorkerOptions } from './worker/worker.ts'
 
+const loadClearTaint = lazyModule(() => import('./clear-taint.ts'))
 const loadUndo = lazyModule(() => import('./undo/undo.ts'))
 const loadRecovery = lazyModule(() => import('./recovery.ts'))
 const loadWorker = lazyModule(() => import('./worker/worker.ts'))
@@ -153,7 +153,8 @@ export class ToolHub<T extends AnyTool = AnyTool> {
   }
 
   /** Returns what policy would decide for a call, by which rule, and what would change it. Executes nothing. */
-  explain(tool: string | AnyTool, input: unknown, options?: ExplainOptions): Promise<Explanation> {
+  async explain(tool: string | AnyTool, input: unknown, options?: ExplainOptions): Promise<Explanation> {
+    const { explainCall } = await loadExplain()
     return explainCall(this.#runtime, tool, input, options)
   }
 
@@ -169,7 +170,8 @@ export class ToolHub<T extends AnyTool = AnyTool> {
    * Clears the taint of a run, on record: until it reads content from outside again, rules treat it as one that has not.
    * For an approver who has looked at that content; principals cannot do it themselves.
    */
-  clearTaint(run: string, options: ClearTaintOptions): Promise<ClearedTaint> {
+  async clearTaint(run: string, options: ClearTaintOptions): Promise<ClearedTaint> {
+    const { clearTaint } = await loadClearTaint()
     return clearTaint(this.#runtime, run, options)
   }
 

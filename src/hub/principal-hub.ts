@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { type AnyTool, type Principal, rootsOf, ToolError } from '../core/index.ts'
+import { type AnyTool, lazyModule, type Principal, rootsOf, ToolError } from '../core/index.ts'
 import { compileVisibility, dialectOf, type Policy } from '../policy/index.ts'
-import { explainCall } from './explain.ts'
 import type { PrincipalHub } from './hub-api.ts'
 import type { RegisteredTool } from './pipeline/registered-tool.ts'
 import { type FoundTool, type RefusedTool, Registry, ToolTable } from './pipeline/registry.ts'
@@ -11,6 +10,9 @@ import type { RunOwner } from './run-state.ts'
 import { newRunId } from './runs.ts'
 import { endRun, type HubRuntime, type Runtime } from './runtime.ts'
 import { addUserText } from './user-texts.ts'
+
+/** Only a question about a call needs it. */
+export const loadExplain = lazyModule(() => import('./explain.ts'))
 
 interface Known {
   /** The serialised principal, to detect changes. */
@@ -67,8 +69,10 @@ function createPrincipalHub(hub: HubRuntime, principal: Principal, run: string):
     callDynamic: (tool, input, options) => callTool(runtime, tool, input, options),
     stream: (tool, input, options) => streamTool(runtime, tool, input, options),
     // A principal must not choose its own rules.
-    explain: (tool, input, options) =>
-      explainCall(runtime, tool, input, { ...options, policy: undefined, asOf: undefined }),
+    async explain(tool, input, options) {
+      const { explainCall } = await loadExplain()
+      return explainCall(runtime, tool, input, { ...options, policy: undefined, asOf: undefined })
+    },
     list: (options) => catalog.list(options),
     cards: (options) => catalog.cards(options),
     artifact: (ref, { run: of = run } = {}) => runs.readArtifact(of, ref, { owner }),

@@ -1,14 +1,18 @@
 import { dirname } from 'node:path'
 import { type ApprovedValue, type Grant, isStoredInPart } from '../../approvals/index.ts'
-import type { ApprovalRequest, ScriptPlace, StoredApproval } from '../../core/index.ts'
+import { type ApprovalRequest, lazyModule, type ScriptPlace, type StoredApproval } from '../../core/index.ts'
 import { deepFreeze, hashJson, isPlainObject, revealLine } from '../../lib/index.ts'
 import { decide, escapeGlob, offerCommandPatterns, patternRule, unprovenValues } from '../../policy/index.ts'
 import type { RunState, Runtime } from '../runtime.ts'
-import { callRisks, viewsOf } from './approval-views/call-views.ts'
-import { NOT_WHOLE } from './approval-views/diff-views.ts'
 import { type Call, type DecidedCall, type FoundCall, givenIds, untilStopped, type ValidCall } from './call.ts'
 import { question, targetLines } from './decide.ts'
 import { recentCalls } from './record.ts'
+
+/** Only a call that waits for a person needs them. */
+const loadCallViews = lazyModule(() => import('./approval-views/call-views.ts'))
+
+/** Start of a view that is incomplete; no diff starts like this. */
+export const NOT_WHOLE = 'NOT SHOWN WHOLE: '
 
 const MAX_NAMED_VALUES = 10
 const MAX_VALUES_CHARS = 500
@@ -31,6 +35,7 @@ export async function createApprovalRequest(
   const { session, purpose } = call.options
   const now = runtime.clock.now()
   const redactor = runtime.redactor.forDecision({ runsCode: call.capabilities.includes('exec') })
+  const { callRisks, viewsOf } = await untilStopped(call, loadCallViews())
   // Views only help the approver: a view that fails is left out of the request.
   const views = await untilStopped(
     call,

@@ -5,6 +5,7 @@ import { revealLine, revealText, untilAborted } from '../../../lib/index.ts'
 import { decide } from '../../../policy/index.ts'
 import type { DecisionRedactor } from '../../../records/redaction/index.ts'
 import type { RunState, Runtime } from '../../runtime.ts'
+import { NOT_WHOLE } from '../approval-request.ts'
 import type { Call, DecidedCall } from '../call.ts'
 import { question } from '../decide.ts'
 
@@ -193,9 +194,6 @@ function isLineStart(text: string, index: number): boolean {
 }
 
 const MAX_SHOWN_CHARS = 8_000
-
-/** Start of a view that is incomplete; no diff starts like this. */
-export const NOT_WHOLE = 'NOT SHOWN WHOLE: '
 
 /** Shortens a long text to its start and end and states how much is missing: the end may be what matters. */
 export function showEnds(text: string): string {
