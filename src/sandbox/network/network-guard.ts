@@ -6,10 +6,11 @@ import {
   systemClock,
   ToolError,
 } from '../../core/index.ts'
+import { Later } from '../../lib/index.ts'
 import { DeadlineWatch } from './deadline.ts'
 import { checkHttpRequest, defaultHeaders } from './exchange.ts'
 import { type BoundSecret, openSecrets } from './fill-secrets.ts'
-import { GuardedRequest, type Order } from './guarded-request.ts'
+import type { Order } from './guarded-request.ts'
 import {
   type HostAddresses,
   HostResolver,
@@ -26,6 +27,7 @@ import type { BodyLimit } from './read-body.ts'
 import type { NetworkCall } from './transfer.ts'
 
 const loadOpenProxy = lazyModule(() => import('./proxy/open-proxy.ts'))
+const requests = new Later(lazyModule(() => import('./guarded-request.ts')))
 
 export type { NetworkCall } from './transfer.ts'
 
@@ -123,7 +125,10 @@ export function createNetworkGuard(options: NetworkGuardOptions): NetworkGuard {
       return wire.hosts.ask(hostname)
     },
     handle: (call) => {
-      return async (url, asked = NO_OPTIONS) => new GuardedRequest(wire, order(url, asked, call)).run()
+      return async (url, asked = NO_OPTIONS) => {
+        const ordered = order(url, asked, call)
+        return requests.use(({ GuardedRequest }) => new GuardedRequest(wire, ordered).run())
+      }
     },
     async openProxy(network, signal, settings) {
       // Loaded with the first command that may use the network: most hubs never run one.
