@@ -7,10 +7,11 @@ import { startPostgres, type TestPostgres } from '../../test/support/postgres.ts
 import type { DatabaseOptions } from '../core/index.ts'
 import { BlockBudgets } from './block-budgets.ts'
 import { type CopyReport, copiedTables, copyTables, type StoreCopyOptions } from './copy-store.ts'
+import { openStoreOf } from './postgres.ts'
 import { closeDatabase, openDatabase } from './sqlite/database.ts'
 import { SqliteDriver } from './sqlite/driver.ts'
 import { openStore } from './sqlite.ts'
-import { openNewFile, openSource, openStoreOf, openTarget } from './store-places.ts'
+import { openNewFile, openSource, openTarget } from './store-places.ts'
 
 let root: string
 beforeEach(async () => {

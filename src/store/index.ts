@@ -7,7 +7,7 @@ export { DocumentState } from './document-state.ts'
 export { createMemoryStore, type MemoryStoreOptions } from './in-process.ts'
 export { JsonState, type JsonStateOptions, type State } from './json-state.ts'
 export { SCHEMA_VERSION } from './postgres/schema.ts'
-export { migratePostgres, openPostgresStore, type PostgresStoreOptions } from './postgres.ts'
+export { migratePostgres, openPostgresStore, openStoreOf, type PostgresStoreOptions } from './postgres.ts'
 export { createRunCache, createSeenFiles } from './run-cache.ts'
 export { SealedFile, sealForMachines } from './sealed-file.ts'
 export { acceptStore, isOlderStore } from './sqlite/durability.ts'
@@ -16,7 +16,6 @@ export {
   migrateStore,
   openNewFile,
   openSource,
-  openStoreOf,
   openTarget,
   storePlace,
   storeVersion,

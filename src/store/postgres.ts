@@ -1,4 +1,5 @@
-import { type BudgetStore, lazyModule, type Store, ToolError } from '../core/index.ts'
+import { resolve } from 'node:path'
+import { type BudgetStore, type HubOptions, lazyModule, type Store, ToolError } from '../core/index.ts'
 import { bind, type Driver, one, perform, type Work } from '../core/sql/index.ts'
 import { Later } from '../lib/index.ts'
 import type { CopyPlace } from './copy-store.ts'
@@ -7,6 +8,7 @@ import { type PostgresTls, parseConnection } from './postgres/connect.ts'
 import type { PostgresDatabase, PostgresDatabaseOptions } from './postgres/database.ts'
 import { createEvents } from './sql/events.ts'
 import { bindAll, createRepositories, sweep } from './sql/repositories.ts'
+import { openStore } from './sqlite.ts'
 
 /** Options of `openPostgresStore`. */
 export interface PostgresStoreOptions {
@@ -57,6 +59,21 @@ export function openPostgresStore(url: string, options: PostgresStoreOptions = {
       await store.close()
     },
   }
+}
+
+/** The options of a hub that say where its store is. */
+export type StoreOptions = Pick<HubOptions, 'data' | 'database'>
+
+/**
+ * Opens the store that the options of a hub name: the PostgreSQL database of a config with `store:`, else the file of the
+ * data folder. Close it after the hub.
+ * @example
+ * const { options } = await loadConfig()
+ * const store = openStoreOf(options)
+ * const hub = createToolHub({ ...options, store })
+ */
+export function openStoreOf({ data = '.tool-hub', database }: StoreOptions): Store {
+  return database ? openPostgresStore(database.url, database) : openStore(resolve(data))
 }
 
 // Few hubs have a store that many machines share.

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type DatabaseOptions, type HubOptions, type Store, ToolError } from '../core/index.ts'
+import { type DatabaseOptions, ToolError } from '../core/index.ts'
 import type { Queries } from '../core/sql/index.ts'
 import { assertOurs, statsIfThere } from '../system/index.ts'
 import type { CopyPlace } from './copy-store.ts'
-import { migratePostgres, openPostgresPlace, openPostgresStore, postgresVersion } from './postgres.ts'
+import { migratePostgres, openPostgresPlace, postgresVersion, type StoreOptions } from './postgres.ts'
 import {
   closeDatabase,
   openDatabase,
@@ -16,25 +16,10 @@ import {
 } from './sqlite/database.ts'
 import { SqliteDriver } from './sqlite/driver.ts'
 import { MIGRATIONS } from './sqlite/migrations.ts'
-import { createNew, openStore } from './sqlite.ts'
+import { createNew } from './sqlite.ts'
 
 /** How long to wait for another process that writes to the file. */
 const BUSY_MS = 5_000
-
-/** The options of a hub that say where its store is. */
-export type StoreOptions = Pick<HubOptions, 'data' | 'database'>
-
-/**
- * Opens the store that the options of a hub name: the PostgreSQL database of a config with `store:`, else the file of the
- * data folder. Close it after the hub.
- * @example
- * const { options } = await loadConfig()
- * const store = openStoreOf(options)
- * const hub = createToolHub({ ...options, store })
- */
-export function openStoreOf({ data = '.tool-hub', database }: StoreOptions): Store {
-  return database ? openPostgresStore(database.url, database) : openStore(resolve(data))
-}
 
 /** Where the store is, for messages: never with a password. */
 export function storePlace({ data = '.tool-hub', database }: StoreOptions): string {
