@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,9 +26,12 @@ function loadedBy(script: string): string[] {
 const packagesOf = (urls: string[]) =>
   new Set(urls.flatMap((url) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1] ?? []))
 
+/** The files of the package among them. */
+const filesOf = (urls: string[]) => urls.filter((url) => url.includes('/dist/')).map((url) => fileURLToPath(url))
+
 /** How many files of the package are loaded, and their size. */
 function sizeOf(urls: string[]): { readonly files: number; readonly bytes: number } {
-  const files = urls.filter((url) => url.includes('/dist/')).map((url) => fileURLToPath(url))
+  const files = filesOf(urls)
   return { files: files.length, bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) }
 }
 
@@ -69,6 +72,17 @@ describe('importing tool-hub', () => {
       /^(@modelcontextprotocol|hono|undici|ajv|re2js|yaml|json5|json-p3|@jmespath|commander|@clack|prom-client|@opentelemetry|unbash|web-tree-sitter|.*sqlite)/
     expect([...packagesOf(urls)].filter((name) => heavy.test(name))).toEqual([])
     expect(urls.filter((url) => /^node:(http|https|http2|sqlite|child_process|worker_threads)$/.test(url))).toEqual([])
+  })
+
+  it('loads nothing that only a store on many machines needs', () => {
+    // The build names each source file in the file that it is part of.
+    const sources = filesOf(urls).flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/^\/\/ (src\/.+\.ts)$/gm)].map(([, source]) => source!),
+    )
+    expect(sources).toContain('src/store/sqlite/driver.ts')
+    const shared =
+      /^src\/(store\/(postgres\/(database|driver|errors|listener|queue|schema|statements)|block-budgets|sql\/budget-blocks)|records\/shipping\/(?!index|run-sharing)|hub\/worker\/|server\/)/
+    expect(sources.filter((source) => shared.test(source))).toEqual([])
   })
 
   it('loads nothing of what reads command lines', () => {

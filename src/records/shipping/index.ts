@@ -12,4 +12,4 @@ export { openSharedCheck, SharedCheck } from './verify-shared.ts'
 export const loadSharedRecords = lazyModule(() => import('./shared-records.ts'))
 
 /** Loads what verifies shared records. */
-export const loadSharedCheck = lazyModule(() => import('./verify-shared.ts'))
+export const loadSharedCheck = lazyModule(() => import('./verify-shared.ts'), { isPreloaded: false })
