@@ -53,20 +53,18 @@ export async function toDatabase(
 ): Promise<DatabaseOptions> {
   const isUrl = typeof written === 'string'
   const { url, schema, pool, tls, statementTimeout } = isUrl ? { url: written } : written
-  const problem = (path: KeyPath, message: string, cause?: unknown) =>
-    configError(document.label, [{ path, message, position: document.locate(path) }], {
-      ...(ToolError.is(cause) && { hint: cause.fix.hint }),
-      cause,
-    })
+  const problem = (path: KeyPath, message: string, options: { readonly hint?: string; readonly cause: unknown }) =>
+    configError(document.label, [{ path, message, position: document.locate(path) }], options)
   const filled = await resolveDatabase(url, isUrl ? 'store' : 'store.url', secrets).catch((error) => {
-    throw problem(isUrl ? ['store'] : ['store', 'url'], messageOf(error), error)
+    const path = isUrl ? ['store'] : ['store', 'url']
+    throw problem(path, messageOf(error), { hint: ToolError.is(error) ? error.fix.hint : undefined, cause: error })
   })
   const file = (name: 'ca' | 'cert' | 'key', path: string | undefined) => {
     if (path === undefined) return undefined
     try {
       return readFileSync(resolvePath(base, path), 'utf8')
     } catch (error) {
-      throw problem(['store', 'tls', name], `cannot be read: ${messageOf(error)}`, error)
+      throw problem(['store', 'tls', name], `cannot be read: ${messageOf(error)}`, { cause: error })
     }
   }
   return withoutUndefined<DatabaseOptions>({
@@ -93,7 +91,7 @@ export async function resolveDatabase(
   const url = filled.replace(/^(\w+:\/\/[^/?#]*@)(?=[/?#])/, '$1localhost')
   if (URL.canParse(url) && ['postgres:', 'postgresql:'].includes(new URL(url).protocol)) return url
   throw new ToolError('CONFIG_INVALID', `${where} is not a URL of a PostgreSQL database.`, {
-    hint: `Write ${URL_HELP} An @ in the password is written as %40.`,
+    hint: `Write ${URL_HELP} In a password, write @ as %40, / as %2F and # as %23.`,
   })
 }
 

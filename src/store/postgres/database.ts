@@ -5,7 +5,7 @@ import type { PostgresConnection } from './connect.ts'
 import { PostgresDriver, type PostgresResult, type PostgresSession } from './driver.ts'
 import { type PostgresPlace, toPostgresError } from './errors.ts'
 import { Listener, loadPg } from './listener.ts'
-import { examine, migrateSchema, openSchema, SCHEMA_VERSION } from './schema.ts'
+import { examine, knownVersion, migrateSchema, openSchema, SCHEMA_VERSION } from './schema.ts'
 
 /** How to use a database. */
 export interface PostgresDatabaseOptions {
@@ -75,7 +75,7 @@ export class PostgresDatabase {
 
   /** The version of the tables, 0 if there are none, and the version that this tool-hub needs; nothing is changed. */
   async version(): Promise<{ readonly from: number; readonly to: number }> {
-    return { from: await this.#asItIs(examine), to: SCHEMA_VERSION }
+    return { from: await this.#asItIs(knownVersion), to: SCHEMA_VERSION }
   }
 
   /** Works on the database, whatever its version. */

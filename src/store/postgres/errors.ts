@@ -61,7 +61,10 @@ export function toPostgresError(error: unknown, place: PostgresPlace, isStarting
     return (message: string, hint: string) => new ToolError(code, message, { hint, retryable, details, cause: error })
   }
   const wrong = make('CONFIG_INVALID')
-  const away = make(isStarting ? 'CONFIG_INVALID' : 'RECORDS_UNAVAILABLE')
+  const unavailable = make(isStarting ? 'CONFIG_INVALID' : 'RECORDS_UNAVAILABLE')
+  /** A process that has started waits for the server; one that starts ends, so only the hint can help. */
+  const away: Make = (message, hint) =>
+    unavailable(message, isStarting ? hint || 'Look at the log of the server.' : [hint, RETURNS].join(' ').trim())
   const busy = make('RECORDS_UNAVAILABLE')
   const said = `PostgreSQL at ${place.name}`
   switch (state) {
@@ -78,7 +81,7 @@ export function toPostgresError(error: unknown, place: PostgresPlace, isStarting
     case '42501':
       return wrong(
         `${said} does not permit the user ${place.user} to use the schema ${place.schema}: ${messageOf(error)}.`,
-        `As the owner of the database: CREATE SCHEMA IF NOT EXISTS "${place.schema}"; GRANT USAGE, CREATE ON SCHEMA "${place.schema}" TO "${place.user}"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${place.schema}" TO "${place.user}".`,
+        `As the owner of the database: GRANT CREATE ON DATABASE "${place.database}" TO "${place.user}"; or, if there are no workers: CREATE SCHEMA IF NOT EXISTS "${place.schema}"; GRANT USAGE, CREATE ON SCHEMA "${place.schema}" TO "${place.user}"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${place.schema}" TO "${place.user}".`,
       )
     case '42P01':
     case '42703':
@@ -88,7 +91,7 @@ export function toPostgresError(error: unknown, place: PostgresPlace, isStarting
         'Put back a backup, or give the store another schema.',
       )
     case '25006':
-      return away(
+      return unavailable(
         `${said} takes no changes: it is a standby, or read-only.`,
         'Name the primary server in the URL of the store.',
       )
@@ -112,7 +115,7 @@ export function toPostgresError(error: unknown, place: PostgresPlace, isStarting
         'Use names and keys of at most 2,000 bytes.',
       )
   }
-  if (isLost(error)) return away(`${said} ended the connection: ${messageOf(error)}.`, RETURNS)
+  if (isLost(error)) return away(`${said} ended the connection: ${messageOf(error)}.`, '')
   if (state.startsWith('53'))
     return busy(`${said} ran out of resources: ${messageOf(error)}.`, 'Free disk space or memory of the server.')
   if (state.startsWith('22'))
@@ -147,11 +150,14 @@ function withoutAnswer(
   const errno = errnoOf(error)
   const said = `PostgreSQL at ${place.name}`
   if (errno === 'ENOTFOUND' || errno === 'EAI_AGAIN')
-    return away(`The host ${place.host} of the store has no address.`, 'Correct the host in the URL of the store.')
+    return away(
+      `The host ${place.host} of the store has no address.`,
+      'Correct the host in the URL of the store; in a password, write @ as %40, / as %2F and # as %23.',
+    )
   if (errno === 'ECONNREFUSED' || errno === 'ENOENT' || errno === 'EACCES')
     return away(
       `No PostgreSQL answers at ${place.name} (${errno}).`,
-      `Start the server, or correct the URL. ${RETURNS}`,
+      'Start the server, or correct the URL of the store.',
     )
   if (errno === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return wrong(
@@ -179,11 +185,19 @@ function withoutAnswer(
       'Try again; if it stays so, raise the pool of the store, or look for slow statements (pg_stat_activity).',
     )
   if (/timeout/i.test(error.message))
-    return away(`${said} did not answer within ${place.connectTimeoutMs} ms.`, `Look at the network. ${RETURNS}`)
+    return away(
+      `${said} did not answer within ${place.connectTimeoutMs} ms.`,
+      'Check that the server runs, and that the network and firewalls let this machine reach it.',
+    )
+  if (error.message.includes('client password must be a')) {
+    const hint =
+      'Write it into the URL of the store: postgres://USER:PASSWORD@HOST/DATABASE; check that no variable is empty.'
+    return wrong(`${said} requires a password for the user ${place.user}, and the store has none.`, hint)
+  }
   if (/password|SASL|SCRAM/.test(error.message))
     return wrong(
       `${said} refuses the user ${place.user}: ${error.message}.`,
-      'Put user and password into the URL of the store.',
+      'Correct user and password in the URL of the store.',
     )
-  return away(`The connection to ${said} was lost: ${error.message}.`, RETURNS)
+  return away(`The connection to ${said} was lost: ${error.message}.`, '')
 }

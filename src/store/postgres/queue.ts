@@ -1,5 +1,6 @@
 import { type JobQueue, lazyModule, messageOf, type QueuedJob, ToolError } from '../../core/index.ts'
 import { once } from '../../lib/index.ts'
+import { sqlState } from './errors.ts'
 
 /** What the queue needs of its database. */
 export interface QueueDatabase {
@@ -35,7 +36,9 @@ export async function openBossQueue(database: QueueDatabase): Promise<JobQueue> 
   })
   // The database is away: calls and workers report it themselves, and maintenance is tried again.
   boss.on('error', () => {})
-  await boss.start()
+  await boss.start().catch(async (error: unknown) => {
+    throw sqlState(error) === '42501' ? await notPermitted(database, schema, error) : error
+  })
   const known = new Map<string, () => Promise<void>>()
   const prepare = (name: string) => {
     const options = {
@@ -68,6 +71,17 @@ export async function openBossQueue(database: QueueDatabase): Promise<JobQueue> 
       await boss.stop({ graceful: false, close: false, wait: false })
     },
   }
+}
+
+/** pg-boss creates its schema with IF NOT EXISTS, which needs the right to create one even if it is there. */
+async function notPermitted(database: QueueDatabase, schema: string, cause: unknown): Promise<ToolError> {
+  const { rows } = await database.query('SELECT current_database() AS database, current_user AS user')
+  const { database: name, user } = rows[0] as { readonly database: string; readonly user: string }
+  return new ToolError(
+    'CONFIG_INVALID',
+    `PostgreSQL does not permit the user ${user} to create the schema ${schema}, in which the queue of workers is: ${messageOf(cause)}.`,
+    { hint: `As the owner of the database: GRANT CREATE ON DATABASE "${name}" TO "${user}".`, cause },
+  )
 }
 
 /** Does something again that failed, such as for a deadlock: to create a queue locks the table of all jobs. */

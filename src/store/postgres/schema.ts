@@ -46,11 +46,17 @@ export async function examine(session: PostgresSession, place: PostgresPlace): P
   )
 }
 
+/** The version of the tables, 0 if there are none; refuses those of a later tool-hub. */
+export async function knownVersion(session: PostgresSession, place: PostgresPlace): Promise<number> {
+  const version = await examine(session, place)
+  assertNotNewer(version, place)
+  return version
+}
+
 /** Creates the tables in a new schema; refuses those of another version. */
 export async function openSchema(session: PostgresSession, place: PostgresPlace): Promise<void> {
-  const version = await examine(session, place)
+  const version = await knownVersion(session, place)
   if (version === 0) return createTables(session, place)
-  assertNotNewer(version, place)
   if (version < SCHEMA_VERSION)
     throw refuse(
       `The store in the schema ${place.schema} of PostgreSQL at ${place.name} has version ${version}; this tool-hub needs version ${SCHEMA_VERSION}.`,
@@ -63,8 +69,7 @@ export async function migrateSchema(
   session: PostgresSession,
   place: PostgresPlace,
 ): Promise<{ readonly from: number; readonly to: number }> {
-  const from = await examine(session, place)
-  assertNotNewer(from, place)
+  const from = await knownVersion(session, place)
   if (from === 0) await createTables(session, place)
   for (let version = from; version > 0 && version < SCHEMA_VERSION; version++)
     await alone(session, place, async () => {

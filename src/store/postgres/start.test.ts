@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { startPostgres, type TestPostgres } from '../../../test/support/postgres.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { type Store, ToolError } from '../../core/index.ts'
-import { migratePostgres, openPostgresStore, type PostgresStoreOptions } from '../postgres.ts'
+import { migratePostgres, openPostgresStore, type PostgresStoreOptions, postgresVersion } from '../postgres.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 
 const ACCESS = `local all postgres trust
@@ -77,12 +77,15 @@ describe('a server', () => {
     ],
     ['without this database', () => server.urlOf({ database: 'nothing' }), 'has no database nothing'],
     ['with another password', () => server.urlOf({ user: 'poor', password: 'wrong' }), 'refuses the user poor'],
+    ['without a password', () => server.urlOf({ user: 'poor' }), 'requires a password for the user poor'],
     ['without this user', () => server.urlOf({ user: 'nobody', password: 'x' }), 'refuses the user nobody'],
   ])('%s is refused with what to do', async (_, url, message) => {
     const error = await refusal(url())
     expect(error).toMatchObject({ code: 'CONFIG_INVALID' })
     expect(error.message).toContain(message)
     expect(error.fix.hint).not.toBe('')
+    // The process ends, so nothing connects later.
+    expect(error.fix.hint).not.toContain('by itself')
   })
 
   it('that permits no new schema says which statement helps, and that helps', async () => {
@@ -91,7 +94,13 @@ describe('a server', () => {
     expect(error).toMatchObject({ code: 'CONFIG_INVALID' })
     expect(error.fix.hint).toContain('CREATE SCHEMA IF NOT EXISTS "poor_hub"')
     server.sql(`CREATE SCHEMA poor_hub; GRANT USAGE, CREATE ON SCHEMA poor_hub TO poor`)
-    await open(url, { schema: 'poor_hub' }).check()
+    const store = open(url, { schema: 'poor_hub' })
+    await store.check()
+    const hint = 'As the owner of the database: GRANT CREATE ON DATABASE "postgres" TO "poor".'
+    await expect(store.openQueue!()).rejects.toMatchObject({ code: 'CONFIG_INVALID', fix: { hint } })
+    server.sql(`GRANT CREATE ON DATABASE postgres TO poor`)
+    await open(url, { schema: 'poor_hub' }).openQueue!()
+    server.sql(`REVOKE CREATE ON DATABASE postgres FROM poor`)
   })
 
   it('that takes no changes is refused', async () => {
@@ -146,7 +155,8 @@ describe('tables of another version', () => {
     const error = await refusal(server.url, { schema: 'newer' })
     expect(error.message).toContain(`this tool-hub knows up to ${SCHEMA_VERSION}`)
     expect(error.fix.hint).toContain('Update tool-hub')
-    await expect(migratePostgres(server.url, { schema: 'newer' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
+    for (const ask of [migratePostgres, postgresVersion])
+      await expect(ask(server.url, { schema: 'newer' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
   })
 
   it('are created by a migration of an empty schema, once', async () => {
