@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ToolError } from '../core/index.ts'
+import { errnoOf } from '../lib/index.ts'
 import { descriptorLimit } from '../system/index.ts'
 
 const LOOPBACK = new BlockList()
@@ -19,8 +20,10 @@ export function isLoopback(name: string): boolean {
 /** Resolves when the server listens; rejects with CONFIG_INVALID if it cannot. */
 export function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const fail = (cause: Error) =>
-      reject(new ToolError('CONFIG_INVALID', `Cannot listen on ${host}:${port}: ${cause.message}.`, { cause }))
+    const fail = (cause: Error) => {
+      const hint = LISTEN_HINTS.get(errnoOf(cause)) ?? 'Use another address or port.'
+      reject(new ToolError('CONFIG_INVALID', `Cannot listen on ${host}:${port}: ${cause.message}.`, { hint, cause }))
+    }
     server.once('error', fail)
     server.listen(port, host, () => {
       server.off('error', fail)
@@ -51,6 +54,11 @@ export async function closeServer(
   for (const socket of upgraded) socket.destroy()
   await closed
 }
+const LISTEN_HINTS: ReadonlyMap<string, string> = new Map([
+  ['EADDRINUSE', 'Another program listens there: end it, or use another port.'],
+  ['EADDRNOTAVAIL', 'Use an address of this machine, or 0.0.0.0 for all of them.'],
+  ['EACCES', 'This user may not use the port: take one above 1023.'],
+])
 
 /** With fewer descriptors, records, store and commands would fail. */
 const MIN_DESCRIPTORS = 256

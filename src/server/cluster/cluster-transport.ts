@@ -57,6 +57,7 @@ export class ClusterTransport implements ClusterLink {
   /** Where runs were a moment ago. */
   readonly #places = new LRUCache<string, { readonly place: Place; readonly at: number }>({ max: MAX_PLACES })
   #server: InternalServer | undefined
+  #isStopping = false
   #refreshedAt = 0
   #refreshing: Promise<void> | undefined
 
@@ -84,11 +85,24 @@ export class ClusterTransport implements ClusterLink {
     const url = await this.#server.listen(host, port)
     member.describe({ address: address ?? url })
     await member.beat()
+    if (address !== undefined) void this.#checkAddress(address)
     return address ?? url
+  }
+
+  /** Only a warning: a proxy in front of the listener may start later. */
+  async #checkAddress(address: string): Promise<void> {
+    const { member, log } = this.#options
+    await this.#forwarder.probe({ process: member.id, address }).catch((error: unknown) => {
+      if (this.#isStopping) return
+      const why = error instanceof HttpRefusal ? 'another process answers there' : messageOf(error)
+      const text = `This process cannot be reached at its cluster.address ${address}: ${why}. Other services cannot forward requests to it.`
+      log('warn', 'cluster-unreachable', text, { address })
+    })
   }
 
   /** Takes no more requests of other processes; those in progress may continue for `graceMs`. */
   async stopListening(grace: { readonly graceMs: number }): Promise<void> {
+    this.#isStopping = true
     this.#relay.close()
     await this.#server?.close(grace)
   }

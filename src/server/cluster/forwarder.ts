@@ -118,6 +118,12 @@ export class Forwarder {
     }
   }
 
+  /** Rejects if no request reaches the process at its address. The request is not counted. */
+  async probe(place: Place): Promise<void> {
+    const signal = AbortSignal.timeout(CONNECT_MS)
+    await this.#send(this.#peerOf(place), place, { method: 'GET', path: '/', headers: {} }, signal)
+  }
+
   /** The headers of a signed request, also for an upgrade. */
   async seal(place: Place, request: ForwardedRequest): Promise<{ headers: Record<string, string>; nonce: string }> {
     const { member, key, clock } = this.#options

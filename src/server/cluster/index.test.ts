@@ -2,8 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { serveMember } from '../../../test/support/cluster-served.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { StartServiceOptions } from '../index.ts'
+import { startService } from '../start-service.ts'
 
 async function serve(options: StartServiceOptions = {}) {
   const folder = temporaryFolder()
@@ -26,7 +28,11 @@ describe('cluster', () => {
   })
 
   it.each([
-    [{ listen: '0.0.0.0:4041' }, 'cluster.address', /http:\/\/0\.0\.0\.0:4041/],
+    [{ listen: '0.0.0.0:4041' }, 'cluster.address', /http:\/\/HOST:4041$/],
+    [{ listen: '10.0.0.7:4041' }, 'cluster.address', /http:\/\/10\.0\.0\.7:4041$/],
+    [{ listen: '0.0.0.0:4041', address: 'http://0.0.0.0:4041' }, 'cluster.address', /name or address of this machine/],
+    [{ address: 'http://10.0.0.7:4042' }, 'cluster.listen', /0\.0\.0\.0:4042$/],
+    [{ listen: '192.0.2.1:4041', address: 'http://192.0.2.1:4041' }, 'cluster.listen', /an address of this machine/],
     [{ listen: 'tools.example.org:4041' }, 'cluster.address', /Set the URL/],
     [{ listen: '4041' }, 'cluster.listen', /10\.0\.0\.7:4041/],
     [{ listen: '127.0.0.1:99999' }, 'cluster.listen', /10\.0\.0\.7:4041/],
@@ -36,6 +42,36 @@ describe('cluster', () => {
       code: 'CONFIG_INVALID',
       fix: { key, hint: expect.stringMatching(hint) },
     })
+  })
+
+  it('is refused with the fix if another program listens there, or if the store is not shared', async () => {
+    const first = await serve()
+    const [{ address = '' } = {}] = await first.store.processes.list()
+    await expect(serve({ cluster: { listen: new URL(address).host } })).rejects.toMatchObject({
+      message: expect.stringContaining('EADDRINUSE'),
+      fix: { key: 'cluster.listen', hint: expect.stringContaining('use another port') },
+      cause: { code: 'CONFIG_INVALID' },
+    })
+    const folder = temporaryFolder()
+    const alone = { data: join(folder, 'data'), runs: join(folder, 'runs') }
+    await expect(startService(alone, { port: 0, cluster: { listen: '127.0.0.1:0' } })).rejects.toMatchObject({
+      code: 'CONFIG_INVALID',
+      fix: { key: 'cluster', hint: 'Set store to a PostgreSQL URL, or remove cluster.' },
+    })
+  })
+
+  it('warns if its address leads to another process, or nowhere', async () => {
+    const first = await serve()
+    const [{ address = '' } = {}] = await first.store.processes.list()
+    for (const [wrong, why] of [
+      [address, 'another process answers there'],
+      ['http://127.0.0.1:1', 'ECONNREFUSED'],
+    ] as const) {
+      const service = await serve({ cluster: { listen: '127.0.0.1:0', address: wrong } })
+      await eventually(async () =>
+        expect(service.log.find(({ event }) => event === 'cluster-unreachable')?.message).toContain(why),
+      )
+    }
   })
 })
 

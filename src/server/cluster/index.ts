@@ -21,10 +21,17 @@ interface ServiceCluster {
 /** Connects a service with the others that share its store; `undefined` if its store is not shared. */
 export async function openCluster(
   { cluster: member }: Pick<Hub, 'cluster'>,
-  { cluster: { listen = '127.0.0.1:0', address } = {} }: Pick<ServiceOptions, 'cluster'>,
+  { cluster: { listen, address } = {} }: Pick<ServiceOptions, 'cluster'>,
   { store, ...parts }: Omit<ClusterTransportOptions, 'member' | 'secret'> & { readonly store: Store },
 ): Promise<ServiceCluster | undefined> {
-  if (!member) return undefined
+  if (!member) {
+    if (listen === undefined && address === undefined) return undefined
+    throw invalid(
+      'cluster',
+      'cluster is set, but the store of this service is not shared with other processes.',
+      'Set store to a PostgreSQL URL, or remove cluster.',
+    )
+  }
   const where = readListen(listen, address)
   const { ClusterTransport } = await loadTransport()
   const transport = new ClusterTransport({ ...parts, member, secret: await store.settings.secret('cluster') })
@@ -38,31 +45,58 @@ export async function openCluster(
 const LISTEN = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+):(\d{1,5})$/i
 
 /** Reads `cluster.listen`; throws CONFIG_INVALID if others could not reach it, or if the address has more than an origin. */
-function readListen(listen: string, address: string | undefined): { readonly host: string; readonly port: number } {
+function readListen(
+  listen: string | undefined,
+  address: string | undefined,
+): { readonly host: string; readonly port: number } {
+  if (address !== undefined) assertReachable(address)
+  if (listen === undefined) {
+    if (address === undefined) return { host: '127.0.0.1', port: 0 }
+    throw invalid(
+      'cluster.listen',
+      `cluster.address is ${address}, and cluster.listen is not set.`,
+      `Set the address and port to listen on: 0.0.0.0:${new URL(address).port || 4041}`,
+    )
+  }
   const [, host = '', digits = ''] = LISTEN.exec(listen) ?? []
   const port = Number(digits)
-  if (host === '' || port > 65_535) {
-    throw new ToolError(
-      'CONFIG_INVALID',
+  if (host === '' || port > 65_535)
+    throw invalid(
+      'cluster.listen',
       `cluster.listen is ${JSON.stringify(listen)}, which is not an address and a port.`,
-      {
-        fix: { key: 'cluster.listen', hint: 'Write it as 10.0.0.7:4041, or [2001:db8::7]:4041.' },
-      },
+      'Write it as 10.0.0.7:4041, or [2001:db8::7]:4041.',
     )
-  }
-  if (address === undefined && !isLoopback(host)) {
-    throw new ToolError('CONFIG_INVALID', `cluster.listen is ${listen}, and cluster.address is not set.`, {
-      fix: { key: 'cluster.address', hint: `Set the URL at which other machines reach it: http://${host}:${port}` },
-    })
-  }
-  if (address !== undefined && new URL(address).origin !== address.replace(/\/$/, '')) {
-    throw new ToolError(
-      'CONFIG_INVALID',
-      `cluster.address is ${address}, which has more than a scheme, a host and a port.`,
-      {
-        fix: { key: 'cluster.address', hint: `Set it to ${new URL(address).origin}` },
-      },
+  if (address === undefined && !isLoopback(host))
+    throw invalid(
+      'cluster.address',
+      `cluster.listen is ${listen}, and cluster.address is not set.`,
+      `Set the URL at which other machines reach it: http://${isAnyAddress(host) ? 'HOST' : host}:${port}`,
     )
-  }
   return { host: host.replace(/^\[(.*)\]$/, '$1'), port }
+}
+
+/** Throws CONFIG_INVALID if others cannot connect to the address, or if it has more than an origin. */
+function assertReachable(address: string): void {
+  const { origin, hostname } = new URL(address)
+  if (origin !== address.replace(/\/$/, ''))
+    throw invalid(
+      'cluster.address',
+      `cluster.address is ${address}, which has more than a scheme, a host and a port.`,
+      `Set it to ${origin}`,
+    )
+  if (isAnyAddress(hostname))
+    throw invalid(
+      'cluster.address',
+      `cluster.address is ${address}, at which no other machine reaches this one.`,
+      'Set it to the name or address of this machine: http://10.0.0.7:4041',
+    )
+}
+
+/** Whether a host stands for all addresses of a machine: one can listen on it, and not connect to it. */
+function isAnyAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '[::]'
+}
+
+function invalid(key: string, message: string, hint: string): ToolError {
+  return new ToolError('CONFIG_INVALID', message, { fix: { key, hint } })
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Clock } from '../../core/index.ts'
+import { type Clock, ToolError } from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
 import type { Authenticator, Identity } from '../auth/authenticator.ts'
 import { API_HEADERS, HttpRefusal, refuseOn } from '../http/answers.ts'
@@ -85,7 +85,10 @@ export class InternalServer {
 
   /** Returns the URL at which it listens. */
   async listen(host: string, port: number): Promise<string> {
-    await listening(this.#server as Server, host, port)
+    await listening(this.#server as Server, host, port).catch((cause: ToolError) => {
+      const fix = { key: 'cluster.listen', hint: cause.fix.hint }
+      throw new ToolError('CONFIG_INVALID', `${cause.message.slice(0, -1)} (cluster.listen).`, { fix, cause })
+    })
     const { port: bound } = this.#server.address() as AddressInfo
     return `http://${isIP(host) === 6 ? `[${host}]` : host}:${bound}`
   }
