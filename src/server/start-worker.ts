@@ -31,6 +31,12 @@ export interface StartedWorker {
 export async function startWorker(hubOptions: HubOptions, options: WorkerOptions = {}): Promise<StartedWorker> {
   const { clock = systemClock } = hubOptions
   const store = hubOptions.store ?? openStoreOf(hubOptions)
+  // First, so that a wrong store is reported once: the hub starts sources that use it.
+  if (store.isShared)
+    await store.check().catch(async (error) => {
+      if (!hubOptions.store) await store.close()
+      throw error
+    })
   const hub: Hub = createToolHub<readonly AnyTool[]>({
     principals: createPrincipalLookup(store, () => clock.now()),
     ...hubOptions,
@@ -41,7 +47,6 @@ export async function startWorker(hubOptions: HubOptions, options: WorkerOptions
     if (!hubOptions.store) await store.close()
   }
   try {
-    if (store.isShared) await store.check()
     const worker = await hub.work(options)
     return {
       worker,

@@ -72,7 +72,7 @@ async function greet(id: string, labels: readonly string[], file: string | undef
 
 function readFlags({ labels, concurrency, drain }: Flags) {
   return {
-    ...(labels !== undefined && { labels: labels.split(',').map((label) => label.trim()) }),
+    ...(labels !== undefined && { labels: labels === '' ? [] : labels.split(',').map((label) => label.trim()) }),
     ...(concurrency !== undefined && { concurrency: countOf(concurrency) }),
     ...(drain !== undefined && { drainMs: parseDuration(drain) }),
   }

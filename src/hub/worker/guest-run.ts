@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Artifact, type Clock, isRunId } from '../../core/index.ts'
+import { type Artifact, type Clock, isRunId, ToolError } from '../../core/index.ts'
 import { sha256 } from '../../lib/index.ts'
 import type { EventBody } from '../../records/log/index.ts'
 import type { ProcessGuard } from '../../sandbox/exec/index.ts'
@@ -50,17 +50,26 @@ export class GuestRun extends RunMemory implements RunState {
     this.newSources = new TaintSources(redact)
     this.#sources = new TaintSources(redact)
     for (const source of taintedBy) this.taint(BEFORE, source)
-    const workspace = () => sandbox.makeWorkspace(id, workspaceInRecords(runsFolder, id))
+    const inWorkspace = <T>(open: (folder: string | undefined) => T): T => {
+      const folder = sandbox.makeWorkspace(id, workspaceInRecords(runsFolder, id))
+      try {
+        return open(folder)
+      } catch (error) {
+        throw folder === undefined && ToolError.is(error) && error.code === 'SANDBOX_UNAVAILABLE'
+          ? notShared(id)
+          : error
+      }
+    }
     this.sandbox = {
       files: () => {
-        this.#files ??= sandbox.sharedFiles() ?? sandbox.openFiles(workspace())
+        this.#files ??= sandbox.sharedFiles() ?? inWorkspace((folder) => sandbox.openFiles(folder))
         return this.#files
       },
       artifacts: () => undefined,
       network: () => sandbox.network(),
       process: () => {
         this.#commands = sandbox.sharedProcesses() ?? this.#own
-        if (!this.#commands) this.#commands = this.#own = sandbox.openProcesses(workspace())
+        if (!this.#commands) this.#commands = this.#own = inWorkspace((folder) => sandbox.openProcesses(folder))
         return this.#commands
       },
       sandboxLevel: () => sandbox.sandboxLevel(),
@@ -87,6 +96,15 @@ export class GuestRun extends RunMemory implements RunState {
     await this.#own?.close()
     this.#files?.close()
   }
+}
+
+function notShared(run: string): ToolError {
+  return new ToolError('SANDBOX_UNAVAILABLE', `The worker has no access to the workspace of run ${run}.`, {
+    fix: {
+      key: 'sandbox.workspaces',
+      hint: 'Set sandbox.workspaces, or sandbox.root, to the same folder on all machines, on a disk that they share.',
+    },
+  })
 }
 
 function workspaceInRecords(runsFolder: string | false, id: string): string | undefined {

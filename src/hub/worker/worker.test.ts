@@ -105,6 +105,20 @@ describe('a call for a worker', () => {
     expect(workers.map(({ id, labels }) => [id, labels])).toContainEqual([worker.id, ['eu', 'gpu', 'large']])
   })
 
+  it('says which setting is missing if the files of its run are on another machine', async () => {
+    const { store } = sharedMemoryStore()
+    const execute = (_: unknown, { fs }: { fs: { readText(path: string): unknown } }) => fs.readText('a')
+    const tool = echo({ capabilities: ['read:fs'], execute } as never)
+    const { hub } = hubOf(store, [tool], { policy: [{ allow: 'test.echo' }] })
+    await workerOf(store, [tool])
+    expect(await hub.callDynamic('test.echo', { text: 'hi' })).toMatchObject({
+      error: {
+        code: 'SANDBOX_UNAVAILABLE',
+        fix: { key: 'sandbox.workspaces', hint: expect.stringContaining('share') },
+      },
+    })
+  })
+
   it('is refused without workers, and never executed here', async () => {
     let executed = 0
     const tool = echo({ execute: () => ++executed })
