@@ -38,6 +38,8 @@ const LEFT_OUT = new Set(['debconf', 'dpkg', 'libssl3', 'openssl'])
 const ADDED_MODULES = ['pg', 'pg-boss']
 const MAX_BYTES = 300_000_000
 const USER = 10_001
+/** Folders of that user: a volume mounted there belongs to the user, too. Containers can share the second one. */
+const DATA = ['data', 'workspaces']
 const PORT = 4040
 const HOME = 'opt/tool-hub'
 const SECOND_NS = 1_000_000_000
@@ -252,8 +254,8 @@ async function pack(root, { data = false } = {}) {
   if (existsSync(join(root, 'tmp'))) chmodSync(join(root, 'tmp'), 0o1777)
   run('tar', ['--create', ...same, '--owner=0', '--group=0', '-C', root, ...readdirSync(root).sort()])
   if (data) {
-    mkdirSync(join(root, 'data'), { mode: 0o750 })
-    run('tar', ['--append', ...same, `--owner=${USER}`, `--group=${USER}`, '-C', root, 'data'])
+    for (const name of DATA) mkdirSync(join(root, name), { mode: 0o750 })
+    run('tar', ['--append', ...same, `--owner=${USER}`, `--group=${USER}`, '-C', root, ...DATA])
   }
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file)) hash.update(chunk)

@@ -111,11 +111,11 @@ describe('deploy/compose.yaml', () => {
       expect({ name, hostname, image, networks }).toMatchObject({
         ...{ name, hostname: name, image: 'tool-hub:local', networks: ['front', 'back'] },
       })
-      expect(volumes).toEqual(['./tool-hub.yaml:/data/tool-hub.yaml:ro', `${name}:/data`])
+      expect(volumes).toEqual(['./tool-hub.yaml:/data/tool-hub.yaml:ro', `${name}:/data`, 'workspaces:/workspaces'])
       expect(command[0]).toBe(name.startsWith('hub-') ? 'serve' : 'worker')
     }
     expect(compose.volumes).toEqual(
-      Object.fromEntries([...hubs, ...workers, ['postgres']].map(([name]) => [name, null])),
+      Object.fromEntries([...hubs, ...workers, ['workspaces'], ['postgres']].map(([name]) => [name, null])),
     )
     expect(compose.networks.back).toEqual({ internal: true })
   })
