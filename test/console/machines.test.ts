@@ -23,7 +23,7 @@ describe('the machines of a hub in the console', () => {
     await own.getByText('alive', { exact: true }).waitFor()
     const run = page.getByRole('table', { name: 'Open runs' }).getByRole('row', { name: 'lives-here' })
     await run.getByText('token:agent').waitFor()
-    await page.getByText('No call was sent to a worker.').waitFor()
+    await page.getByText('No call waits for a worker or runs on one.').waitFor()
     expect(await page.evaluate<number>('document.scrollingElement.scrollWidth - innerWidth')).toBe(0)
     await run.getByRole('link', { name: 'lives-here' }).click()
     await page.getByRole('heading', { level: 1 }).filter({ hasText: 'lives-here' }).waitFor()

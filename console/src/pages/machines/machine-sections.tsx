@@ -50,12 +50,14 @@ function KindText({ kind, labels }: Pick<Process, 'kind' | 'labels'>) {
   if (labels.length === 0) return kind
   return (
     <>
-      {kind} <VisibleText text={labels.join(', ')} />
+      {kind}: <VisibleText text={labels.join(', ')} />
     </>
   )
 }
 
-function callsOf({ running, concurrency }: Process): string {
+function callsOf({ running, concurrency, isAlive }: Process): string {
+  // What it said last is not true any more.
+  if (!isAlive) return '–'
   return concurrency === undefined ? running.toLocaleString('en') : `${running} of ${concurrency}`
 }
 
@@ -94,12 +96,20 @@ const QUEUE_COLUMNS: readonly PlainColumn<Queue>[] = [
 ]
 
 /** Calls that wait for workers. */
-export function QueueSection({ cluster: { queues } }: { cluster: ClusterState }) {
+export function QueueSection({ cluster: { queues, processes } }: { cluster: ClusterState }) {
+  const hasWorker = processes.some(({ kind, isAlive }) => kind === 'worker' && isAlive)
   return (
-    <Section title="Queues of the workers">
+    <Section title="Worker queues">
       {queues.length === 0 && (
         <p className={styles.muted}>
-          No call was sent to a worker. Start one with <code>tool-hub worker</code>, and name it in a rule.
+          No call waits for a worker or runs on one.
+          {!hasWorker && (
+            <>
+              {' '}
+              No worker is alive: start one with <code>tool-hub worker</code>, and send calls to it with{' '}
+              <code>runOn</code> in a rule.
+            </>
+          )}
         </p>
       )}
       {queues.length > 0 && (
@@ -109,7 +119,7 @@ export function QueueSection({ cluster: { queues } }: { cluster: ClusterState })
   )
 }
 
-/** Runs that are open, and the process in which each lives. */
+/** Runs that are open, the process in which each lives, and how often it was leased. */
 export function LeaseSection({ cluster: { leases, hasMoreLeases, processes } }: { cluster: ClusterState }) {
   const places = new Map(processes.map(({ id, host, pid }) => [id, `${host} (${pid})`]))
   const columns: readonly PlainColumn<Lease>[] = [
@@ -124,9 +134,9 @@ export function LeaseSection({ cluster: { leases, hasMoreLeases, processes } }: 
         </Link>
       ),
     },
-    { id: 'process', title: 'Lives on', cell: ({ process }) => <VisibleText text={places.get(process) ?? process} /> },
-    { id: 'principal', title: 'Of', cell: ({ principal }) => <VisibleText text={principal ?? 'owner'} /> },
-    { id: 'epoch', title: 'Owners so far', align: 'end', cell: ({ epoch }) => epoch.toLocaleString('en') },
+    { id: 'process', title: 'Process', cell: ({ process }) => <VisibleText text={places.get(process) ?? process} /> },
+    { id: 'principal', title: 'Principal', cell: ({ principal }) => <VisibleText text={principal ?? 'owner'} /> },
+    { id: 'epoch', title: 'Leases', align: 'end', cell: ({ epoch }) => epoch.toLocaleString('en') },
     {
       id: 'since',
       title: 'Since',

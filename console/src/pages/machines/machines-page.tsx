@@ -39,10 +39,10 @@ function Machines({ cluster }: { cluster: ClusterState }) {
 function OneMachine() {
   return (
     <EmptyState icon={Server} title="This hub runs on one machine">
-      Its state is in one file. To run several services and workers as one hub, name a PostgreSQL database in the config
-      of each: <code>store: postgres://…</code> The guide <code>docs/guides/run-on-many-machines.md</code> starts three
-      services, two workers, PostgreSQL and a load balancer. <code>tool-hub store copy</code> takes the present state
-      along.
+      Its state is in one file. To run several services and workers as one hub, name the same PostgreSQL database in the
+      config of each: <code>store: postgres://…</code>. The guide <code>docs/guides/run-on-many-machines.md</code>{' '}
+      starts three services, two workers, PostgreSQL and a load balancer. <code>tool-hub store copy</code> copies the
+      present state to the database.
     </EmptyState>
   )
 }

@@ -36,10 +36,10 @@ it('names what a person should look at, the worst first', () => {
   ]
   const found = findProblems(clusterOf({ isCutOff: true, processes, queues }))
   expect(found.map(({ tone, title }) => [tone, title])).toEqual([
-    ['bad', 'The service that answers has lost PostgreSQL'],
-    ['bad', '1 call waits for a worker with the labels gpu, and none is there'],
-    ['bad', '2 calls wait for a worker, and none is there'],
-    ['warn', 'Other rules than here apply in b (2)'],
-    ['info', 'Several versions run: 1.0.0, 2.0.0'],
+    ['bad', 'The service that answers this page has lost PostgreSQL'],
+    ['bad', '1 call waits for a worker with the labels gpu, and none is running'],
+    ['bad', '2 calls wait for a worker, and none is running'],
+    ['warn', 'Other processes have different rules: b (2)'],
+    ['info', 'Several versions of tool-hub are running: 1.0.0, 2.0.0'],
   ])
 })

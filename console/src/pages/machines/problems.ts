@@ -16,9 +16,9 @@ export function findProblems({ isCutOff, processes, queues }: ClusterState): Pro
   const unserved = queues.filter(({ labels, waiting }) => waiting > 0 && !alive.some((each) => serves(each, labels)))
   const cut: Problem = {
     tone: 'bad',
-    title: 'The service that answers has lost PostgreSQL',
+    title: 'The service that answers this page has lost PostgreSQL',
     advice:
-      'It starts nothing until its heartbeats succeed again; its runs may move to other processes. Check PostgreSQL and the network of this machine.',
+      'It starts no calls until its heartbeats succeed again, and its runs may move to other processes. Check PostgreSQL and the network of this machine.',
   }
   return [
     ...(isCutOff ? [cut] : []),
@@ -27,8 +27,8 @@ export function findProblems({ isCutOff, processes, queues }: ClusterState): Pro
       const calls = waiting === 1 ? '1 call waits' : `${waiting} calls wait`
       return {
         tone: 'bad',
-        title: `${calls} for ${wanted}, and none is there`,
-        advice: 'Start a worker with these labels, or end the draining of one.',
+        title: `${calls} for ${wanted}, and none is running`,
+        advice: 'Start a worker with all of these labels, or change the rule that sends the calls there.',
       }
     }),
     ...(others.length > 0 ? [otherRules(others)] : []),
@@ -40,16 +40,17 @@ function otherRules(processes: ClusterState['processes']): Problem {
   const names = processes.map(({ host, pid }) => `${host} (${pid})`).join(', ')
   return {
     tone: 'warn',
-    title: `Other rules than here apply in ${names}`,
-    advice: 'Give all machines the same config: until then, a decision depends on where its run lives.',
+    title: `Other processes have different rules: ${names}`,
+    advice: 'Give all machines the same config. Until then, a decision depends on the process in which the run lives.',
   }
 }
 
 function otherVersions(versions: readonly string[]): Problem {
   return {
     tone: 'info',
-    title: `Several versions run: ${versions.join(', ')}`,
-    advice: 'This is normal during an upgrade. Finish it before you use what only the newest version has.',
+    title: `Several versions of tool-hub are running: ${versions.join(', ')}`,
+    advice:
+      'This is normal during an upgrade. Features of the newest version work everywhere only when it is finished.',
   }
 }
 
