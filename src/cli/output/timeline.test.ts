@@ -61,6 +61,11 @@ describe('the timeline of a run', () => {
     ])
   })
 
+  it('names the worker that executed a call', () => {
+    const [line] = tell({ type: 'call-ended', callId: 'c1', tool: 'build', status: 'ok', durationMs: 3, worker: 'p-7' })
+    expect(line!.slice(14)).toBe('ok       build  3 ms  on worker p-7')
+  })
+
   it('puts what has no room on a terminal below, cut at its end', () => {
     width.columns = 60
     const event = { type: 'call-started', callId: 'c1', tool: 'notes.save', rule: 'allow write:fs (a.yaml:1)' }

@@ -117,7 +117,7 @@ function describe(event: RecordEvent): string[] {
 }
 
 function describeEnd(event: CallEnded): string[] {
-  const { status, tool, durationMs, error, summary, rule, approvedBy } = event
+  const { status, tool, durationMs, error, summary, rule, approvedBy, worker } = event
   const outcome = error ? `${error.code}: ${error.message}` : summary
   return words(
     status,
@@ -125,6 +125,7 @@ function describeEnd(event: CallEnded): string[] {
     tool,
     `${Math.round(durationMs)} ms`,
     outcome,
+    worker && `on worker ${worker}`,
     rule && `by ${rule}`,
     approvedBy && `approved by ${approvedBy}`,
   )
