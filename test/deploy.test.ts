@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
@@ -14,6 +14,7 @@ import type { LogEntry } from '../src/server/index.ts'
 import { startService } from '../src/server/start-service.ts'
 import { CLI_MAIN } from './support/cli.ts'
 import { eventually } from './support/eventually.ts'
+import { startPostgres } from './support/postgres.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const run = promisify(execFile)
@@ -100,6 +101,29 @@ it('the load balancer spreads calls, passes WebSockets and event streams on, and
   await events.return()
 })
 
+it('the health check of a worker fails until its heartbeat is in the store, and after it has ended', async () => {
+  const database = await startPostgres({ tcp: true })
+  ends.push(() => database.close())
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'tool-hub.yaml'), `store: ${database.url}\n`)
+  const check = () =>
+    run(process.execPath, [resolve('deploy/worker-health.mjs')], { cwd: folder }).then(
+      () => 'healthy',
+      ({ stderr }: { readonly stderr: string }) => stderr,
+    )
+  expect(await check()).toMatch(/^The store has no current heartbeat of a worker on /)
+  const worker = spawn(process.execPath, [CLI_MAIN, 'worker'], { cwd: folder, stdio: 'ignore' })
+  const closed = new Promise((done) => worker.once('close', done))
+  ends.push(() => {
+    worker.kill('SIGKILL')
+    return closed
+  })
+  await eventually(async () => expect(await check()).toBe('healthy'))
+  worker.kill('SIGTERM')
+  expect(await closed).toBe(0)
+  expect(await check()).toMatch(/no current heartbeat/)
+})
+
 describe('deploy/compose.yaml', () => {
   const compose: Compose = parse(readFileSync('deploy/compose.yaml', 'utf8'), { merge: true })
   const named = (kind: string) => Object.entries(compose.services).filter(([name]) => name.startsWith(kind))
@@ -118,6 +142,12 @@ describe('deploy/compose.yaml', () => {
       Object.fromEntries([...hubs, ...workers, ['workspaces'], ['postgres']].map(([name]) => [name, null])),
     )
     expect(compose.networks.back).toEqual({ internal: true })
+  })
+
+  it('checks the health of each process', () => {
+    for (const [, { healthcheck }] of named('hub-')) expect(healthcheck).toBeUndefined()
+    for (const [, { healthcheck }] of named('worker-'))
+      expect(healthcheck).toMatchObject({ test: ['CMD', 'node', '/opt/tool-hub/deploy/worker-health.mjs'] })
   })
 
   it('gives the processes no rights, and the sandbox of commands what it needs', () => {
@@ -185,6 +215,8 @@ interface ComposeService {
   readonly volumes: readonly string[]
   readonly networks: readonly string[]
   readonly ports?: readonly string[]
+  /** Default: that of the image. */
+  readonly healthcheck?: { readonly test: readonly string[] }
   readonly environment?: Readonly<Record<string, string>>
 }
 

@@ -69,6 +69,9 @@ it('the container image runs as a user without rights, and says how it is stoppe
     },
   })
   expect(readFileSync(join(root, 'etc/passwd'), 'utf8')).toContain('tool-hub:x:10001:10001::/data:/usr/sbin/nologin\n')
+  expect(readdirSync(join(root, 'opt/tool-hub/deploy'))).toContain('worker-health.mjs')
+  if (process.getuid?.() === 0)
+    for (const folder of ['data', 'workspaces']) expect(statSync(join(root, folder))).toMatchObject({ uid: 10_001 })
 })
 
 it('no program of the image gets the rights of another user, and only folders for temporary files are open to all', () => {
