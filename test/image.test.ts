@@ -93,7 +93,7 @@ it('the image starts, has what PostgreSQL and workers need, and its packages are
   for (const left of ['perl-base', 'apt', 'dpkg']) expect(listed).not.toContain(left)
 })
 
-it('the service in the image answers its health check as soon as it runs, and ends in good order on SIGTERM', async () => {
+it('the service in the image answers its health check as soon as it runs, and ends cleanly on SIGTERM', async () => {
   const { Entrypoint, Cmd, Healthcheck } = archive.image.config
   expect(Healthcheck.Test[0]).toBe('CMD')
   const check = Healthcheck.Test.slice(1).map(quote).join(' ')
