@@ -30,7 +30,8 @@ interface Flags extends LogFlags {
 const EXAMPLES = `
 One process: the web console, HTTP (/v1), WebSocket (/v1/ws) and MCP (/mcp). It prints a sign-in link that
 is valid while the process runs. Edits of the rules in the config are applied when the file is saved; SIGHUP reads the config
-again. Agents get tokens of their own; docs/reference/service.md shows how they call.
+again. Agents get tokens of their own; docs/reference/service.md shows how they call. Services whose config names the same
+PostgreSQL database (store: postgres://…) are one hub; docs/guides/run-on-many-machines.md shows how to start them.
 
 Examples:
   tool-hub serve

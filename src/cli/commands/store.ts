@@ -33,7 +33,7 @@ type StoreOptions = Pick<HubOptions, 'data' | 'database' | 'runs'>
 const EXAMPLES = `
 The store holds the state that outlives a process: grants, pending approvals, idempotency keys, budgets, tokens, the index of
 the runs. It is one file, store.db in the data folder, or the PostgreSQL database that store: in the config names. The records
-of the runs are separate files: back them up too.
+of the runs are separate files, so back them up, too; a PostgreSQL database has a copy of them.
 
 Examples:
   tool-hub store backup /backups/store-2026-11-15.db
@@ -42,33 +42,33 @@ Examples:
   tool-hub store copy --from ./.tool-hub    # to the database that the config names
   tool-hub store adopt     # after the data folder was copied or restored from a backup`
 
-/** `store`: what outlives a process. */
+/** `store`: the state that outlives a process. */
 export function describeStore(command: Command): void {
   command.description('Check, back up, migrate and copy the store.').addHelpText('after', EXAMPLES)
   addConfigOption(command.command('backup'))
     .summary('Copy the store to a new file')
     .description(
-      'Copy the whole store to a new file, while other processes keep using it. The copy of a PostgreSQL database is a store.db, too: tool-hub store copy --from FILE puts it back.',
+      'Copy the whole store to a new file, while other processes keep using it. The copy of a PostgreSQL database is an SQLite file, too; tool-hub store copy --from FILE restores it.',
     )
     .argument('<file>', 'Path of the copy')
     .action(backup)
   addConfigOption(command.command('check'))
     .summary('Check that the store is intact, readable and writable')
     .description(
-      'Check the integrity of the whole store, that it is not an older copy, and that it can be written; of PostgreSQL that it can be reached, its version, its clock and the rights of its user. Exits 1 with the problem and its fix.',
+      'Check that the whole store is intact, that it is not an older copy, and that it can be written. For PostgreSQL, check that the server can be reached, its version and clock, the version of the tables, and the rights of the user. Exits with 1 and names the problem and its fix.',
     )
     .action(check)
   addConfigOption(command.command('migrate'))
-    .summary('Take the tables of the store to the version of this tool-hub')
+    .summary('Change the tables of the store to the version of this tool-hub')
     .description(
-      'Take the tables of the store to the version of this tool-hub. A file is migrated at its next start anyway; a PostgreSQL database only here, after all processes of the earlier version were stopped.',
+      'Change the tables of the store to the version that this tool-hub needs. A file is migrated by the next command or service that opens it; a PostgreSQL database only by this command. Stop all processes of the earlier version first.',
     )
     .option('--dry-run', 'Show the versions, and change nothing')
     .action(migrate)
   addConfigOption(command.command('copy'))
     .summary('Copy all rows to an empty store, also from SQLite to PostgreSQL and back')
     .description(
-      'Copy all rows of a store to an empty one, from SQLite to PostgreSQL or back. The copy is the store at one moment; both are compared at the end. Stop the services first: what they write later is not in the copy.',
+      'Copy all rows of a store to an empty one, from SQLite to PostgreSQL or back. The copy is the store at one moment, and both are compared at the end. Stop the services first: the copy does not contain what they write later.',
     )
     .option('--from <place>', 'Data folder, file of a backup, or postgres:// URL. Default: the store of the config')
     .option('--to <place>', 'Data folder or postgres:// URL. Default: the store of the config')
@@ -122,7 +122,7 @@ async function check(flags: Flags): Promise<void> {
     : print(`The store ${place} (version ${version}) can be read and written.`))
 }
 
-/** A store that fails its check is no wrong config: the command exits 1. */
+/** A store that fails its check is not a wrong config: the command exits with 1. */
 function rethrowAsFailure(error: unknown): never {
   if (!ToolError.is(error) || error.code !== 'CONFIG_INVALID') throw error
   throw new ToolError('CONFLICT', error.message, { hint: error.fix.hint, cause: error })
@@ -134,11 +134,16 @@ async function migrate(flags: Flags & { readonly dryRun?: boolean }): Promise<vo
   const place = storePlace(options)
   if (flags.json) return printJson({ store: place, from, to, dryRun: flags.dryRun ?? false })
   if (from === to) return print(`The store ${place} has version ${to} already.`)
-  const before = from === 0 ? 'no tables' : `version ${from}`
+  if (from === 0)
+    return print(
+      flags.dryRun
+        ? `The store ${place} has no tables; tool-hub store migrate would create those of version ${to}.`
+        : `The tables of the store ${place} were created in version ${to}.`,
+    )
   await print(
     flags.dryRun
-      ? `The store ${place} has ${before}, and would be taken to version ${to}.`
-      : `The store ${place} was taken from ${before} to version ${to}.`,
+      ? `The store ${place} has version ${from}; tool-hub store migrate would change it to version ${to}.`
+      : `The store ${place} was changed from version ${from} to version ${to}.`,
   )
 }
 
@@ -149,10 +154,7 @@ interface CopyFlags extends Flags {
 
 async function copy(flags: CopyFlags): Promise<void> {
   if (flags.from === undefined && flags.to === undefined)
-    throw new UsageError(
-      'Nothing says from where or to where.',
-      'Give --from or --to; the other is the store of the config.',
-    )
+    throw new UsageError('store copy needs --from or --to.', 'Give one of them; the other is the store of the config.')
   const options = await readStoreOptions(flags)
   const own = options.database ?? resolve(options.data ?? '.tool-hub')
   const [from, to] = await Promise.all([placeOf(flags.from, own), placeOf(flags.to, own)])

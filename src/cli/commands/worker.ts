@@ -17,26 +17,33 @@ interface Flags {
 const DEFAULT_DRAIN_MS = 30_000
 
 const EXAMPLES = `
-A worker executes calls that services with the same store send to it: calls of tools that say where: worker:gpu, and of rules
-that say limit: { runOn: worker:gpu }. It needs the config, the tools and the PostgreSQL store of the services, and takes
-only calls whose labels it all has. See docs/reference/workers.md.
+A worker executes calls that services with the same store send to it: calls of tools with where: worker:gpu, and calls that
+a rule with limit: { runOn: worker:gpu } allows. It needs the config, the tools and the PostgreSQL store of the services, and
+takes only calls all of whose labels it has. See docs/reference/workers.md.
 
-SIGTERM or Ctrl-C drains it: it takes no more calls, finishes those that run, and exits with 0. Calls that take longer than
---drain are stopped, and it exits with 1. A second signal ends it immediately.
+SIGTERM or Ctrl-C drains the worker: it takes no more calls, finishes the running ones, and exits with 0. Calls that take
+longer than --drain are stopped, and it exits with 1. A second signal ends it immediately.
 
 Examples:
   tool-hub worker --labels gpu,eu --concurrency 4
   tool-hub worker --config /etc/tool-hub/tool-hub.yaml
-  tool-hub worker --drain 5m                one line of JSON with id and labels: add --json`
+  tool-hub worker --drain 5m
+  tool-hub worker --json                    one line of JSON with id and labels, for scripts`
 
 /** `worker`: executes calls of services, until it is interrupted. */
 export function describeWorker(command: Command): void {
   command
     .description('Run a worker: it executes calls of services that share its PostgreSQL store.')
     .option('--config <file>', 'Config file. Default: the nearest tool-hub.yaml, here or above')
-    .option('--labels <list>', 'Labels of this worker, separated by commas, instead of worker.labels')
-    .option('--concurrency <number>', 'How many calls it executes concurrently, instead of worker.concurrency')
-    .option('--drain <time>', 'How long running calls may continue after SIGTERM, instead of worker.drain')
+    .option('--labels <list>', 'Labels of this worker, separated by commas, instead of worker.labels. Default: none')
+    .option(
+      '--concurrency <number>',
+      'How many calls it executes concurrently, instead of worker.concurrency. Default: 4',
+    )
+    .option(
+      '--drain <time>',
+      'How long running calls may continue after SIGTERM, instead of worker.drain. Default: 30s',
+    )
     .addHelpText('after', EXAMPLES)
     .action(work)
 }
@@ -60,7 +67,7 @@ async function work(flags: Flags): Promise<void> {
   await (flags.json ? printJsonLine({ id, labels }) : greet(id, labels, file))
   await untilAborted(signal)
   const isDrained = await started.drain({ timeoutMs: drainMs })
-  // Being told to end is how a worker ends.
+  // A signal is the normal end of a worker.
   endInterrupted(isDrained ? EXIT.ok : EXIT.failed)
 }
 
@@ -81,7 +88,10 @@ function readFlags({ labels, concurrency, drain }: Flags) {
 function countOf(text: string): number {
   const count = Number(text)
   if (Number.isSafeInteger(count) && count >= 1) return count
-  throw new UsageError(`--concurrency takes a number, not ${JSON.stringify(text)}.`, 'Give a whole number, 1 or more.')
+  throw new UsageError(
+    `--concurrency takes a number of calls, not ${JSON.stringify(text)}.`,
+    'Use a whole number, 1 or more.',
+  )
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {
