@@ -15,7 +15,7 @@ import { VERSION } from '../lib/index.ts'
 import { addProcessDirectory, type ProcessDirectory } from '../system/index.ts'
 
 const BEAT_MS = 2_000
-/** Others take over the runs of a process 10 s after its last heartbeat; it stops in time before that. */
+/** Other processes take over the runs of a process 10 s after its last heartbeat, so it stops 2 s earlier. */
 const CUT_MS = 8_000
 const MAX_UNKNOWN = 10_000
 /** The owner of a run that nobody may have, in place of the process that has left it. */
@@ -121,7 +121,7 @@ export class ClusterMember implements ProcessDirectory {
       if (this.#unknown.size >= MAX_UNKNOWN) this.#unknown.clear()
       this.#unknown.set(process, this.#lists)
     }
-    // A list that was requested after the question, and not only received, proves that the process is gone.
+    // Only a list that was requested after the question proves that the process is gone.
     return asked === undefined || this.#lists < asked + 2
   }
 
@@ -235,7 +235,7 @@ export class ClusterMember implements ProcessDirectory {
     return new ToolError('PROCESS_CUT_OFF', `Process ${this.id} has not reached the shared store for ${seconds} s.`)
   }
 
-  /** Whether heartbeats have failed for so long that nothing may be started. Looks at the clocks: a process may be stopped. */
+  /** Whether heartbeats have failed too long to start anything. Compares clocks: a suspended process runs no timer. */
   get isCut(): boolean {
     if (this.#sentAt !== undefined && this.#elapsed(this.#sentAt) <= CUT_MS) return false
     if (this.#sentAt !== undefined) this.#tellCut()
@@ -260,14 +260,14 @@ export class ClusterMember implements ProcessDirectory {
     if (!this.#leases.has(run)) throw this.moved(run)
   }
 
-  /** The same, and asks the store: before a side effect. */
+  /** Like `assertHolds`, and asks the store as well. Call it before a side effect. */
   async confirm(run: string): Promise<void> {
     this.assertHolds(run)
     const held = this.#leases.get(run)
     const state = await this.#options.store.runStates.find(run)
     const isHeld = state?.owner === held?.owner && state?.epoch === held?.epoch
     if (!isHeld && this.#leases.get(run) === held) this.lose(run)
-    // The process may have been stopped while it waited.
+    // The process may have been suspended while it waited.
     this.assertHolds(run)
   }
 
@@ -328,7 +328,7 @@ export class ClusterMember implements ProcessDirectory {
     for (const id of this.#known.keys()) this.#unknown.delete(id)
   }
 
-  /** Others may have taken runs while this process was cut off; those it still has cannot be taken any more. */
+  /** After a cut: loses the runs that other processes have taken, and renews the leases of the rest. */
   async #renewLeases(): Promise<void> {
     const { runStates } = this.#options.store
     await Promise.all(
@@ -355,7 +355,7 @@ export class ClusterMember implements ProcessDirectory {
     return { wall, monotonic: clock === systemClock ? performance.now() : wall }
   }
 
-  /** Both clocks: only one of them may go on while the process or its machine is stopped. */
+  /** Compares both clocks: only one of them may advance while the process or its machine is suspended. */
   #elapsed({ wall, monotonic }: Moment): number {
     const now = this.#now()
     return Math.max(now.wall - wall, now.monotonic - monotonic)
@@ -376,7 +376,7 @@ export class ClusterMember implements ProcessDirectory {
   }
 }
 
-/** A time by the clock of the machine, and by one that is never set. */
+/** A time by the clock of the machine, which can be set, and by one that cannot. */
 interface Moment {
   readonly wall: number
   readonly monotonic: number

@@ -27,7 +27,7 @@ interface GuestRunOptions {
 /** The origin of what had tainted the run before: no call has this id. */
 const BEFORE = 'before'
 
-/** The run of a call that is executed for another process. It records nothing: what it collects goes back with the outcome. */
+/** The run of a call that is executed for another process. It records nothing: what it collects is part of the outcome. */
 export class GuestRun extends RunMemory implements RunState {
   readonly id: string
   readonly guest: NonNullable<RunState['guest']>

@@ -53,7 +53,7 @@ const jobSchema = z.strictObject({
   /** What has tainted the run so far. */
   taintedBy: z.array(text),
   timeoutMs: z.number().positive(),
-  /** From when on nobody waits for it. */
+  /** When the process of the run stops waiting for it. */
   expiresAt: z.number(),
 })
 
@@ -69,7 +69,7 @@ const errorSchema = z.strictObject({
   stack: text.optional(),
 })
 
-/** What became of a job. */
+/** The outcome of a job. */
 const outcomeSchema = z.strictObject({
   id: text,
   value: z.unknown().optional(),
@@ -91,7 +91,7 @@ const outcomeSchema = z.strictObject({
 
 export type JobOutcome = z.output<typeof outcomeSchema>
 
-/** Signs jobs and outcomes with a secret of the store: others who can write to the queue can make a worker do nothing. */
+/** Signs jobs and outcomes with a secret of the store: a worker executes nothing that others put into the queue. */
 export class WorkerSeal {
   readonly #secret: Uint8Array
 
@@ -149,7 +149,7 @@ export class WorkerSeal {
 
 const definitions = new WeakMap<RegisteredTool, string>()
 
-/** Returns the hash of what a call of the tool depends on: two processes execute the same tool if it is the same. */
+/** Returns the hash of everything that a call of the tool depends on: tools with the same hash are the same tool. */
 export function definitionOf(entry: RegisteredTool): string {
   const known = definitions.get(entry)
   if (known !== undefined) return known

@@ -45,7 +45,7 @@ interface Pending {
 }
 
 const POLL_MS = 500
-/** How long after its time a job is still accepted: clocks of machines differ. */
+/** How long after its end a job is still accepted, because the clocks of machines differ. */
 const EXPIRY_GRACE_MS = 60_000
 const MAX_RESERVE_MS = 1_000
 /** The lines that a worker may add to the record of the run. */
@@ -71,7 +71,7 @@ export class RemoteCalls {
     this.#queued = new Announcer(store.events, clock, WORKER_EVENTS.queued)
     this.#stopped = new Announcer(store.events, clock, WORKER_EVENTS.stopped)
     this.#open = once(async () => {
-      // Its heartbeats show which workers are alive, and workers see by them that somebody waits.
+      // Heartbeats show this process which workers are alive, and show workers that somebody waits.
       await member.beat()
       const [queue, secret] = await Promise.all([open(), store.settings.secret(WORKER_SECRET)])
       this.#stopWatching = store.events.watch(({ topic, body }) => this.#hear(topic, body))
@@ -112,7 +112,7 @@ export class RemoteCalls {
       await opened.queue.send(queue, { id: pending.jobId, body })
       this.#queued.announce(queue)
     } catch (error) {
-      // It may have been sent nevertheless: whether a worker has the call decides.
+      // The job may have been sent nevertheless: the poll finds out whether a worker has the call.
       void this.#stop(pending, error)
     }
     try {
@@ -137,12 +137,12 @@ export class RemoteCalls {
       if (state === 'queued') return this.#endQueued(pending, reason)
       if (state === 'running') this.#stopped.announce(id)
     } catch {
-      // Without the store nobody can be told: the poll sees what became of it.
+      // Without the store no worker can be notified: the poll finds out what happened to the call.
       if (call.ended) this.#pending.delete(id)
     }
   }
 
-  /** Ends a call that no worker has taken in its time; nothing was executed. */
+  /** Ends a call that no worker has taken in time; nothing was executed. */
   async #stopQueued(pending: Pending, timeLeftMs: number): Promise<void> {
     const { call, id, queue } = pending
     try {
@@ -166,7 +166,7 @@ export class RemoteCalls {
       .catch(() => {})
   }
 
-  /** The call may be repeated, with the same idempotency key too. */
+  /** The call may be repeated, also with the same idempotency key. */
   #neverStarted(call: DecidedCall, reason: unknown): unknown {
     call.attempts--
     if (call.attempts === 0) call.executedMark = undefined
@@ -202,7 +202,7 @@ export class RemoteCalls {
     return this.#clock.after(POLL_MS, () => void this.#poll(), { background: true })
   }
 
-  /** The truth if an event was missed: what became of the calls, and whether their workers are alive. */
+  /** Reads the state of the calls and whether their workers are alive, in case an event was missed. */
   async #poll(): Promise<void> {
     try {
       const waiting = [...this.#pending.values()]
@@ -220,7 +220,7 @@ export class RemoteCalls {
   async #endIfLost({ id, worker }: StoredWorkerCall): Promise<void> {
     const pending = this.#pending.get(id)
     if (!pending || worker === undefined || this.#member.isProcessAlive(worker)) return
-    // If it has ended meanwhile, the next look finds the result.
+    // If it has ended meanwhile, the next poll finds the result.
     if (!(await this.#store.workerCalls.abandon(id, worker))) return
     pending.call.worker = worker
     pending.reject(lost(pending.call, `The worker ${worker} ended while it executed ${pending.call.name}`))
@@ -233,7 +233,7 @@ export class RemoteCalls {
       await Promise.all(ended.map((call) => this.#end(call)))
       await workerCalls.remove(ended.map(({ id }) => id))
     } catch {
-      // The next look tries again; what nobody waits for is swept.
+      // The next poll tries again; what nobody waits for is swept.
     }
   }
 
@@ -250,7 +250,7 @@ export class RemoteCalls {
       if (outcome.error) pending.reject(errorOf(outcome.error))
       else pending.resolve(outcome.value)
     } catch (error) {
-      // The call has happened, and what it returned cannot be read.
+      // The call was executed, and its result cannot be read.
       const message = `The result of ${call.name} could not be read: ${messageOf(error)}`
       pending.reject(new ToolError('WORKER_LOST', message, { cause: error }))
     }

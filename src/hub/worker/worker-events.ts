@@ -45,7 +45,7 @@ export class Announcer {
       try {
         await this.#events.append({ topic: this.#topic, body, at: this.#clock.now() })
       } catch {
-        // The others look by themselves.
+        // The other processes poll as well.
       }
     }
     this.#isWriting = false
@@ -58,7 +58,7 @@ export function announced(body: string): readonly string[] {
   return parsed.success ? parsed.data : []
 }
 
-/** Relays at most five pieces of progress a second, the newest. */
+/** Relays progress at most five times a second, with the newest piece. */
 export class ProgressRelay {
   readonly #clock: Clock
   readonly #send: (content: WorkerProgress) => void

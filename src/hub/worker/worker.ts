@@ -14,13 +14,13 @@ import { executeJob } from './execute-job.ts'
 import { type CallJob, WORKER_SECRET, WorkerSeal } from './job.ts'
 import { Announcer, announced, ProgressRelay, WORKER_EVENTS, type WorkerProgress } from './worker-events.ts'
 
-/** What a worker takes. */
+/** Which calls a worker takes. */
 export interface WorkerOptions {
-  /** Its labels: it takes calls for `worker`, and for places whose labels it all has. Default: none. */
+  /** Its labels: it takes calls for `worker`, and for places all of whose labels it has. Default: none. */
   readonly labels?: readonly string[]
   /** How many calls it executes concurrently. Default: 4. */
   readonly concurrency?: number
-  /** Called with what happens to jobs, for a log. Secrets and arguments are not in it. */
+  /** Called with what happens to jobs, for a log. Entries contain no secrets and no arguments. */
   readonly onLog?: (entry: WorkerLogEntry) => void
 }
 
@@ -44,9 +44,9 @@ export interface RunningWorker {
   readonly labels: readonly string[]
   /** How many calls it executes now. */
   readonly running: number
-  /** Takes no more calls, and waits for those that run; after `timeoutMs`, stops them. Returns whether all ended by themselves. */
+  /** Takes no more calls, and stops the running ones after `timeoutMs`. Returns whether all ended by themselves. */
   drain(options?: { readonly timeoutMs?: number }): Promise<boolean>
-  /** Takes no more calls and stops those that run. */
+  /** Takes no more calls and stops the running ones. */
   stop(): Promise<void>
 }
 
@@ -55,12 +55,12 @@ const MAX_CONCURRENCY = 1_000
 /** How long a worker without work waits for an event before it looks again. */
 const IDLE_MS = 500
 const QUEUES_MS = 5_000
-/** How often a worker looks which of its calls it should stop. */
+/** How often a worker checks which of its calls it should stop. */
 const CHECK_MS = 1_000
 /** A larger outcome is stored in parts. */
 const MAX_INLINE_CHARS = 262_144
 
-/** Throws CONFIG_INVALID for invalid labels or a number of calls that is not one. */
+/** Throws CONFIG_INVALID for invalid labels or an invalid concurrency. */
 function checkWorkerOptions({ labels = [], concurrency = DEFAULT_CONCURRENCY }: WorkerOptions) {
   const sorted = sortedLabels(labels)
   if (!sorted)
@@ -74,7 +74,7 @@ function checkWorkerOptions({ labels = [], concurrency = DEFAULT_CONCURRENCY }: 
   return { labels: sorted, concurrency }
 }
 
-/** Starts to take calls of other processes. Rejects if the store cannot deliver any. */
+/** Starts to take calls of other processes. Rejects if the store has no queue. */
 export async function startWorking(runtime: HubRuntime, options: WorkerOptions): Promise<RunningWorker> {
   const { labels, concurrency } = checkWorkerOptions(options)
   const { cluster, store, plugins, sources } = runtime
@@ -83,7 +83,7 @@ export async function startWorking(runtime: HubRuntime, options: WorkerOptions):
       fix: { key: 'store', hint: 'Set store to a PostgreSQL URL, the same as that of the services.' },
     })
   const [queue, secret] = await Promise.all([store.openQueue(), store.settings.secret(WORKER_SECRET)])
-  // Tools that are not there yet would fail calls that another worker could execute.
+  // Without all its tools, the worker would fail calls that another one could execute.
   await (plugins.pending ?? sources.pending)
   await sources.ready()
   cluster.describe({ kind: 'worker', labels, concurrency })
@@ -144,7 +144,7 @@ class Worker implements RunningWorker {
         if (topic === WORKER_EVENTS.queued) for (const place of announced(body)) this.#hear(place)
         if (topic === WORKER_EVENTS.stopped) for (const id of announced(body)) this.#calls.get(id)?.abort()
       }),
-      // Its calls belong to nobody any more: others may believe that it has ended.
+      // Other processes may regard this one as ended, so nobody waits for its calls any more.
       cluster!.onCut(() => this.#abortAll()),
     )
     this.#looping = this.#loop()
@@ -158,7 +158,7 @@ class Worker implements RunningWorker {
     const { cluster } = this.#parts.runtime
     if (isFirst) {
       cluster?.describe({ isDraining: true })
-      // The next heartbeat says it if this one fails.
+      // If this heartbeat fails, the next one reports it.
       void cluster?.beat().catch(() => {})
     }
     this.#draining ??= this.#drain(timeoutMs)
@@ -217,7 +217,7 @@ class Worker implements RunningWorker {
 
   /** Waits for an event, for the end of a call, or until it is time to look again. */
   async #idle(isFull: boolean): Promise<void> {
-    // Something may have happened while it looked.
+    // Something may have happened in the meantime.
     if (!this.#isAwake)
       await new Promise<void>((resolve) => {
         const cancel = isFull ? () => {} : this.#clock.after(IDLE_MS, () => this.#wakeUp())
@@ -300,7 +300,7 @@ class Worker implements RunningWorker {
     }
   }
 
-  /** Keeps work that a drain waits for. */
+  /** Adds work that a drain waits for. */
   #keep(work: Promise<void>): void {
     const kept = work
       .catch((error) => this.#log('warn', `A result could not be kept: ${messageOf(error)}`))
@@ -342,7 +342,7 @@ class Worker implements RunningWorker {
     throw new ToolError('ABORTED', `${tool} was stopped: the process of run ${run} does not wait for it any more.`)
   }
 
-  /** Keeps the result, again after a failure: the database may be away for a moment. */
+  /** Stores the result, and tries again after a failure: the database may be away for a moment. */
   async #finish(id: string, result: string): Promise<boolean> {
     const { store, cluster } = this.#parts.runtime
     for (;;) {
@@ -378,7 +378,7 @@ class Worker implements RunningWorker {
     this.#cancelCheck = this.#clock.after(CHECK_MS, () => void this.#check(), { background: true })
   }
 
-  /** The truth if an event was missed: stops the calls that nobody waits for. */
+  /** Stops the calls that nobody waits for, in case an event was missed. */
   async #check(): Promise<void> {
     try {
       const ids = [...this.#calls.keys()]

@@ -21,9 +21,8 @@ const HASH = /^[0-9a-f]{64}$/
 const isTransient = (status: number) => status >= 500 || status === 429 || status === 408
 
 /**
- * A bucket of an S3-compatible service. Every request is signed, and signs the hash of what it sends. Nothing that the
- * service answers is believed: what is read is compared with its hash, redirects are refused, and sizes and times are
- * limited.
+ * A bucket of an S3-compatible service. Every request is signed, and signs the hash of what it sends. Its answers
+ * are not trusted: content is compared with its hash, redirects are refused, and sizes and times are limited.
  */
 export class ObjectBucket {
   readonly #options: BucketOptions
@@ -46,7 +45,7 @@ export class ObjectBucket {
     })
   }
 
-  /** Reads an object whose name or the caller says what its hash is. */
+  /** Reads an object whose hash is in its name or given by the caller. */
   async get(
     name: string,
     { hash, maxBytes }: { readonly hash: string; readonly maxBytes: number },
@@ -127,7 +126,7 @@ export class ObjectBucket {
     const signer = new AwsV4Signer({ method, url, headers, service: 's3', region, ...credentials })
     const signed = await signer.sign()
     const body = content && bodyOf(content)
-    // The length of bytes is known to fetch, which would repeat the header.
+    // For bytes, fetch sets the length itself, and would repeat the header.
     if (body instanceof ReadableStream) signed.headers.set('content-length', String(bytes))
     const timeout = AbortSignal.timeout(TIMEOUT_MS + Math.ceil(bytes / BYTES_PER_SECOND) * 1_000)
     const response = await fetch(signed.url, {
@@ -180,7 +179,7 @@ async function discard(response: Response): Promise<void> {
   await response.body?.cancel().catch(() => {})
 }
 
-/** The code in the answer of the service, such as AccessDenied, says most. */
+/** The code in the answer of the service, such as AccessDenied, which says more than the status. */
 async function refusal(response: Response, name: string): Promise<ToolError> {
   const { status } = response
   const text = await readStart(response)

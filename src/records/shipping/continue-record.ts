@@ -26,7 +26,7 @@ export async function continueRecord(folder: string, run: string, source: Shared
   if (!head) return NOTHING_SHARED
   try {
     makeFolders(folder)
-    const hint = 'Each process of a hub needs a folder of runs of its own.'
+    const hint = 'Give each process of the hub its own folder of runs.'
     const lock = takeLock(join(folder, 'lock'), { what: `Run ${run}`, fix: { key: 'runs', hint } })
     try {
       return await bringUpToDate(folder, run, { source, head })
@@ -169,7 +169,7 @@ async function cutTorn(folder: string, end: SharedPosition): Promise<void> {
   await truncate(path, end.bytes)
 }
 
-/** The lines are evidence of what this machine did after it had lost the run. What is derived from them goes. */
+/** The lines are evidence of what this machine did after it had lost the run; files derived from them are removed. */
 async function setAside(folder: string, seq: number): Promise<void> {
   const path = join(folder, 'events.jsonl')
   if (sizeOf(path) > 0) await rename(path, join(folder, `archive/diverged-${seq}-${suffix()}.jsonl`))

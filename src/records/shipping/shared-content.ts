@@ -4,7 +4,7 @@ import { type BlobStore, type Clock, type StoredBlob, ToolError } from '../../co
 import { openRegular } from '../../system/index.ts'
 import type { ObjectBucket } from './bucket.ts'
 
-/** A row of the store holds this much; all of it is in memory at a time. */
+/** The size of a row in the store, which is in memory as a whole. */
 const PART_BYTES = 1024 * 1024
 
 /** What shared content needs. */

@@ -16,7 +16,7 @@ export interface SharedRecordsOptions {
   readonly bucket?: BucketOptions
   /** Called for a run that this process has lost to another. */
   readonly onMoved?: (run: string, problem: ToolError) => void
-  /** Called when the store or the bucket begins to refuse. */
+  /** Called when the store or the bucket begins to refuse records. */
   readonly onProblem?: (error: unknown) => void
 }
 

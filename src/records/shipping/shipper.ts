@@ -14,20 +14,20 @@ export interface ShipperOptions {
   readonly clock: Clock
   /** Called once for a run that this process has lost to another: nothing more may be executed for it. */
   readonly onMoved?: (run: string, problem: ToolError) => void
-  /** Called when a run has shared so many bytes. */
+  /** Called with the number of bytes that a run has shared. */
   readonly onShared?: (run: string, bytes: number) => void
-  /** Called when the store begins to refuse. */
+  /** Called when the store begins to refuse records. */
   readonly onProblem?: (error: ToolError) => void
 }
 
-/** Lines that nobody waits for are shared after this time at the latest, or when they are a segment. */
+/** Lines that nobody waits for are shared after this time, or earlier if they fill a segment. */
 const BEHIND_MS = 1_000
-/** One insert has at most so many bytes and runs; the rest is in the next one. */
+/** The limits of one insert; the rest is in the next one. */
 const MAX_BATCH_BYTES = 4 * 1024 * 1024
 const MAX_BATCH_RUNS = 250
-/** How long a call waits until its intent is shared: then it is refused, and nothing was executed. */
+/** How long a call waits for its intent to be shared. After that it is refused, and nothing was executed. */
 const INTENT_MS = 10_000
-/** How long a call that was executed waits until its end is shared. */
+/** How long a call that was executed waits for its end to be shared. */
 const END_MS = 30_000
 const MIN_RETRY_MS = 100
 const MAX_RETRY_MS = 2_000
@@ -35,7 +35,7 @@ const MAX_RETRY_MS = 2_000
 interface Waiter {
   /** Resolves when the file is shared up to here. */
   readonly bytes: number
-  /** Whether it waits while the store refuses. */
+  /** Whether to continue waiting while the store refuses records. */
   readonly isPatient: boolean
   settle(error?: ToolError): void
 }
@@ -73,7 +73,7 @@ export class ShippedRun {
     return this.file.bytes - this.position.bytes
   }
 
-  /** Call this when the record has grown; nobody waits. */
+  /** Call this when the record has grown and nobody waits for it to be shared. */
   note(): void {
     this.#shipper.note(this)
   }
@@ -134,7 +134,7 @@ export class Shipper {
     this.#options = options
   }
 
-  /** How far it is. */
+  /** How far this process is with sharing its records. */
   state(): ShippingState {
     const runs = new Set([...this.#urgent, ...this.#behind, ...this.#sending])
     const waitingBytes = [...runs].reduce((sum, { unsharedBytes }) => sum + unsharedBytes, 0)
@@ -292,7 +292,7 @@ export class Shipper {
     this.#options.onShared?.(run.run, bytes)
   }
 
-  /** After a lost answer the lines are in the store nevertheless; otherwise the records differ, and this one ends here. */
+  /** If only the answer was lost, the lines are in the store; otherwise the records differ, and sharing ends here. */
   async #findPosition(run: ShippedRun): Promise<void> {
     const [head] = await this.#options.segments.heads({ run: run.run })
     const found = head && findLine(run, head.seq)

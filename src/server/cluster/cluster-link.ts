@@ -12,18 +12,18 @@ export interface Place {
   readonly epoch?: number
 }
 
-/** What the service uses of the membership of its process in a cluster. */
+/** The part of `ClusterMember` that the service uses. */
 export type Membership = Pick<ClusterMember, 'id' | 'describe' | 'beat' | 'placeOf' | 'leaseOf' | 'processes'>
 
 /** How the transports reach other processes. */
 export interface ClusterLink {
-  /** Marks an id as one of this process, so that every process knows where what it names is. */
+  /** Marks an id as one of this process, so that every process knows where to find the object that it names. */
   ownId(id: string): string
   /** Where a run is, if another live process has leased it. */
   placeOf(run: string): Awaitable<Place | undefined>
   /** Where the process of a marked id is, if it is another one that is alive. */
   placeOfId(id: string): Promise<Place | undefined>
-  /** Has a request answered elsewhere; returns `false` if it is to be answered here after all. Throws a refusal. */
+  /** Forwards a request and passes its answer on; returns `false` if it must be answered here. Throws a refusal. */
   answer(
     place: Place,
     exchange: {
@@ -38,6 +38,6 @@ export interface ClusterLink {
   call(identity: Identity, tool: string, input: unknown, options: CallOptions): Promise<ToolResult>
   /** Calls a tool here; elsewhere only if its run turns out to have been opened there in the meantime. */
   callHere(identity: Identity, tool: string, input: unknown, options: CallOptions): Promise<ToolResult>
-  /** Continues a WebSocket at another process. Throws if that cannot be reached. */
+  /** Connects a WebSocket to another process. Throws if that process cannot be reached. */
   relay(place: Place, socket: RelayedSocket): Promise<void>
 }

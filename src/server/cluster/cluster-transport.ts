@@ -47,7 +47,7 @@ const movedSchema = z.object({
   place: z.object({ process: z.string(), address: z.string().optional(), epoch: z.number() }).optional(),
 })
 
-/** How the requests of this process reach the process that has to answer them, and the other way round. */
+/** Sends requests to the process that has to answer them, and receives those that this process has to answer. */
 export class ClusterTransport implements ClusterLink {
   readonly #options: ClusterTransportOptions
   readonly #key: ClusterKey
@@ -70,12 +70,12 @@ export class ClusterTransport implements ClusterLink {
     this.#relay = new EventRelay({ member, forwarder: this.#forwarder, events, clock })
   }
 
-  /** What was forwarded so far. */
+  /** The requests that were forwarded so far. */
   get forwarded(): ForwardCounts {
     return this.#forwarder.counts
   }
 
-  /** Listens for other processes, and tells them where. */
+  /** Listens for other processes, and publishes the address with the heartbeats. */
   async listen(
     { host, port, address }: { readonly host: string; readonly port: number; readonly address?: string },
     parts: Pick<InternalServerOptions, 'app' | 'ws' | 'maxBodyBytes'>,
@@ -123,7 +123,7 @@ export class ClusterTransport implements ClusterLink {
     const known = this.#places.get(run)
     if (known && Math.abs(clock.now() - known.at) < PLACE_MS) return known.place
     return after(member.placeOf(run), async (place) => {
-      // A process that has just started may have said its address after the last heartbeat of this one.
+      // A process that has just started may have published its address after the last heartbeat of this one.
       const isNew = place !== undefined && place.address === undefined && (await this.#refresh())
       const found = isNew ? await member.placeOf(run) : place
       if (found?.address !== undefined) this.#places.set(run, { place: found, at: clock.now() })
@@ -141,7 +141,7 @@ export class ClusterTransport implements ClusterLink {
     return known
   }
 
-  /** Reads which processes there are, at most once a second; returns whether it did. */
+  /** Reads the list of processes, at most once a second; returns whether it did. */
   async #refresh(): Promise<boolean> {
     const { member, clock } = this.#options
     if (!this.#refreshing) {

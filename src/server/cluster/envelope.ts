@@ -22,7 +22,7 @@ const text = z.string().min(1).max(256)
 const envelopeSchema = z.strictObject({
   /** Id of the process that forwards. */
   from: text,
-  /** Id of the process that is meant. */
+  /** Id of the process that should answer. */
   to: text,
   /** The run that the request concerns, and the epoch of its lease as the sender knows it. */
   run: text.optional(),
@@ -30,7 +30,7 @@ const envelopeSchema = z.strictObject({
   method: z.string().max(10),
   /** Path with query. */
   path: z.string().max(16_384),
-  /** SHA-256 of the headers that count. */
+  /** SHA-256 of the forwarded headers. */
   headers: text,
   /** SHA-256 of the body. */
   body: text,
@@ -40,13 +40,13 @@ const envelopeSchema = z.strictObject({
   caller: z.strictObject({ name: z.string().max(400), scopes: z.array(z.enum(SCOPES)), credential }).optional(),
 })
 
-/** What a process says of a request that it forwards. */
+/** The facts about a forwarded request that its sender signs. */
 export type Envelope = z.output<typeof envelopeSchema>
 
-/** Headers as Node and undici have them. */
+/** Headers as Node and undici represent them. */
 export type HeaderValues = Readonly<Record<string, number | string | readonly string[] | undefined>>
 
-/** Request headers that are forwarded; credentials are not, and everything else is of no use to another process. */
+/** Request headers that are forwarded. Credentials are not, and the others are of no use to another process. */
 const FORWARDED: ReadonlySet<string> = new Set([
   'accept',
   'content-type',
@@ -133,12 +133,12 @@ function responseText(nonce: string, status: number, headers: HeaderValues): str
   return `response\n${nonce}\n${status}\n${JSON.stringify(signed)}`
 }
 
-/** A text that no other request has. */
+/** A text that is unique to a request. */
 export function newNonce(): string {
   return randomBytes(16).toString('base64url')
 }
 
-/** SHA-256 of the headers that count. */
+/** SHA-256 of the forwarded headers. */
 export function hashHeaders(headers: Readonly<Record<string, string>>): string {
   return sha256(JSON.stringify(Object.entries(headers).sort(([a], [b]) => (a < b ? -1 : 1))))
 }

@@ -15,7 +15,7 @@ export interface EventRelayOptions {
   readonly clock: Clock
 }
 
-/** How long the others are followed after the last subscriber has left, for clients that reconnect. */
+/** How long the other processes are followed after the last subscriber has left: it may reconnect. */
 const LINGER_MS = 30_000
 const LOOK_MS = 1_000
 const RETRY_MS = 500
@@ -48,7 +48,7 @@ export class EventRelay {
     this.#cancelLinger = undefined
     if (this.#isFollowing || this.#isClosed) return
     this.#isFollowing = true
-    // What happened elsewhere before is not known here.
+    // Earlier events of other processes are not known here.
     this.#options.events.breakOff()
     this.#look()
   }
@@ -67,7 +67,7 @@ export class EventRelay {
     this.#followed.clear()
   }
 
-  /** Follows processes that are new, and forgets those that are gone. */
+  /** Follows new processes, and forgets those that have ended. */
   #look(): void {
     const { member, clock, events } = this.#options
     const peers = member.processes().filter(({ id, isAlive, address }) => id !== member.id && isAlive && address)

@@ -64,7 +64,7 @@ interface Peers {
   readonly callers: Map<string, number>
 }
 
-/** What was forwarded to other processes since the start. */
+/** The requests that were forwarded to other processes since the start. */
 export interface ForwardCounts {
   /** Requests that were answered. */
   readonly answered: number
@@ -74,7 +74,7 @@ export interface ForwardCounts {
   readonly totalMs: number
 }
 
-/** Sends requests to other processes, over connections that stay open, and believes only answers that they have signed. */
+/** Sends requests to other processes, over connections that stay open, and accepts only answers that they have signed. */
 export class Forwarder {
   readonly #options: ForwarderOptions
   readonly #peers = new Map<string, Peers>()
@@ -207,7 +207,7 @@ export class Forwarder {
     return this.#options.clock.after(WATCH_MS, () => this.#watch(), { background: true })
   }
 
-  /** Ends requests to processes that have died without closing their connections, such as those of a lost machine. */
+  /** Ends requests to processes that died without closing their connections, for example because their machine failed. */
   #watch(): void {
     const alive = new Set(this.#options.member.processes().flatMap(({ id, isAlive }) => (isAlive ? [id] : [])))
     for (const [process, { pool, open }] of this.#peers) {
@@ -220,10 +220,15 @@ export class Forwarder {
   }
 
   #forged({ process }: Place, status: number): HttpRefusal {
-    this.#options.log('warn', 'cluster-refused', `An answer in the name of process ${process} was not believed.`, {
-      process,
-      status,
-    })
+    this.#options.log(
+      'warn',
+      'cluster-refused',
+      `An answer in the name of process ${process} was rejected: its signature is wrong.`,
+      {
+        process,
+        status,
+      },
+    )
     return unreachable(process, 'what answers at its address does not have the key of the cluster')
   }
 

@@ -51,7 +51,7 @@ export interface InternalServerOptions {
   readonly maxBodyBytes: number
 }
 
-/** Answers the requests of other processes of the cluster, and those of nobody else. */
+/** Answers requests of other processes of the cluster, and refuses all others. */
 export class InternalServer {
   readonly #options: InternalServerOptions
   readonly #server: Server<typeof IncomingMessage, typeof SignedResponse>
@@ -137,7 +137,7 @@ export class InternalServer {
     ws.accept(request, socket, head, { identity, headers: { [SIGNATURE_HEADER]: signature } })
   }
 
-  /** The envelope of a request of another process; otherwise why it is refused, which only the log says. */
+  /** Returns the envelope of a request of another process, or the reason for its refusal, which only the log shows. */
   #open({ method, url, headers }: IncomingMessage): Envelope | string {
     const { key, member, clock } = this.#options
     const envelope = key.openRequest(headers)
@@ -147,7 +147,7 @@ export class InternalServer {
     if (Math.abs(now - envelope.time) > MAX_AGE_MS) return 'its time is more than 30 s away'
     if (envelope.method !== method || envelope.path !== url) return 'its method or path was changed'
     if (envelope.headers !== hashHeaders(forwardedHeaders(headers))) return 'its headers were changed'
-    if (!this.#nonces.add(envelope.nonce, now)) return 'it came before'
+    if (!this.#nonces.add(envelope.nonce, now)) return 'it was sent before'
     return envelope
   }
 
@@ -198,7 +198,7 @@ export class InternalServer {
     })
   }
 
-  /** A stranger learns nothing, and its body is not read. */
+  /** Gives no reason, and does not read the body. */
   #turnAway(request: IncomingMessage, response: SignedResponse, why: string): void {
     this.#log(request, why)
     response.writeHead(401, { connection: 'close', 'content-length': 0 })

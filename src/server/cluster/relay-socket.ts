@@ -15,7 +15,7 @@ export interface RelayedSocket {
 }
 
 const HANDSHAKE_MS = 3_000
-/** Bytes that one side may be behind before the other one is not read. */
+/** How many bytes one side may lag behind before reading from the other one pauses. */
 const MAX_BUFFERED = 1024 * 1024
 /** The process of the session has ended; the client connects again. */
 const RESTARTED = 1012
@@ -68,7 +68,7 @@ function pass(from: WebSocket, to: WebSocket): void {
   })
 }
 
-/** Codes that say that there was none cannot be sent: the connection is dropped as the other one was. */
+/** Codes that stand for a missing close frame cannot be sent: the connection is dropped, as the other one was. */
 function closeWith(socket: WebSocket, code: number, reason: Buffer): void {
   if (code === 1005) socket.close()
   else if (code === 1006 || code === 1015) socket.terminate()
