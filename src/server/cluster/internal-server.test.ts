@@ -119,11 +119,11 @@ describe('the internal listener', () => {
     expect(refusals()).toEqual([expect.stringMatching(why)])
   })
 
-  it('refuses a request that came before', async () => {
+  it('refuses a request that was received before', async () => {
     const sealed = key.sealRequest(envelope())
     expect((await send(sealed)).status).toBe(200)
     expect((await send(sealed)).status).toBe(401)
-    expect(refusals()).toEqual([expect.stringMatching(/came before/)])
+    expect(refusals()).toEqual([expect.stringMatching(/was received before/)])
   })
 
   it('says where a run is if its lease is another one', async () => {

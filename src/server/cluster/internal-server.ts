@@ -147,7 +147,7 @@ export class InternalServer {
     if (Math.abs(now - envelope.time) > MAX_AGE_MS) return 'its time is more than 30 s away'
     if (envelope.method !== method || envelope.path !== url) return 'its method or path was changed'
     if (envelope.headers !== hashHeaders(forwardedHeaders(headers))) return 'its headers were changed'
-    if (!this.#nonces.add(envelope.nonce, now)) return 'it was sent before'
+    if (!this.#nonces.add(envelope.nonce, now)) return 'it was received before'
     return envelope
   }
 
