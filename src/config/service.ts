@@ -9,7 +9,15 @@ import {
   text,
   withoutUndefined,
 } from '../core/config/index.ts'
-import { type ConfigDocument, configError, lazyModule, messageOf, type Rate, sortedLabels } from '../core/index.ts'
+import {
+  type ConfigDocument,
+  configError,
+  lazyModule,
+  messageOf,
+  type Rate,
+  sortedLabels,
+  ToolError,
+} from '../core/index.ts'
 import type { Retention } from '../hub/index.ts'
 import type { CheckedConfig } from './check-config.ts'
 
@@ -50,16 +58,16 @@ export async function toCluster(
   written: z.output<typeof clusterSchema>,
 ): Promise<ClusterOptions> {
   const { fillReferences } = await loadReferences()
-  const refuse = (name: string, message: string) => {
+  const refuse = (name: string, message: string, hint?: string) => {
     const path = ['cluster', name]
-    return configError(document.label, [{ path, message, position: document.locate(path) }])
+    return configError(document.label, [{ path, message, position: document.locate(path) }], { hint })
   }
   const fill = (name: 'listen' | 'address') => {
     try {
       const text = written[name]
       return text && fillReferences(text, { env: process.env, secret: () => undefined }, `cluster.${name}`)
     } catch (error) {
-      throw refuse(name, messageOf(error))
+      throw refuse(name, messageOf(error), ToolError.is(error) ? error.fix.hint : undefined)
     }
   }
   const [listen, address] = [fill('listen'), fill('address')]

@@ -70,6 +70,13 @@ describe('store in a config', () => {
   })
 
   it.each([
+    ['store: ./data\n', /^Write postgres:/],
+    ['store: "postgres://u:${env:STORE_TEST_UNSET}@db/hub"\n', /^Set it/],
+  ])('is refused with what to write: %s', async (text, hint) => {
+    await expect(load(text)).rejects.toMatchObject({ fix: { hint: expect.stringMatching(hint) } })
+  })
+
+  it.each([
     ['store: ./data\n', 'tool-hub.yaml:1:8 store: store is not a URL of a PostgreSQL database'],
     ['store: mysql://root:topsecret@db/hub\n', 'store is not a URL of a PostgreSQL database'],
     ['store: "postgres://u:topsecret@db:port/hub"\n', 'store is not a URL of a PostgreSQL database'],

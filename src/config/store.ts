@@ -91,7 +91,7 @@ export async function resolveDatabase(
   const url = filled.replace(/^(\w+:\/\/[^/?#]*@)(?=[/?#])/, '$1localhost')
   if (URL.canParse(url) && ['postgres:', 'postgresql:'].includes(new URL(url).protocol)) return url
   throw new ToolError('CONFIG_INVALID', `${where} is not a URL of a PostgreSQL database.`, {
-    hint: `Write ${URL_HELP} In a password, write @ as %40, / as %2F and # as %23.`,
+    hint: 'Write postgres://USER:${env:DB_PASSWORD}@HOST:5432/DATABASE. In a password that stands in the URL, write @ as %40, / as %2F and # as %23.',
   })
 }
 
