@@ -97,16 +97,13 @@ export class RemoteCalls {
       await this.#store.workerCalls.add({ id, queue, run: call.run, owner, epoch, queuedAt: this.#clock.now() })
     } catch (error) {
       // It may be there nevertheless: the answer was lost.
-      void after(() => this.#store.workerCalls.stop(id)).catch(() => {})
+      void (async () => this.#store.workerCalls.stop(id))().catch(() => {})
       throw this.#neverStarted(call, error)
     }
     this.#pending.set(id, pending)
     const stopListening = call.onStop(() => void this.#stop(pending, call.abortReason))
     const reserveMs = Math.min(MAX_RESERVE_MS, timeLeftMs / 10)
-    const cancelTimer = this.#clock.after(timeLeftMs - reserveMs, () => {
-      // Without the store nobody knows whether a worker has it: the time limit of the call ends it.
-      this.#stopQueued(pending, timeLeftMs).catch(() => {})
-    })
+    const cancelTimer = this.#clock.after(timeLeftMs - reserveMs, () => void this.#stopQueued(pending, timeLeftMs))
     this.#cancelPoll ??= this.#pollLater()
     try {
       await opened.queue.send(queue, { id: pending.jobId, body })

@@ -323,7 +323,7 @@ function processLost(process: string, error: unknown): ToolError {
   })
 }
 
-/** The last event of a stream whose process was lost: a client must not take the end of the stream for that of its call. */
+/** The last event of a stream whose process was lost: the end of the stream is not the end of its call. */
 function errorEvent({ code, message, retryable, fix }: ToolError): string {
   return `event: error\ndata: ${JSON.stringify({ type: 'error', error: { code, message, retryable, fix } })}\n\n`
 }

@@ -15,7 +15,7 @@ export interface PostgresPlace {
 }
 
 /** The code of an error that PostgreSQL has sent; `undefined` for any other. */
-function sqlState(error: unknown): string | undefined {
+export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error && 'severity' in error && 'code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
 }
