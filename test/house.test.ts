@@ -6,7 +6,7 @@ type Bound = { readonly max: number } | { readonly min: number }
 
 const BOUNDS: Readonly<Record<keyof House, Bound>> = {
   files: { max: 920 },
-  lines: { max: 147_500 },
+  lines: { max: 148_300 },
   shareUnder30: { max: 7 },
   shareFrom60To250: { min: 68 },
   // A file that only the index of its folder imports counts, although others use it through the index.

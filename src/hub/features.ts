@@ -26,7 +26,7 @@ import {
 } from '../core/index.ts'
 import { features } from '../features/generated/list/index.ts'
 import { openArchives, pastCalls } from '../records/log/index.ts'
-import { isAhead, sharedCalls } from '../records/shipping/index.ts'
+import { loadSharedLines } from '../records/shipping/index.ts'
 import { loadDialHost } from '../sandbox/network/index.ts'
 import type { PrincipalHub, ToolRegistry } from './hub-api.ts'
 import { callTool } from './pipeline.ts'
@@ -225,8 +225,9 @@ async function readCalls(
 ): Promise<readonly PastCall[]> {
   if (runsFolder === false || !isRunId(run)) return []
   const folder = join(runsFolder, run)
-  const isElsewhere = shared && !cluster?.leaseOf(run) && (await isAhead(shared.source, run, folder))
-  return isElsewhere ? sharedCalls(shared.source, run, page) : pastCalls(folder, page)
+  if (!shared || cluster?.leaseOf(run)) return pastCalls(folder, page)
+  const { isAhead, sharedCalls } = await loadSharedLines()
+  return (await isAhead(shared.source, run, folder)) ? sharedCalls(shared.source, run, page) : pastCalls(folder, page)
 }
 
 /** The hub of the owner or of a principal. */
