@@ -87,7 +87,7 @@ export function openCandidates(archives: RunArchives): CandidateArchive {
     async add(candidate, { maxInRun }) {
       assertReadable(candidate)
       const waiting = (await readRun(archives, candidate.run)).length
-      if (waiting >= maxInRun) throw tooMany(candidate.run, waiting)
+      if (waiting >= maxInRun) throw tooManyCandidates(candidate.run, waiting)
       await archives.append(candidate.run, NOTES, candidate)
     },
     async list({ run, state, limit }) {
@@ -178,7 +178,7 @@ export function unknownCandidate(id: string): ToolError {
 }
 
 /** The error for a run that has reached its limit of candidates. */
-export function tooMany(run: string, notes: number): ToolError {
+export function tooManyCandidates(run: string, notes: number): ToolError {
   return new ToolError('BUDGET_EXCEEDED', `Run ${run} has ${notes} notes for review, which is the limit.`, {
     fix: {
       key: 'memory.limits.candidates',

@@ -7,7 +7,7 @@ import {
   type CandidateArchive,
   type CandidateReview,
   type NewCandidate,
-  tooMany,
+  tooManyCandidates,
   unknownCandidate,
   withReview,
 } from './candidates.ts'
@@ -128,7 +128,7 @@ export function openStoredCandidates({ store, clock }: Pick<FeatureHost, 'store'
       assertReadable(note)
       const { id, run: of, origin } = note
       const held = await candidates.add({ id, run: of, state: 'waiting', at: origin.at, note }, { maxInRun })
-      if (held !== undefined) throw tooMany(of, held)
+      if (held !== undefined) throw tooManyCandidates(of, held)
     },
     async list({ run: of, state, limit }) {
       const found = await candidates.list({ run: of, state: state === 'all' ? undefined : state, limit })
