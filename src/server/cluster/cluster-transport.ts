@@ -124,7 +124,9 @@ export class ClusterTransport implements ClusterLink {
     if (known && Math.abs(clock.now() - known.at) < PLACE_MS) return known.place
     return after(member.placeOf(run), async (place) => {
       // A process that has just started may have published its address after the last heartbeat of this one.
-      const isNew = place !== undefined && place.address === undefined && (await this.#refresh())
+      const isNew = place !== undefined && place.address === undefined
+      // Another request may have refreshed the list since the place was looked up.
+      if (isNew) await this.#refresh()
       const found = isNew ? await member.placeOf(run) : place
       if (found?.address !== undefined) this.#places.set(run, { place: found, at: clock.now() })
       else this.#places.delete(run)
