@@ -5,7 +5,7 @@ import { type House, measureHouse } from './support/house.ts'
 type Bound = { readonly max: number } | { readonly min: number }
 
 const BOUNDS: Readonly<Record<keyof House, Bound>> = {
-  files: { max: 920 },
+  files: { max: 925 },
   lines: { max: 148_300 },
   shareUnder30: { max: 7 },
   shareFrom60To250: { min: 68 },

@@ -1,6 +1,6 @@
 import { defineFeature, lazyModule } from '../../core/index.ts'
+import type { CandidateStore } from './candidate-store.ts'
 import type { NoteStore } from './store.ts'
-import type { CandidateStore } from './stored-candidates.ts'
 import { adjustMemoryTools } from './tools/adjust.ts'
 import type { MemoryHandle, MemoryOptions, MemoryService } from './types.ts'
 

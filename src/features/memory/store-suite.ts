@@ -1,6 +1,6 @@
 import type { StoreTests } from '../../core/index.ts'
+import type { StoredCandidate } from './candidate-store.ts'
 import type { StoredNote } from './store.ts'
-import type { StoredCandidate } from './stored-candidates.ts'
 
 const DAY_MS = 86_400_000
 const NOW = 1_000 * DAY_MS

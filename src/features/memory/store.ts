@@ -16,6 +16,7 @@ import {
   type Work,
 } from '../../core/sql/index.ts'
 import { likeness } from '../../lib/index.ts'
+import { CANDIDATE_TABLE, type CandidateStore, candidateRepository, sweepCandidates } from './candidate-store.ts'
 import { chooseNotes, hasTag, queryWords, rankNotes, searchedNote, textWords } from './notes/note-ranking.ts'
 import {
   ALL_SCOPES,
@@ -26,7 +27,6 @@ import {
   removeFromIndex,
   tagWord,
 } from './notes/notes-index.ts'
-import { CANDIDATE_TABLE, type CandidateStore, candidateRepository, sweepCandidates } from './stored-candidates.ts'
 
 /** Notes that agents write for later. */
 export interface NoteStore {
