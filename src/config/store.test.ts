@@ -91,7 +91,7 @@ describe('store in a config', () => {
     )
     expect(error).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) })
     if (message.includes('is not a URL'))
-      expect(error).toMatchObject({ fix: { hint: expect.stringContaining('postgres://USER:PASSWORD@HOST') } })
+      expect(error).toMatchObject({ fix: { hint: expect.stringContaining('postgres://USER:${env:DB_PASSWORD}@HOST') } })
     expect(error.message).not.toContain('topsecret')
   })
 
