@@ -93,6 +93,24 @@ describe('audit verify --shared', () => {
     for (const folder of [one, other]) expect(await verify(folder)).toMatchObject(broken)
   }, 120_000)
 
+  it('leaves out runs that a machine made before its store was copied to the database', async () => {
+    const moved = cliFolder('plugins: [./plugin.mjs]\n')
+    onTestFinished(() => moved.remove())
+    const call = (run: string) => moved.run(['call', 'test/echo', '{"word":"x"}', '--run', run])
+    expect(await call('old')).toMatchObject({ code: 0 })
+    moved.write('tool-hub.yaml', `plugins: [./plugin.mjs]\nstore: { url: "${server.url}", schema: moved }\n`)
+    expect(await moved.run(['store', 'copy', '--from', './.tool-hub'])).toMatchObject({ code: 0 })
+    expect(await call('new')).toMatchObject({ code: 0 })
+    const elsewhere = folderOn('moved')
+    onTestFinished(() => elsewhere.remove())
+    for (const folder of [moved, elsewhere]) {
+      const { code, stdout } = await verify(folder, '--json')
+      expect(code).toBe(0)
+      expect(jsonLines(stdout)).toMatchObject([{ ok: true, run: 'new', state: 'intact' }])
+    }
+    expect(await moved.run(['audit', 'verify', 'old'])).toMatchObject({ code: 0 })
+  }, 120_000)
+
   it('refuses a store that is not shared, and says so when nothing is there', async () => {
     const alone = cliFolder(null)
     onTestFinished(() => alone.remove())

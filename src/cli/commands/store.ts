@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { resolveDatabase } from '../../config/index.ts'
 import { type DatabaseOptions, type HubOptions, type Store, ToolError } from '../../core/index.ts'
 import { isStoreLost, storeIsLost } from '../../hub/index.ts'
+import { loadSharedCheck } from '../../records/shipping/index.ts'
 import {
   acceptStore,
   type CopyPlace,
@@ -161,11 +162,18 @@ async function copy(flags: CopyFlags): Promise<void> {
   const report = await copyPlaces(await openSource(from), () => openTarget(to), sayProgress())
   // The owner has chosen this content: a mark of an earlier store in the folder says nothing about it.
   if (typeof to === 'string') await acceptStore(to)
+  else if (report.tables.segments === undefined) await noteFirstCopy(to)
   if (flags.json) return printJson(report)
   const tables = Object.keys(report.tables).length
   await print(
     `Copied ${countNoun(report.rows, 'row')} of ${countNoun(tables, 'table')}; both stores are equal (SHA-256 ${report.checksum}).`,
   )
+}
+
+/** The records of the copied runs are files of this machine, so the database is not expected to have them. */
+async function noteFirstCopy(database: DatabaseOptions): Promise<void> {
+  const { noteSharedSince } = await loadSharedCheck()
+  await withStore({ database }, ({ documents }) => noteSharedSince(documents, Date.now()))
 }
 
 async function placeOf(written: string | undefined, own: string | DatabaseOptions): Promise<string | DatabaseOptions> {

@@ -6,7 +6,7 @@ export type { SharedFile } from './shared-content.ts'
 export { exportShared, isAhead, type SharedSource, sharedEvents } from './shared-lines.ts'
 export type { SharedRecordAccess, SharedRecords, SharedRecordsOptions } from './shared-records.ts'
 export { Shipper, type ShippingState } from './shipper.ts'
-export { openSharedCheck, SharedCheck } from './verify-shared.ts'
+export { noteSharedSince, openSharedCheck, SharedCheck } from './verify-shared.ts'
 
 /** Loads what shares records with other machines. */
 export const loadSharedRecords = lazyModule(() => import('./shared-records.ts'))

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type BucketOptions,
+  type DocumentStore,
   type HeadStore,
   messageOf,
   type SharedHead,
@@ -9,7 +10,7 @@ import {
   type StoredHead,
   type StoredSegment,
 } from '../../core/index.ts'
-import { errnoOf } from '../../lib/index.ts'
+import { errnoOf, parseJson } from '../../lib/index.ts'
 import { inspectLine } from '../log/event-line.ts'
 import { AuditFindings, ChainCheck, type KnownHead } from '../log/record-check.ts'
 import type { VerifyReport } from '../log/verify-run.ts'
@@ -24,13 +25,15 @@ export interface SharedCheckOptions {
   readonly heads: Pick<HeadStore, 'list'>
   /** Whether a live process has the run open. Default: none has. */
   readonly isOpen?: (run: string) => boolean | Promise<boolean>
+  /** Runs that ended before this have their records on one machine. Default: there are none. */
+  readonly sharedSince?: number
   /** The folder of runs on this machine: its copies must be the same as far as they go. Default: none is compared. */
   readonly root?: string | false
 }
 
 /** Opens a check of everything in a store that is shared. */
 export async function openSharedCheck(
-  store: Pick<Store, 'segments' | 'heads' | 'runStates' | 'processes'>,
+  store: Pick<Store, 'segments' | 'heads' | 'runStates' | 'processes' | 'documents'>,
   {
     root,
     bucket,
@@ -45,9 +48,23 @@ export async function openSharedCheck(
       ...(objects && { readObject: (name) => readSealed(objects, name) }),
     },
     heads: store.heads,
+    sharedSince: await readSharedSince(store.documents),
     root,
     isOpen: async (run) => alive.has((await store.runStates.find(run))?.owner ?? ''),
   })
+}
+
+const SHARED_SINCE = 'records/shared-since'
+
+/** Notes that a store of one machine was copied to a shared one: the records of its runs stay on that machine. */
+export async function noteSharedSince(documents: DocumentStore, at: number): Promise<void> {
+  // The first copy counts: the store is empty before it.
+  await documents.write(SHARED_SINCE, JSON.stringify(at), 0)
+}
+
+async function readSharedSince(documents: Pick<DocumentStore, 'read'>): Promise<number | undefined> {
+  const at = parseJson((await documents.read(SHARED_SINCE))?.body ?? '')
+  return typeof at === 'number' ? at : undefined
 }
 
 /** A line has at most about 40 KB. */
@@ -85,11 +102,13 @@ export class SharedCheck {
     return [...new Set([...this.#shared.keys(), ...this.missing()])].sort()
   }
 
-  /** The runs that the store has heads of and no shared record, and nobody has removed. */
+  /** The runs that the store has heads of and no shared record, that nobody has removed, and that should be shared. */
   missing(): string[] {
+    const { sharedSince = 0 } = this.#options
     return [...this.#stored].flatMap(([run, heads]) => {
       const isRemoved = heads.some(({ removedBy }) => removedBy !== undefined)
-      return isRemoved || this.#shared.has(run) ? [] : [run]
+      const isOlder = heads.every(({ at }) => at < sharedSince)
+      return isRemoved || isOlder || this.#shared.has(run) ? [] : [run]
     })
   }
 
