@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { request as approval, storedYes } from '../../test/support/approval-queue.ts'
+import { ToolError } from '../core/errors.ts'
 import type { Store } from '../core/store.ts'
 import { createMemoryStore } from '../store/in-process.ts'
 import { currentProcess, newOwner, retireOwner } from '../system/processes.ts'
@@ -145,6 +146,11 @@ describe('storing', () => {
       fix: { hint: 'Nothing was decided, and request-1 still waits: answer again when the store can be written.' },
       retryable: true,
       cause,
+    })
+    const options = { details: { outcome: 'unknown' } }
+    store.approvals.answer = () => Promise.reject(new ToolError('RECORDS_UNAVAILABLE', 'cut', options))
+    await expect(answer('request-1')).rejects.toMatchObject({
+      fix: { hint: 'Whether request-1 was answered is not known: answer again, the first answer counts.' },
     })
   })
 })

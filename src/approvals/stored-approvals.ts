@@ -103,8 +103,12 @@ export async function storeAnswer(
   try {
     return await approvals.answer(id, answer)
   } catch (cause) {
+    // The first answer wins, so it may be given again whatever the store has kept.
+    const isUnknown = ToolError.is(cause) && cause.details?.outcome === 'unknown'
     throw new ToolError('RECORDS_UNAVAILABLE', `The answer to ${id} was not stored: ${messageOf(cause)}`, {
-      hint: `Nothing was decided, and ${id} still waits: answer again when the store can be written.`,
+      hint: isUnknown
+        ? `Whether ${id} was answered is not known: answer again, the first answer counts.`
+        : `Nothing was decided, and ${id} still waits: answer again when the store can be written.`,
       cause,
     })
   }
