@@ -153,7 +153,7 @@ interface RemoveRunOptions {
   readonly runsFolder: string
   readonly store: Pick<Store, 'heads' | 'calls' | 'isShared' | 'runStates'>
   /** This process in the cluster, which leases the run while it removes it; needed if the store is shared. */
-  readonly cluster?: Pick<ClusterMember, 'id' | 'lease' | 'release'>
+  readonly cluster?: Pick<ClusterMember, 'id' | 'lease' | 'release' | 'giveBack'>
   readonly by: string
   readonly now: number
   /** The records that all machines share: the shared copy is removed, too. Default: there is none. */
@@ -185,7 +185,7 @@ export async function removeRun(run: string, options: RemoveRunOptions): Promise
     await rename(folder, gone)
   } catch (error) {
     lock.release()
-    await options.cluster?.release(run)
+    await options.cluster?.giveBack(run)
     throw error
   }
   try {
