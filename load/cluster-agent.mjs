@@ -81,7 +81,8 @@ export class ClusterAgent {
     const { status, json } = answer
     if (status === 200 && json.ok) return { callId: json.callId, ok: true, isRepeated: json.meta.cached === true }
     const error = json?.error
-    if (error?.retryable || (status !== 200 && status >= 429)) {
+    // Without records, a call with the same key is safe even if it was executed.
+    if (error?.retryable || error?.code === 'RECORDS_UNAVAILABLE' || (status !== 200 && status >= 429)) {
       this.#tryAgain(tool, key, error.code, error.message)
       return undefined
     }

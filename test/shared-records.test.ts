@@ -98,7 +98,12 @@ describe('a hub whose store is shared', () => {
     expect(appended).toBeGreaterThan(1)
     expect(result).toMatchObject({
       ok: false,
-      error: { code: 'RUN_MOVED', message: expect.stringContaining('was executed, but its end could not be shared') },
+      status: 'error',
+      error: {
+        code: 'RUN_MOVED',
+        message: expect.stringContaining('was executed, but its end could not be shared'),
+        retryable: false,
+      },
     })
     Object.assign(one.store.segments, { append })
     expect(await one.hub.call(addLine, { path: 'a.txt', line: 'three' }, { run: 'r' })).toMatchObject({ ok: true })

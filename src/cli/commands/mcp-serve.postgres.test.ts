@@ -115,7 +115,7 @@ it('tool-hub mcp fails calls while its database is away, and continues after it'
   const { client } = await connect(folder)
   const note = (path: string) => client.callTool({ name: 'test_note', arguments: { path, text: 'agreed' } })
   expect((await note('before.txt')).isError ?? false).toBe(false)
-  database.stop('immediate')
+  await database.stop('immediate')
   try {
     expect(await note('away.txt')).toMatchObject({
       isError: true,
@@ -123,7 +123,7 @@ it('tool-hub mcp fails calls while its database is away, and continues after it'
     })
     expect(existsSync(join(folder.path, 'away.txt'))).toBe(false)
   } finally {
-    database.start()
+    await database.start()
   }
   await eventually(async () => expect((await note('after.txt')).isError ?? false).toBe(false))
 }, 120_000)

@@ -170,10 +170,11 @@ function unshared(runtime: Runtime, call: Call, { cause }: UnsharedEnd): ToolRes
     `${call.name} was executed, but its end could not be shared: ${messageOf(cause)} Its record is on this machine.`,
     {
       hint: 'Check whether the call had its effect before you call again; with the same idempotency key it is not repeated.',
+      retryable: call.tool?.tool.retry !== undefined,
       cause,
     },
   )
-  return fail(runtime, call, error).result
+  return { ...fail(runtime, call, error).result, status: 'error' }
 }
 
 /** Stores redacted data as an artifact of the run and lists it in the result of the call. Throws if there are no records. */
