@@ -25,6 +25,7 @@ import type { ArtifactReader } from '../records/artifacts/index.ts'
 import type { HubChanged, RecordedLine } from '../records/log/index.ts'
 import type { SharedRecordAccess, ShippingState } from '../records/shipping/index.ts'
 import type { SandboxDescription } from '../sandbox/exec/index.ts'
+import { clearTaint } from './clear-taint.ts'
 import type { ClusterMember } from './cluster.ts'
 import { createRuntime } from './create-runtime.ts'
 import type { Explanation } from './explain.ts'
@@ -49,7 +50,6 @@ import type { UndoOptions, UndoReport } from './undo/undo.ts'
 import { addUserText } from './user-texts.ts'
 import type { RunningWorker, WorkerOptions } from './worker/worker.ts'
 
-const loadClearTaint = lazyModule(() => import('./clear-taint.ts'))
 const loadUndo = lazyModule(() => import('./undo/undo.ts'))
 const loadRecovery = lazyModule(() => import('./recovery.ts'))
 const loadWorker = lazyModule(() => import('./worker/worker.ts'))
@@ -170,8 +170,7 @@ export class ToolHub<T extends AnyTool = AnyTool> {
    * Clears the taint of a run, on record: until it reads content from outside again, rules treat it as one that has not.
    * For an approver who has looked at that content; principals cannot do it themselves.
    */
-  async clearTaint(run: string, options: ClearTaintOptions): Promise<ClearedTaint> {
-    const { clearTaint } = await loadClearTaint()
+  clearTaint(run: string, options: ClearTaintOptions): Promise<ClearedTaint> {
     return clearTaint(this.#runtime, run, options)
   }
 
