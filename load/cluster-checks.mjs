@@ -7,7 +7,7 @@ const MAX_STUCK_MS = 15_000
 const MAX_ORPHAN_MS = 120_000
 
 /** What agents were told has happened, and nothing happened twice. */
-export async function checkWork(checks, { agents, approver, effects: path }) {
+export async function checkWork(checks, { agents, approver, effects: path, outages }) {
   const problems = [...agents.flatMap(({ problems }) => problems), ...approver.problems]
   checks.none('every answer was typed, and every failure worth another try or known', problems)
   const effects = await checkEffects(checks, path)
@@ -16,18 +16,24 @@ export async function checkWork(checks, { agents, approver, effects: path }) {
   checks.none(`every acknowledged side effect has happened (${calls.length} calls)`, lost)
   const unknown = calls.filter(({ ok }) => !ok).length
   console.log(`  ${unknown} calls were lost in the middle, and said so`)
-  const sent = calls.filter(({ tool, key }) => tool === 'load.send' && approver.answeredAt.has(key))
-  const [longest] = sent
-    .map((call) => ({
-      ...call,
-      answered: approver.answeredAt.get(call.key),
-      ms: call.at - approver.answeredAt.get(call.key),
-    }))
+  checkApprovals(checks, { calls, approver, outages })
+}
+
+/** Each outage may delay a call until others take over, and several may hit one call after the other. */
+function checkApprovals(checks, { calls, approver, outages }) {
+  const sent = calls
+    .filter(({ tool, key }) => tool === 'load.send' && approver.answeredAt.has(key))
+    .map((call) => {
+      const answered = approver.answeredAt.get(call.key)
+      const hits = outages.filter(({ since, until }) => since < call.at && until > answered).length
+      return { ...call, answered, hits, ms: call.at - answered }
+    })
     .sort((a, b) => b.ms - a.ms)
+  const stuck = sent.filter(({ ms, hits }) => ms > MAX_STUCK_MS * Math.max(1, hits))
   checks.that(
-    `no approval of ${sent.length} was stuck for longer than ${MAX_STUCK_MS / 1_000} s after its answer`,
-    longest?.ms <= MAX_STUCK_MS,
-    longest?.ms <= MAX_STUCK_MS ? `${longest.ms.toFixed(0)} ms at most` : JSON.stringify(longest),
+    `no approval of ${sent.length} was stuck for longer than ${MAX_STUCK_MS / 1_000} s after its answer, for each outage`,
+    sent.length > 0 && stuck.length === 0,
+    stuck.length > 0 ? JSON.stringify(stuck[0]) : `${sent[0]?.ms.toFixed(0)} ms at most, over ${sent[0]?.hits} outages`,
   )
 }
 

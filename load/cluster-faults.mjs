@@ -28,11 +28,12 @@ const FAULTS = {
 
 /**
  * Breaks one thing after the other, never all services at the same time, and PostgreSQL once; everything runs again when
- * it resolves. Returns how often each fault happened.
+ * it resolves. Returns how often each fault happened, and when services or PostgreSQL were broken.
  */
 export async function breakThings({ machines, postgres, seconds }) {
   const until = performance.now() + seconds * 1_000
   const faults = new Map()
+  const outages = []
   const mending = new Set()
   let isPostgresDue = true
   while (performance.now() < until) {
@@ -40,19 +41,25 @@ export async function breakThings({ machines, postgres, seconds }) {
     const fault = pickFault(machines)
     if (fault) {
       faults.set(fault.kind, (faults.get(fault.kind) ?? 0) + 1)
-      const mended = fault.break().finally(() => mending.delete(mended))
+      const since = performance.now()
+      const mended = fault.break().finally(() => {
+        mending.delete(mended)
+        if (fault.isOfService) outages.push({ since, until: performance.now() })
+      })
       mending.add(mended)
     }
     if (isPostgresDue && performance.now() > until - seconds * 500) {
       isPostgresDue = false
+      const since = performance.now()
       await postgres.stop('immediate')
       await wait(AWAY_MS)
       await postgres.start()
+      outages.push({ since, until: performance.now() })
       faults.set('PostgreSQL stopped', 1)
     }
   }
   await Promise.all(mending)
-  return faults
+  return { faults, outages }
 }
 
 function pickFault(machines) {
@@ -63,5 +70,5 @@ function pickFault(machines) {
   if (!machine || (services.length <= 1 && services.includes(machine))) return undefined
   const kinds = Object.keys(FAULTS)
   const kind = kinds[Math.floor(Math.random() * kinds.length)]
-  return { kind, break: () => FAULTS[kind](machine) }
+  return { kind, isOfService: services.includes(machine), break: () => FAULTS[kind](machine) }
 }

@@ -58,11 +58,11 @@ async function runOn(checks, { postgres, machines, effects }, options) {
 
   const machinesInUse = machines.slice(0, -1)
   const breaking = () => breakThings({ machines: machinesInUse, postgres, seconds: options.clusterSeconds })
-  const { agents, spenders, approver } = await workWhile(breaking, checks, { ...people, balancer })
+  const { agents, spenders, approver, outages } = await workWhile(breaking, checks, { ...people, balancer })
 
   const store = openPostgresStore(postgres.url)
   try {
-    await checkWork(checks, { agents, approver, effects })
+    await checkWork(checks, { agents, approver, effects, outages })
     await checkOrphans(checks, store)
     checkBudget(checks, spenders)
     for (const machine of machinesInUse) await checkStop(checks, machine)
@@ -97,7 +97,7 @@ async function workWhile(breaking, checks, { names, tokens, person, frugal, bala
   const [stop, stopApprover] = [new AbortController(), new AbortController()]
   const approving = approver.work(stopApprover.signal)
   const working = Promise.all([...agents, ...spenders].map((agent) => agent.work(stop.signal)))
-  const faults = await breaking()
+  const { faults, outages } = await breaking()
   stop.abort()
   checks.that(
     `every call has its end ${MAX_END_MS / 1_000} s after the last fault`,
@@ -113,7 +113,7 @@ async function workWhile(breaking, checks, { names, tokens, person, frugal, bala
   for (const agent of agents)
     for (const [code, times] of agent.retried) retried.set(code, (retried.get(code) ?? 0) + times)
   console.log(`  ${describe(faults)}; ${describe(retried)}`)
-  return { agents, spenders, approver }
+  return { agents, spenders, approver, outages }
 }
 
 function describe(counts) {
