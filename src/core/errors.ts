@@ -161,7 +161,7 @@ export const ERRORS = {
   WORKER_LOST: kind(
     'The worker that executed the call ended before it had a result; its effect is unknown.',
     'Look whether it happened, then decide whether to repeat it.',
-    'tool',
+    'owner',
   ),
   RECORDS_UNAVAILABLE: kind(
     'The records cannot be written, so nothing that changes the world may happen.',
