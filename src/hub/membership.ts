@@ -9,6 +9,7 @@ import {
 } from '../records/shipping/index.ts'
 import type { ClusterMember } from './cluster.ts'
 import type { Call } from './pipeline/call.ts'
+import { mayHaveHappened } from './pipeline/settle.ts'
 import type { HubRuntime } from './runtime.ts'
 import type { RemoteCalls } from './worker/remote-calls.ts'
 
@@ -33,13 +34,10 @@ export function stopCalls(cluster: ClusterMember, { underWay, runs }: HubRuntime
   })
 }
 
-/** Why a call was stopped. Nobody knows what one that executes has changed, so it is not worth a blind second try. */
+/** Why a call was stopped. Nobody knows what one that executes has changed. */
 function stopped(call: Call, { code, message }: ToolError): ToolError {
   if (call.executedMark === undefined || !call.tool?.hasEffects) return new ToolError(code, message)
-  return new ToolError(code, `${message} ${call.name} was stopped; its effect is unknown.`, {
-    retryable: call.tool.tool.retry !== undefined,
-    hint: 'Check whether the call had its effect before you call again; with the same idempotency key it is not repeated.',
-  })
+  return mayHaveHappened(call, code, `${message} ${call.name} was stopped; its effect is unknown.`)
 }
 
 /** The records that the processes of a cluster share, as a hub has them. */

@@ -16,7 +16,7 @@ import type { RunState, Runtime } from '../runtime.ts'
 import { type Call, emitEvent, givenIds } from './call.ts'
 import { targetLines } from './decide.ts'
 import { keyOf, releaseLimits } from './limits.ts'
-import { fail, type Settled } from './settle.ts'
+import { fail, mayHaveHappened, type Settled } from './settle.ts'
 
 /** How many calls of a run its approvers see. */
 const MAX_RECENT_CALLS = 10
@@ -164,16 +164,9 @@ function problemOf(writing: Promise<void>): Promise<Error | undefined> {
 
 /** The result of a call that was executed and whose end the others do not know: nobody may rely on it. */
 function unshared(runtime: Runtime, call: Call, { cause }: UnsharedEnd): ToolResult {
-  const problem = ToolError.is(cause) ? cause : undefined
-  const error = new ToolError(
-    problem?.code ?? 'RECORDS_UNAVAILABLE',
-    `${call.name} was executed, but its end could not be shared: ${messageOf(cause)} Its record is on this machine.`,
-    {
-      hint: 'Check whether the call had its effect before you call again; with the same idempotency key it is not repeated.',
-      retryable: call.tool?.tool.retry !== undefined,
-      cause,
-    },
-  )
+  const code = ToolError.is(cause) ? cause.code : 'RECORDS_UNAVAILABLE'
+  const message = `${call.name} was executed, but its end could not be shared: ${messageOf(cause)} Its record is on this machine.`
+  const error = mayHaveHappened(call, code, message, cause)
   return { ...fail(runtime, call, error).result, status: 'error' }
 }
 

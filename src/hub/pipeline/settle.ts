@@ -113,6 +113,15 @@ function withoutEffect({ executedMark, name }: Call, error: ToolError): ToolErro
   })
 }
 
+/** The error of a call that has or may have had its effect, so it is not worth a blind second try. */
+export function mayHaveHappened({ tool }: Call, code: ErrorCode, message: string, cause?: unknown): ToolError {
+  return new ToolError(code, message, {
+    hint: 'Check whether the call had its effect before you call again; with the same idempotency key it is not repeated.',
+    retryable: tool?.tool.retry !== undefined,
+    cause,
+  })
+}
+
 /** Returns the hint. If only the owner can apply it, says so, because a model might be able to edit the config itself. */
 function adviceOf(code: ErrorCode, { key, hint }: Fix): string {
   const isOwners = key === 'policy' && ERRORS[code].blame === 'owner'
