@@ -6,7 +6,7 @@ import { runCli } from './service-process.mjs'
 const MAX_STUCK_MS = 15_000
 const MAX_ORPHAN_MS = 120_000
 
-/** What agents were told has happened, and nothing happened twice. */
+/** What was acknowledged to agents has happened, and nothing happened twice. */
 export async function checkWork(checks, { agents, approver, effects: path, outages }) {
   const problems = [...agents.flatMap(({ problems }) => problems), ...approver.problems]
   checks.none('every answer was typed, and every failure worth another try or known', problems)

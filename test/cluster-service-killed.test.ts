@@ -32,7 +32,7 @@ async function serve(): Promise<Machine> {
   return { folder, serving, url: JSON.parse(serving.said().stdout.split('\n')[0]!).url }
 }
 
-it('whoever waits for the answer of a process that is killed is told, over whatever protocol', async () => {
+it('a process that is killed leaves nobody waiting for its answer, over whatever protocol', async () => {
   const [owner, other] = await Promise.all([serve(), serve()])
   const added = await owner.folder.run(['tokens', 'add', 'ada', '--scopes', 'read,call'])
   const secret = added.stdout.trim()

@@ -67,7 +67,7 @@ describe.skipIf(![ROOT, SETTINGS].every((path) => existsSync(path)))('a machine 
     ).toEqual(['install', 'update', 'install'])
   })
 
-  it('is told why it cannot be installed, and what to do', () => {
+  it('prints why it cannot be installed, and what to do', () => {
     const aptGet = `[ "$1" = --version ] || { echo 'E: Unable to locate package postgresql' >&2; exit 100; }`
     expect(machine({ aptGet }).ensure()).toEqual({
       code: 1,
@@ -80,7 +80,7 @@ describe.skipIf(![ROOT, SETTINGS].every((path) => existsSync(path)))('a machine 
   it.each([
     ['there is no apt-get', {}, 0],
     ['the user may not', { aptGet: 'exit 0' }, 1_000],
-  ])('is told what to install if %s', (_, programs, user) => {
+  ])('prints what to install if %s', (_, programs, user) => {
     const { ensure } = machine(programs)
     expect(ensure({ user })).toEqual({
       code: 1,
@@ -90,7 +90,7 @@ describe.skipIf(![ROOT, SETTINGS].every((path) => existsSync(path)))('a machine 
     })
   })
 
-  it('is told that its version is too old', () => {
+  it('prints that its version is too old', () => {
     const { ensure } = machine({ aptGet: installing(11) })
     expect(ensure()).toEqual({ code: 1, said: expect.stringMatching(/not in version 13 or later/) })
   })

@@ -31,6 +31,28 @@ export const whoami = defineTool({
   execute: (_, { run }) => ({ run }),
 })
 
+/** A tool that waits until it is released, and what happened to its calls. */
+export function holdTool() {
+  const held = { begun: 0, aborted: 0, release: () => {} }
+  const hold = defineTool({
+    name: 'hold',
+    description: 'Waits until it is released.',
+    input: z.strictObject({}),
+    execute: (_, ctx) =>
+      new Promise<string>((resolve, reject) => {
+        const { signal } = ctx
+        held.release = () => resolve('released')
+        signal.addEventListener('abort', () => {
+          held.aborted++
+          reject(signal.reason)
+        })
+        ctx.progress('waiting')
+        held.begun++
+      }),
+  })
+  return { hold, held }
+}
+
 /** Options of a service; without `openStore`, its store is a file that all share. */
 export interface MemberOptions extends StartServiceOptions {
   readonly openStore?: () => Store

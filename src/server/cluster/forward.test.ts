@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { z } from 'zod'
 import {
   type ClusterService,
+  holdTool,
   newProcess,
   pretend,
   type ServedCluster,
@@ -24,24 +25,7 @@ const echo = defineTool({
   execute: ({ text }) => text,
 })
 
-/** What happened to the calls of `hold`. */
-const held = { begun: 0, aborted: 0, release: () => {} }
-const hold = defineTool({
-  name: 'hold',
-  description: 'Waits until it is released.',
-  input: z.strictObject({}),
-  execute: (_, ctx) =>
-    new Promise<string>((resolve, reject) => {
-      const { signal } = ctx
-      held.release = () => resolve('released')
-      signal.addEventListener('abort', () => {
-        held.aborted++
-        reject(signal.reason)
-      })
-      ctx.progress('waiting')
-      held.begun++
-    }),
-})
+const { hold, held } = holdTool()
 
 let cluster: ServedCluster
 let first: ClusterService

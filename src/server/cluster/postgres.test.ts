@@ -4,6 +4,7 @@ import { WebSocket } from 'ws'
 import { z } from 'zod'
 import {
   type ClusterService,
+  holdTool,
   type ServedCluster,
   serveCluster,
   type Token,
@@ -22,22 +23,7 @@ const long = defineTool({
   execute: () => 'long '.repeat(20_000),
 })
 
-/** What became of the calls of `hold`. */
-const held = { begun: 0, aborted: 0, release: () => {} }
-const hold = defineTool({
-  name: 'hold',
-  description: 'Waits until it is released.',
-  input: z.strictObject({}),
-  execute: (_, ctx) =>
-    new Promise<string>((resolve, reject) => {
-      held.release = () => resolve('released')
-      ctx.signal.addEventListener('abort', () => {
-        held.aborted++
-        reject(ctx.signal.reason)
-      })
-      held.begun++
-    }),
-})
+const { hold, held } = holdTool()
 
 /** What `act` did, by its argument. */
 const acted: string[] = []
@@ -259,7 +245,7 @@ describe('PostgreSQL that is stopped in the middle of a call with side effects',
     } finally {
       await database.start()
     }
-    // Its end is recorded before it is called done; if the server stays away for long, nobody is told that it is.
+    // Its end is recorded before it is acknowledged; if the server stays away for long, it is not acknowledged.
     const end = await midway
     if (end.ok !== true)
       expect(end).toMatchObject({ status: 'error', error: { code: 'RECORDS_UNAVAILABLE', retryable: false } })
