@@ -48,7 +48,7 @@ export interface ForwarderOptions {
 /** Concurrent requests to one process; calls that wait for a person and streams count as long as they last. */
 const MAX_CONNECTIONS = 1_024
 const MAX_QUEUED = 1_024
-/** Those of one caller: others must reach the process too. */
+/** Concurrent requests of one caller to one process, so that other callers reach it, too. */
 const MAX_OF_CALLER = 256
 const CONNECT_MS = 3_000
 const KEEP_ALIVE_MS = 30_000
