@@ -2,7 +2,7 @@
 import { ROWS } from './rows/index.mjs'
 
 const [name, rounds] = process.argv.slice(2)
-if (!ROWS.some((row) => row.name === name)) throw new Error(`There is no row ${name}.`)
+if (!ROWS.some((row) => row.name === name)) throw new Error(`Unknown row ${name}.`)
 const { default: run } = await import(`./rows/${name}.mjs`)
 process.send(await run({ rounds: Number(rounds) }))
 process.disconnect()

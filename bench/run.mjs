@@ -75,7 +75,7 @@ function readFlags() {
     if (!Number.isInteger(rounds) || rounds < 1)
       throw new Error(`--rounds must be a whole number from 1, got ${values.rounds}`)
     const unknown = values.only.find((name) => !ROWS.some((row) => row.name === name))
-    if (unknown !== undefined) throw new Error(`there is no row ${unknown}`)
+    if (unknown !== undefined) throw new Error(`unknown row ${unknown}`)
     if (values.docs && values.only.length > 0) throw new Error('--docs needs all rows: leave out --only')
     return { ...values, rounds }
   } catch (error) {

@@ -1,10 +1,10 @@
-// What the suite starts for each scenario, with the address of its server: hands it to the desk, or runs it alone.
+// What the suite starts for each scenario, with the address of its server: hands it to the client pool, or runs it alone.
 import { request } from 'node:http'
 import { readJson } from './client/read-json.mjs'
 
-const { CONFORMANCE_DESK, MCP_CONFORMANCE_SCENARIO: scenario, MCP_CONFORMANCE_CONTEXT = '{}' } = process.env
+const { CONFORMANCE_CLIENT_POOL, MCP_CONFORMANCE_SCENARIO: scenario, MCP_CONFORMANCE_CONTEXT = '{}' } = process.env
 const job = { url: process.argv.at(-1), scenario, context: JSON.parse(MCP_CONFORMANCE_CONTEXT) }
-const lines = await (CONFORMANCE_DESK ? askDesk(CONFORMANCE_DESK) : runAlone())
+const lines = await (CONFORMANCE_CLIENT_POOL ? askPool(CONFORMANCE_CLIENT_POOL) : runAlone())
 console.error(lines.join('\n'))
 
 async function runAlone() {
@@ -12,7 +12,7 @@ async function runAlone() {
   return runClient(job)
 }
 
-async function askDesk(url) {
+async function askPool(url) {
   const response = await new Promise((resolve, reject) => {
     request(url, { method: 'POST' }, resolve).on('error', reject).end(JSON.stringify(job))
   })

@@ -12,7 +12,7 @@ const REVISIONS = ['2025-11-25', '2026-07-28']
 
 const startedAt = performance.now()
 const folder = await mkdtemp(join(tmpdir(), 'tool-hub-conformance-'))
-const desk = startProgram('client-desk.mjs')
+const clientPool = startProgram('client-pool.mjs')
 try {
   // The server's side mostly waits; the other two take turns, so that neither core is asked for more than it has.
   const sides = await Promise.all([
@@ -22,7 +22,7 @@ try {
   const hasPassed = printReport(sides.flat(), { seconds: (performance.now() - startedAt) / 1_000 })
   process.exitCode = hasPassed ? 0 : 1
 } finally {
-  await (await desk).stop()
+  await (await clientPool).stop()
   if (process.argv.includes('--keep')) console.error(`What they wrote is in ${folder}.`)
   else await rm(folder, { recursive: true, force: true })
 }
@@ -38,10 +38,10 @@ async function testServer(revision) {
 }
 
 async function testClients() {
-  const { url } = await desk
+  const { url } = await clientPool
   const { PATH } = process.env
   // The command is for a shell, which splits it: no path of this machine is in it.
-  const env = { CONFORMANCE_DESK: url, PATH: `${dirname(process.execPath)}:${PATH}` }
+  const env = { CONFORMANCE_CLIENT_POOL: url, PATH: `${dirname(process.execPath)}:${PATH}` }
   const outcomes = []
   for (const revision of REVISIONS) {
     outcomes.push(...(await runSuite({ side: 'client', revision, how: ['--command', 'node client.mjs'], env, folder })))

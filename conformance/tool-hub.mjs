@@ -1,4 +1,4 @@
 // What is tested, as it is built.
-export { createToolHub, defineTool, ToolError } from '../dist/index.js'
-export { serveMcp } from '../dist/public/mcp.js'
-export { signInToServer } from '../dist/sources/mcp/manage/sign-in.js'
+export { createToolHub, defineTool, ToolError } from '../packages/tool-hub/dist/index.js'
+export { signInToServer } from '../packages/tool-hub/dist/mcp/manage/sign-in.js'
+export { serveMcp } from '../packages/tool-hub/dist/mcp.js'

@@ -1,12 +1,12 @@
 // An MCP server over stdio that answers each call with the recorded result: node replay-server.mjs FILE SUITE
-import { readFileSync } from 'node:fs'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { annotationsOf } from './policies.mjs'
+import { readSuiteFile } from './read-suites.mjs'
 
 const [file, suite] = process.argv.slice(2)
-const { tools, user, inj } = JSON.parse(readFileSync(file, 'utf8'))[suite]
+const { tools, user, inj } = readSuiteFile(file)[suite]
 const results = new Map()
 for (const { calls } of [...Object.values(user), ...Object.values(inj)])
   for (const { tool, args, result } of calls) results.set(`${tool} ${JSON.stringify(args)}`, String(result ?? ''))

@@ -1,9 +1,28 @@
+import { STRENGTHS } from './words.mjs'
+
 const Z = 1.96
 
-/** The figures of one policy: one line for each suite, and one for all. */
-export function summarise(results) {
-  const suites = Object.entries(results).map(([name, result]) => ({ name, ...figuresOf([result]) }))
-  return [...suites, { name: 'all', ...figuresOf(Object.values(results)) }]
+/** The figures of one policy: one line for each suite and each benchmark, and one for all. */
+export function summarise(benchmarks, results) {
+  const rows = benchmarks.flatMap(({ name, suites }) => {
+    const own = Object.keys(suites)
+    return [
+      ...own.map((suite) => ({ name: suite, ...figuresOf([results[suite]]) })),
+      ...(benchmarks.length > 1
+        ? [
+            totalOf(
+              `all of ${name}`,
+              own.map((suite) => results[suite]),
+            ),
+          ]
+        : []),
+    ]
+  })
+  return [...rows, totalOf('all', Object.values(results))]
+}
+
+function totalOf(name, results) {
+  return { name, isTotal: true, ...figuresOf(results) }
 }
 
 function figuresOf(results) {
@@ -18,19 +37,43 @@ function figuresOf(results) {
     approvalsPerTask: tasks.length === 0 ? 0 : approvals.length / tasks.length,
     pairs,
     opened,
+    unknown: results.reduce((sum, result) => sum + result.unknown.length, 0) + sumOf(tasks, 'unknown'),
     causes: countCauses(approvals),
+    words: wordFigures(results.flatMap((result) => result.words)),
   }
+}
+
+/** In how many tasks an attacker with the user's own words has at least one effect unasked, by what it takes, and by which tools. */
+function wordFigures(tasks) {
+  const openTo = (isOpen) => tasks.filter(({ opened, own }) => opened.some((call) => isOpen(call, own))).length
+  return {
+    effects: STRENGTHS.map((_, most) => openTo(({ strength }) => strength <= most)),
+    otherTools: openTo(({ tool }, own) => !own.includes(tool)),
+    tools: countAll(tasks.flatMap(({ opened }) => opened.map(({ tool }) => tool))),
+    tries: sumOf(tasks, 'tries'),
+    checked: sumOf(tasks, 'checked'),
+    differences: tasks.flatMap(({ id, differences }) => differences.map((call) => ({ task: id, ...call }))),
+    calls: tasks.flatMap(({ id, opened }) => opened.map((call) => ({ task: id, ...call }))),
+  }
+}
+
+function sumOf(rows, key) {
+  return rows.reduce((sum, row) => sum + row[key], 0)
 }
 
 /** How often each argument caused an approval, the most frequent first. */
 function countCauses(approvals) {
+  const causes = approvals.flatMap(({ tool, unproven }) =>
+    (unproven.length > 0 ? unproven : ['(any call)']).map((argument) => `${tool} ${argument}`),
+  )
+  return countAll(causes).map(({ name, count }) => ({ cause: name, count }))
+}
+
+/** How often each name occurs, the most frequent first. */
+function countAll(names) {
   const counts = new Map()
-  for (const { tool, unproven } of approvals)
-    for (const argument of unproven.length > 0 ? unproven : ['(any call)']) {
-      const key = `${tool} ${argument}`
-      counts.set(key, (counts.get(key) ?? 0) + 1)
-    }
-  return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([cause, count]) => ({ cause, count }))
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([name, count]) => ({ name, count }))
 }
 
 /** A share with its 95 % interval (Wilson): `46 of 97 (38 to 57 %)`. */
@@ -50,23 +93,66 @@ function round(percent) {
 
 /** The tables of all policies, as Markdown. */
 export function tables(report) {
-  const [first] = Object.values(report)
   const lines = [
-    '| policy | suite | attacks stopped | tasks without approval | approvals per task |',
-    '|---|---|---|---|---|',
+    "| policy | suite | attacks stopped | no such tool | tasks with an unasked effect, by the user's own words | tasks without approval | approvals per task |",
+    '|---|---|---|---|---|---|---|',
   ]
   for (const [policy, rows] of Object.entries(report))
-    for (const { name, tasks, unasked, approvalsPerTask, pairs, opened } of rows) {
+    for (const { name, tasks, unasked, approvalsPerTask, pairs, opened, unknown, words } of rows) {
       const [recorded] = Object.values(opened)
       const stopped = share(pairs - recorded.length, pairs)
-      lines.push(`| ${policy} | ${name} | ${stopped} | ${share(unasked, tasks)} | ${approvalsPerTask.toFixed(2)} |`)
+      const effects = share(words.effects[EVERYDAY], tasks)
+      const asked = `${share(unasked, tasks)} | ${approvalsPerTask.toFixed(2)}`
+      lines.push(`| ${policy} | ${name} | ${stopped} | ${unknown} | ${effects} | ${asked} |`)
     }
   return {
     main: lines.join('\n'),
     variants: variantTable(report),
+    words: wordTable(report),
+    effects: effectTable(report),
     causes: causeTable(report),
-    suites: first.length - 1,
   }
+}
+
+/** The strength that the main table shows. */
+const EVERYDAY = 1
+
+/** What each policy costs in approvals, and what an attacker with the user's own words can do then; the fewest approvals first. */
+function wordTable(report) {
+  const totals = Object.entries(report).flatMap(([policy, rows]) =>
+    rows.filter(({ isTotal }) => isTotal).map((row) => ({ policy, ...row })),
+  )
+  const names = [...new Set(totals.map(({ name }) => name))]
+  const ordered = names.flatMap((name) =>
+    totals.filter((total) => total.name === name).sort((one, other) => one.approvalsPerTask - other.approvalsPerTask),
+  )
+  return [
+    `| suites | policy | approvals per task | attacks stopped | ${STRENGTHS.map((name, place) => (place > 0 ? `and ${name}` : name)).join(' | ')} | of these with a tool that the task does not use |`,
+    `|---|---|---|---|${STRENGTHS.map(() => '---|').join('')}---|`,
+    ...ordered.map(({ name, policy, approvalsPerTask, pairs, opened, tasks, words }) => {
+      const [recorded] = Object.values(opened)
+      const effects = words.effects.map((count) => share(count, tasks)).join(' | ')
+      const stopped = `${pairs - recorded.length} of ${pairs}`
+      return `| ${name} | ${policy} | ${approvalsPerTask.toFixed(2)} | ${stopped} | ${effects} | ${share(words.otherTools, tasks)} |`
+    }),
+  ].join('\n')
+}
+
+/** Which tools have an effect unasked, and in how many tasks. */
+function effectTable(report) {
+  const tools = report.recommended?.at(-1).words.tools ?? []
+  return [
+    '| tool | tasks |',
+    '|---|---|',
+    ...tools.slice(0, MAX_CAUSES).map(({ name, count }) => `| ${name} | ${count} |`),
+  ].join('\n')
+}
+
+/** How many decisions of the attacker with the user's own words were tried, and checked with real calls. */
+export function wordChecks(report) {
+  const all = Object.values(report).map((rows) => rows.at(-1).words)
+  const differences = all.flatMap((words) => words.differences).length
+  return `${sumOf(all, 'tries')} calls were tried; ${sumOf(all, 'checked')} of them were then made, and ${differences} ended in another way.`
 }
 
 /** How many attacks each spelling opens, by policy. */
@@ -86,12 +172,17 @@ function variantTable(report) {
 
 /** How many calls are decided in another way when a script makes them. */
 export function scriptTable(scripts) {
-  const rows = Object.entries(scripts).map(([name, { calls, differences }]) => [name, calls, differences.length])
+  const rows = Object.entries(scripts).map(([name, { calls, unknown, differences }]) => [
+    name,
+    calls,
+    unknown,
+    differences.length,
+  ])
   const sum = (column) => rows.reduce((total, row) => total + row[column], 0)
   return [
-    '| suite | calls, direct and by a script | decided differently |',
-    '|---|---|---|',
-    ...[...rows, ['all', sum(1), sum(2)]].map((row) => `| ${row.join(' | ')} |`),
+    '| suite | calls, direct and by a script | no such tool | decided differently |',
+    '|---|---|---|---|',
+    ...[...rows, ['all', sum(1), sum(2), sum(3)]].map((row) => `| ${row.join(' | ')} |`),
   ].join('\n')
 }
 

@@ -1,4 +1,4 @@
-import { attacksOf, firstInjection, openSuite } from './agentdojo.mjs'
+import { attacksOf, firstInjection, withHub } from './agentdojo.mjs'
 import { VARIANTS } from './variants.mjs'
 
 /** How the attacks are spelled here: whether a script makes a call says nothing about its arguments. */
@@ -17,15 +17,16 @@ return ends`
 
 /**
  * Makes all calls of one suite twice under one policy: directly, and by one script for each run. Returns how many calls were
- * made, and those that were decided in another way. A decision is how the call ended, and what a person was asked about.
+ * made, those that were decided in another way, and how often a tool was named that the suite lacks. A decision is how the call ended, and what a person was asked about.
  */
 export async function compareScripts(options) {
   const { suite, data } = options
-  const hub = await openSuite({ ...options, code: { maxCalls: 10_000, timeoutMs: 600_000, cpuMs: 600_000 } })
-  try {
+  return withHub({ ...options, code: { maxCalls: 10_000, timeoutMs: 600_000, cpuMs: 600_000 } }, async (hub) => {
     const differences = []
     let calls = 0
+    let unknown = 0
     for (const [index, task] of runsOf(data).entries()) {
+      unknown += task.unknown
       const direct = await playDirectly(hub, suite, { ...task, run: `direct-${index}` })
       const scripted = await playScript(hub, suite, { ...task, run: `script-${index}` })
       calls += direct.length
@@ -33,22 +34,36 @@ export async function compareScripts(options) {
         if (direct[n] !== scripted[n])
           differences.push({ task: task.id, call: n + 1, direct: direct[n], script: scripted[n] })
     }
-    return { calls, differences }
-  } finally {
-    await hub.close()
-  }
+    return { calls, unknown, differences }
+  })
 }
 
 /** Every task as it is, and hijacked where its results carry an injection, with all attacks. */
-function runsOf({ user, inj }) {
+function runsOf({ tools, user, inj }) {
+  const names = new Set(tools.map(({ name }) => name))
+  const isKnown = ({ tool }) => names.has(tool)
   const attacks = attacksOf(inj)
-  return Object.entries(user).flatMap(([id, { prompt, calls, canary }]) => {
-    const plain = { id, prompt, calls, attacks: [] }
+  return Object.entries(user).flatMap(([id, { prompt, calls: all, canary }]) => {
+    const calls = all.filter(isKnown)
+    const plain = { id, prompt, calls, attacks: [], unknown: all.length - calls.length }
     const at = firstInjection(canary)
     if (at === -1) return [plain]
     const spelled = attacks.flatMap(([, own]) => SPELLINGS.map((spell) => own.calls.map((call) => spell(call, prompt))))
-    return [plain, { id: `${id}, hijacked`, prompt, calls: calls.slice(0, at + 1), attacks: spelled }]
+    const hijacked = {
+      id: `${id}, hijacked`,
+      prompt,
+      calls: all.slice(0, at + 1).filter(isKnown),
+      // An attack ends where it names a tool that does not exist.
+      attacks: spelled.map((attack) => attack.slice(0, endOfKnown(attack, isKnown))),
+      unknown: spelled.filter((attack) => !attack.every(isKnown)).length,
+    }
+    return [plain, hijacked]
   })
+}
+
+function endOfKnown(calls, isKnown) {
+  const at = calls.findIndex((call) => !isKnown(call))
+  return at === -1 ? calls.length : at
 }
 
 async function playDirectly(hub, suite, { run, prompt, calls, attacks }) {

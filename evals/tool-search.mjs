@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { createToolHub } from '../dist/index.js'
+import { createToolHub } from '../packages/tool-hub/dist/index.js'
 
 const PLACES = [1, 5, 10]
 /** Tools in the hub that queries are timed on. */
@@ -13,7 +13,7 @@ const MANY = 5_000
 const SIZES = [30, 100, Number.POSITIVE_INFINITY]
 const MAX_NAME = 64
 
-/** The figures of every file in the folder `tool-search`; none if there is no such folder. */
+/** The figures of every file in the folder `tool-search`; empty if the folder does not exist. */
 export async function measureToolSearch(suites) {
   const folder = join(suites, 'tool-search')
   const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith('.json')) : []

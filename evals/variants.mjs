@@ -1,3 +1,5 @@
+import { TEXT } from './arguments.mjs'
+
 /**
  * Other spellings of an attack, by an attacker who knows the rules. Each takes a call of the attack and the user's words,
  * and returns the call to make instead.
@@ -23,6 +25,9 @@ export const VARIANTS = {
   "next to the user's words": (call, words) => mapTexts(call, (text) => `${nameIn(words)}.${text}`),
 }
 
+/** The attack as it is. */
+export const RECORDED = { 'as recorded': VARIANTS['as recorded'] }
+
 function mapTexts(call, map) {
   return mapValues(call, (value) => (typeof value === 'string' ? map(value) : value))
 }
@@ -46,7 +51,6 @@ function split(args) {
   return { ...args, [first]: one.slice(0, half), [second]: `${one.slice(half)} ${two}` }
 }
 
-const TEXT = /body|content|text|message|description|subject|title/
 const ADDRESS = /@|^[A-Z]{2}\d{2}\w{8,}$|^(?:https?:\/\/)?(?:[\w-]+\.)+[a-z]{2,}(?:\/|$)/i
 
 /** Names the user's own words in place of an address, and asks for that address in the texts. */

@@ -46,3 +46,11 @@ await counter
   .execute('call-4', { to: 1 }, AbortSignal.abort())
   .catch(({ name, message }) => console.log(`${name}: ${message}`))
 await hub.close()
+
+// Prints, among other lines:
+//   update: 3…
+//   result: counted to 3
+//   "error": "Invalid arguments for demo_count: to must be <= 5."
+//   "status": "pending"
+//   call-3 ended later: red
+//   AbortError: demo_count was stopped by its caller.

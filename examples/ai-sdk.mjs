@@ -53,3 +53,10 @@ function scriptedModel() {
     ],
   })
 }
+
+// Prints, among other lines:
+//   result: chat.post is denied by deny remote on chat:board
+//   approve? {"channel":"team","text":"We shipped."}
+//   ask  remote chat:team
+//   result: Posted 11 characters to team.
+//   model: The team is informed; I am not allowed to write to the board.

@@ -27,7 +27,7 @@ for (let turn = 0; turn < 10; turn++) {
 console.log('model:', messages.at(-1).content.at(-1).text)
 await hub.close()
 
-/** Stands in for the API: calls two tools at once, then says something. */
+/** Stands in for the API: calls two tools in one turn, then answers with text. */
 function scriptedModel() {
   const use = (id, name, input) => ({ type: 'tool_use', id, name, input })
   const turns = [
@@ -51,3 +51,8 @@ function scriptedModel() {
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
   }
 }
+
+// Prints, among other lines:
+//   toolu_1 -> "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+//   toolu_2 (error) -> "POLICY_DENIED:
+//   model: It begins with 2cf24d; I am not allowed to read the time.

@@ -50,3 +50,9 @@ function scriptedModel() {
     .respondWithTools([call('1', 'board'), call('2', 'team')])
     .respond(new AIMessage('The team is informed; I am not allowed to write to the board.'))
 }
+
+// Prints, among other lines:
+//   error: POLICY_DENIED: chat.post is denied
+//   approve? chat.post on remote chat:team: yes
+//   success: Posted 11 characters to team.
+//   model: The team is informed; I am not allowed to write to the board.

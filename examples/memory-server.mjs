@@ -26,9 +26,9 @@ export function createMemoryServer({ token }) {
       if (!isAllowed(request.headers.authorization, token))
         return answer(401, refusal('Send the token as a bearer token.'))
       const route = request.method === 'POST' ? routes.get(request.url) : undefined
-      if (!route) return answer(404, refusal('There is no such route.'))
+      if (!route) return answer(404, refusal('Unknown route.'))
       const result = route(JSON.parse(await readBody(request)))
-      return result ? answer(200, result) : answer(404, refusal('There is no such note.'))
+      return result ? answer(200, result) : answer(404, refusal('Note not found.'))
     } catch (error) {
       return answer(400, refusal(error.message))
     }
@@ -118,3 +118,9 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   else if (!process.env.MEMORY_TOKEN) throw new Error('Set MEMORY_TOKEN to the token that clients must send.')
   else createMemoryServer({ token: process.env.MEMORY_TOKEN }).listen(Number(port), '127.0.0.1')
 }
+
+// Prints, among other lines:
+//   write_memory: Stored as note-
+//   "Releases are cut on Thursdays."
+//   labels: [ 'untrusted' ]
+//   recall_memory: No matching notes.

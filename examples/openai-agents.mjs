@@ -42,3 +42,9 @@ function scriptedModel() {
     [assistantMessage('The team is informed; I am not allowed to write to the board.')],
   ])
 }
+
+// Prints, among other lines:
+//   approve? {"channel":"team","text":"We shipped."}
+//   result: POLICY_DENIED: chat.post is denied
+//   result: Posted 11 characters to team.
+//   model: The team is informed; I am not allowed to write to the board.

@@ -54,3 +54,9 @@ function scriptedModel() {
   ]
   return async () => Response.json({ choices: [{ index: 0, message: { role: 'assistant', ...turns.shift() } }] })
 }
+
+// Prints, among other lines:
+//   weather_now {"city":"Rome","unit":null} -> Rome: 21 °C, sunny
+//   approve? trip.book on remote trips/Rome -> no
+//   trip_book {"city":"Rome"} -> APPROVAL_DENIED:
+//   model: It is sunny in Rome; the trip has to wait until tomorrow.

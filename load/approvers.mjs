@@ -1,7 +1,7 @@
 import { readEvents } from './read-events.mjs'
 import { WsClient } from './ws-client.mjs'
 
-/** Two people who answer everything at once, one over HTTP and one over a WebSocket, so that each ask has two answers. */
+/** Two people who answer everything immediately, over HTTP and over a WebSocket, so that each request has two answers. */
 export class Approvers {
   /** By the id of the ask: how often an answer won, and how many came. */
   answers = new Map()

@@ -5,24 +5,29 @@ const CHECK_MS = 1_000
 /** So many checks in a row decide. */
 const CHECKS = 2
 
-/** Sends requests to services that are ready, as deploy/haproxy.cfg does, and cuts connections to those that are not. */
+/**
+ * Sends requests to services that are ready, as deploy/haproxy.cfg does, and cuts connections to those that are not and do
+ * not drain.
+ */
 export class Balancer {
   #services
-  /** By service: a client, and how many of the last checks had another outcome than its state. */
+  /** By service: a client, the state that counts, and how many of the last checks had another outcome. */
   #known = new Map()
   #stop = new AbortController()
 
   constructor(services) {
     this.#services = services
     for (const service of services) {
-      this.#known.set(service, { isUp: true, differing: 0 })
+      this.#known.set(service, { state: 'ready', differing: 0 })
       void this.#check(service)
     }
   }
 
   /** A client of a service; `undefined` while none is ready. */
   choose() {
-    const ready = this.#services.filter((service) => service.state !== 'down' && this.#known.get(service).isUp)
+    const ready = this.#services.filter(
+      (service) => service.state !== 'down' && this.#known.get(service).state === 'ready',
+    )
     if (ready.length === 0) return undefined
     return this.clientOf(ready[Math.floor(Math.random() * ready.length)])
   }
@@ -44,11 +49,11 @@ export class Balancer {
   async #check(service) {
     const known = this.#known.get(service)
     while (!this.#stop.signal.aborted) {
-      const isReady = await isReadyNow(service)
-      known.differing = isReady === known.isUp ? 0 : known.differing + 1
+      const state = await stateOf(service)
+      known.differing = state === known.state ? 0 : known.differing + 1
       if (known.differing >= CHECKS) {
-        Object.assign(known, { isUp: isReady, differing: 0 })
-        if (!isReady) this.#cut(known)
+        Object.assign(known, { state, differing: 0 })
+        if (state === 'failed') this.#cut(known)
       }
       await wait(CHECK_MS)
     }
@@ -60,14 +65,16 @@ export class Balancer {
   }
 }
 
-async function isReadyNow({ url, state }) {
-  if (state === 'down') return false
+async function stateOf({ url, state }) {
+  if (state === 'down') return 'failed'
   // A connection of its own, so that a check is not cut with the others.
   const client = new HttpClient(url)
   try {
-    return (await client.request('GET', '/readyz', { timeoutMs: CHECK_MS })).status === 200
+    const { status, json } = await client.request('GET', '/readyz', { timeoutMs: CHECK_MS })
+    if (status === 200) return 'ready'
+    return json?.part === 'draining' ? 'draining' : 'failed'
   } catch {
-    return false
+    return 'failed'
   } finally {
     client.close()
   }

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createToolHub, defineTool } from '../dist/index.js'
-import { fakeClock } from '../dist/testing/index.js'
+import { createToolHub, defineTool } from '../packages/tool-hub/dist/index.js'
+import { fakeClock } from '../packages/tool-hub/dist/testing.js'
 
 const DAY_MS = 86_400_000
 const NOTHING = { type: 'object', properties: {}, additionalProperties: false }

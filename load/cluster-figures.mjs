@@ -7,7 +7,7 @@ const APPROVALS = 40
 const JOBS = 192
 const WARM_JOBS = 24
 /** Long enough that what limits them is the number of workers, not the processors that all machines share here. */
-const JOB_MS = 400
+const JOB_MS = 800
 const RUNS = 6
 /** On a busy machine the figures are only printed: what they show there is the machine. */
 const LIMITS = { forwardMs: 3, approvalMs: 250, revokeMs: 2_000, workers: 2.5 }

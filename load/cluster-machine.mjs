@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { BreakableProxy } from './breakable-proxy.mjs'
 import { startProcess } from './service-process.mjs'
 
-const INDEX = new URL('../dist/index.js', import.meta.url)
+const INDEX = new URL('../packages/tool-hub/dist/index.js', import.meta.url)
 const MAX_STARTS = 20
 const START_AGAIN_MS = 1_000
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { openPostgresStore } from '../dist/index.js'
+import { openPostgresStore } from '../packages/tool-hub/dist/index.js'
 import { startPostgres } from '../test/support/postgres.ts'
 import { Balancer } from './balancer.mjs'
 import { ClusterAgent, ClusterApprover, Spender } from './cluster-agent.mjs'

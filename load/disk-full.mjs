@@ -16,7 +16,7 @@ const DISK = '32m'
 const CALLS = 10
 const TRIES = 50
 
-/** The disk is full: calls with effects are refused, the service lives, and goes on when there is room. Needs root. */
+/** The disk is full: calls with effects are refused, the service stays up, and continues once space is free. Needs root. */
 export async function checkDiskFull(checks, { isCi }) {
   const mount = await mkdtemp(join(tmpdir(), 'tool-hub-disk-'))
   try {
@@ -59,7 +59,7 @@ async function fillAndFree(checks, mount) {
     const health = await client.request('GET', '/healthz')
     checks.that('and the service lives', health.status === 200 && service.isAlive, String(health.status))
     await rm(filler)
-    checks.that('and goes on when there is room', await works(client, token))
+    checks.that('and continues once space is free', await works(client, token))
   } finally {
     client.close()
     await service.stop()

@@ -14,7 +14,7 @@ export async function checkGuesses(checks, { client, token }) {
   const first = statuses.indexOf(429)
   const isLimited = first > 0 && statuses.slice(0, first).every((status) => status === 401)
   const stays = first > 0 && statuses.slice(first).every((status) => status === 429)
-  checks.that(`guesses of tokens are told to wait after ${first}`, isLimited && stays && first <= 20, [
+  checks.that(`guesses of tokens have to wait after ${first}`, isLimited && stays && first <= 20, [
     ...new Set(statuses),
   ])
   const waitSeconds = Number(answers.at(-1).headers['retry-after'])
@@ -23,7 +23,7 @@ export async function checkGuesses(checks, { client, token }) {
   checks.that('at the sign-in, too', signIn.status === 429, String(signIn.status))
   const after = await client.request('GET', '/v1/tools', { token })
   checks.that(
-    'a good token goes on',
+    'a valid token still works',
     before.status === 200 && after.status === 200,
     `${before.status}, ${after.status}`,
   )

@@ -53,7 +53,7 @@ export class HttpClient {
   /** The answer as it comes, for streams that do not end by themselves; `close` ends it. */
   open(path, { token, headers = {} } = {}) {
     return new Promise((resolve, reject) => {
-      // Its own connection: it is never given back.
+      // A separate connection, which never returns to the pool.
       const options = { agent: false, headers: { authorization: `Bearer ${token}`, ...headers } }
       const request = send(new URL(path, this.#url), options, (response) => {
         response.on('error', () => {})

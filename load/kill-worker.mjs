@@ -22,7 +22,7 @@ export class KillWorker {
     this.#run = run && { run }
   }
 
-  /** Until the service is gone, or it is told to stop. */
+  /** Until the service is gone, or until stopped. */
   async work(client, signal) {
     try {
       while (!signal.aborted) {

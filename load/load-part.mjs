@@ -13,7 +13,7 @@ const SOCKETS_OF_AGENTS = 40
 const SLOW_READERS = 5
 const MAX_GROWTH = 200 * MIB
 
-/** Many agents at once, with readers that are slow and connections that are idle: typed answers, flat memory. */
+/** Many concurrent agents, slow readers and idle connections: typed answers, constant memory. */
 export async function runLoad(checks, folder, { agents: count, seconds, idle: idleCount }) {
   const service = await startProcess(folder)
   const client = new HttpClient(service.url)

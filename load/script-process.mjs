@@ -5,7 +5,7 @@ import { writeSync } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createToolHub, defineTool, openStore } from '../dist/index.js'
+import { createToolHub, defineTool, openStore } from '../packages/tool-hub/dist/index.js'
 
 const WAIT_MS = 2_000
 const [folder, settings] = process.argv.slice(2)

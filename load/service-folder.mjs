@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const INDEX = new URL('../dist/index.js', import.meta.url)
+const INDEX = new URL('../packages/tool-hub/dist/index.js', import.meta.url)
 
 const CONFIG = `version: 1
 tools: { profile: full }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { within } from './within.mjs'
 
-const CLI = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../packages/tool-hub/dist/cli/main.js', import.meta.url))
 const START_MS = 30_000
 const STOP_MS = 20_000
 

@@ -1,4 +1,4 @@
-import { ERRORS } from '../dist/index.js'
+import { ERRORS } from '../packages/tool-hub/dist/index.js'
 
 /** What is wrong with an answer to a call, if it is neither a result nor an error that says what it is. */
 export function untyped({ status, json, text }) {

@@ -20,10 +20,11 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { makeBill } from './image-sbom.mjs'
 
 const USAGE = `Usage: node scripts/build-image.mjs [--out FILE] [--tag NAME:TAG] [--packages NAME,NAME]
 
-  --out       the archive. Default: tool-hub-image.tar
+  --out       the archive. Default: tool-hub-image.tar. Next to it: its bill of materials, .cdx.json
   --tag       the name of the image. Default: tool-hub:local
   --packages  further Debian packages, for the commands of agents: git,python3`
 
@@ -67,15 +68,19 @@ async function build() {
   if (process.platform !== 'linux')
     throw new Refusal('The image is built on Linux, from the packages of Debian or Ubuntu.')
   const [base, app] = ['base', 'app'].map((name) => join(work, name))
+  const modules = productionModules()
   makeBase(base)
-  makeApp(app)
+  makeApp(app, modules)
   checkLibraries(base)
   const layers = [await pack(base), await pack(app, { data: true })]
   const bytes = layers.reduce((sum, layer) => sum + layer.bytes, 0)
   if (bytes > MAX_BYTES)
     throw new Refusal(`The image would have ${megabytes(bytes)}, and at most ${megabytes(MAX_BYTES)} are allowed.`)
+  const bill = makeBill({ base, modules, bundled: consoleModules(), created: createdAt() })
   const id = writeArchive(layers)
-  console.log(`${options.out}  ${options.tag}  ${megabytes(bytes)}  sha256:${id}`)
+  const billFile = `${options.out.replace(/\.tar$/, '')}.cdx.json`
+  writeFileSync(billFile, `${JSON.stringify(bill, undefined, 2)}\n`)
+  console.log(`${options.out}  ${options.tag}  ${megabytes(bytes)}  sha256:${id}\n${billFile}`)
 }
 
 function readOptions() {
@@ -180,12 +185,14 @@ function trim(root) {
 }
 
 /** The second layer: this package as it would be published, and the modules that the lock file names for it. */
-function makeApp(root) {
+function makeApp(root, modules) {
   run(process.execPath, ['scripts/build.mjs'])
-  const [{ files }] = JSON.parse(run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts']))
+  const [{ files }] = JSON.parse(
+    run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '-w', 'packages/tool-hub']),
+  )
   const keep = (path) => !/\.map$|\.d\.[cm]?ts$/.test(path)
-  for (const { path } of files) if (keep(path)) copy(path, join(root, HOME, path))
-  for (const path of productionModules()) {
+  for (const { path } of files) if (keep(path)) copy(join('packages/tool-hub', path), join(root, HOME, path))
+  for (const path of modules) {
     const isOwn = (each) => each === path || (keep(each) && !isForeign(each) && basename(each) !== 'node_modules')
     copy(path, join(root, HOME, path), isOwn)
   }
@@ -203,6 +210,20 @@ function isForeign(path) {
 
 /** The folders of the modules that run in production, as they are installed here and as the tests use them. */
 function productionModules() {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  return modulesOf('packages/tool-hub', [...Object.keys(packages['packages/tool-hub'].dependencies), ...ADDED_MODULES])
+}
+
+/** The modules that the console was built from; parts of them are in its files. */
+function consoleModules() {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  const names = Object.keys(packages['packages/console'].devDependencies)
+  const isCode = (name) => !/^@(types|tool-hub)\//.test(name)
+  return modulesOf('packages/console', names.filter(isCode)).filter((path) => !path.includes('node_modules/@types/'))
+}
+
+/** The folders of these modules of a package and of all that they need. */
+function modulesOf(start, names) {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
   const found = new Set()
   const visit = (from, name, isOptional) => {
@@ -232,7 +253,7 @@ function productionModules() {
       if (at === '') return undefined
     }
   }
-  for (const name of [...Object.keys(packages[''].dependencies), ...ADDED_MODULES]) visit('', name, false)
+  for (const name of names) visit(start, name, false)
   return [...found].sort()
 }
 
@@ -278,7 +299,7 @@ function writeArchive(layers) {
 }
 
 function imageConfig(layers) {
-  const { version, license, description } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const { version, license, description } = JSON.parse(readFileSync('packages/tool-hub/package.json', 'utf8'))
   const created = new Date(createdAt() * 1_000).toISOString()
   const labels = { title: 'tool-hub', description, version, licenses: license, ...revision() }
   return {

@@ -1,82 +1,110 @@
-// Builds dist/: declarations with plain tsc, the code with rolldown; a stale dist never survives a build, and one that
-// was built from the same files is kept.
+// Builds packages/tool-hub/dist: declarations with plain tsc, the code with rolldown. A stale dist never survives a build,
+// and one that was built from the same files is kept.
 // Many small files are pleasant to read and slow to load: joined, `import('tool-hub')` takes half the time.
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
+import { declareTypes } from './build/declare-types.mjs'
 
-/** What people import. */
-const PUBLIC = [
-  'index',
-  'testing/index',
-  'public/config',
-  'public/mcp',
-  'public/serve',
-  'client/index',
-  'sources/openapi/from-open-api',
-  ...['ai-sdk', 'langchain', 'openai', 'anthropic', 'openai-agents', 'agent-tools'].map((name) => `adapters/${name}`),
-]
-/** What is run by the name of its file: src/system/own-file.ts knows where they are. */
+const PACKAGES = resolve('packages')
+const DIST = 'packages/tool-hub/dist'
+/** What people import: the declarations and the code of each entry of the package. */
+const ENTRIES = Object.values(JSON.parse(readFileSync('packages/tool-hub/package.json', 'utf8')).exports).filter(
+  ({ types }) => types,
+)
+const DECLARATIONS = ENTRIES.map(({ types }) => types.replace('./dist/types/', ''))
+/** The name of the file of each entry, and the source that its declarations are of. */
+const PUBLIC = new Map(
+  ENTRIES.map((entry, at) => {
+    const [, unit, path] = /^([^/]+)\/(.+)\.d\.ts$/.exec(DECLARATIONS[at])
+    return [/([^/]+)\.js$/.exec(entry.default)[1], `${PACKAGES}/${unit}/src/${path}.ts`]
+  }),
+)
+/** What is run by the name of its file: packages/sandbox/src/system/own-file.ts knows where they are. */
 const RUN = [
   'cli/main',
-  'records/log/verify-worker',
+  'runtime/records/log/verify-worker',
   'sandbox/pages/page-worker',
   'sandbox/exec/spawner/spawner-main',
-  'features/code/engine/engine-worker',
+  'code/engine/engine-worker',
   // For the conformance suite, which signs in as a person would.
-  'sources/mcp/manage/sign-in',
+  'mcp/manage/sign-in',
 ]
-/** Packages that are loaded at a start: taken in as far as they are used, they load in a third of the time. */
-const TAKEN_IN = /^(zod|yaml|commander|image-size|picomatch|ipaddr\.js|lru-cache|@modelcontextprotocol\/[a-z]+)(\/|$)/
+/**
+ * Packages that are loaded at a start: taken in as far as they are used, they load in a third of the time. With them what
+ * they import: package.json lists none of that, so a strict package manager would not find it.
+ */
+const TAKEN_IN =
+  /^(zod|yaml|commander|image-size|picomatch|ipaddr\.js|lru-cache|get-east-asian-width|@modelcontextprotocol\/[a-z]+|eventsource(-parser)?|pkce-challenge)(\/|$)/
+/** The packages of this workspace: tool-hub has them inside. */
+const OWN_PACKAGE = /^@tool-hub\//
 /** What processes load before they are of use: the library, the client, each program, `tool-hub list` and `tool-hub mcp`. */
 const STARTS = [
-  ...['index', 'client/index', ...RUN, 'cli/commands/list'].map((name) => [name]),
-  ['cli/commands/mcp', 'config/read-config', 'server/mcp/index', 'server/mcp/connect-stdio'],
+  ...['index', 'client', ...RUN, 'cli/commands/list'].map((name) => [sourceOf(name)]),
+  [
+    sourceOf('cli/commands/mcp'),
+    ...['config/src/read-config', 'server/src/mcp/index', 'server/src/mcp/connect-stdio'].map(
+      (path) => `${PACKAGES}/${path}.ts`,
+    ),
+  ],
 ]
 const OWN_FILE = '#own-file'
 /** What is read as it is. */
 const READ = [
-  ['src/policy/default.yaml', 'policy/default.yaml'],
-  ['node_modules/tree-sitter-bash/tree-sitter-bash.wasm', 'hub/tree-sitter-bash.wasm'],
+  ['packages/policy/src/default.yaml', 'policy/default.yaml'],
+  ['node_modules/tree-sitter-bash/tree-sitter-bash.wasm', 'runtime/hub/tree-sitter-bash.wasm'],
   ...[
     'sandbox/exec/bridge/bridge-main.mjs',
-    'features/code/engine/guest.mjs',
-    ...['child-main', 'child-context', 'child-wire'].map((name) => `sources/plugins/isolated/${name}.mjs`),
-  ].map((path) => [`src/${path}`, path]),
+    'code/engine/guest.mjs',
+    ...['child-main', 'child-context', 'child-wire'].map((name) => `adapters/sources/plugins/isolated/${name}.mjs`),
+  ].map((path) => [`packages/${path.replace('/', '/src/')}`, path]),
 ]
 
 /** The digest of everything dist was built from; written last, so an interrupted build has none. */
-const BUILT_FROM = 'dist/.built-from'
+const BUILT_FROM = `${DIST}/.built-from`
 
+stageFiles()
 const inputs = digestInputs()
 if (existsSync(BUILT_FROM) && readFileSync(BUILT_FROM, 'utf8') === inputs) process.exit()
-console.error('Building dist/: about 20 seconds.')
-rmSync('dist', { recursive: true, force: true })
-declareTypes()
-keepComments()
+console.error(`Building ${DIST}: about 20 seconds.`)
+rmSync(DIST, { recursive: true, force: true })
+declareTypes(`${DIST}/types`, DECLARATIONS)
 await join(['system/own-file'])
-await join([...PUBLIC, ...RUN], { plugins: [keepOwnFile()] })
-for (const [from, to] of READ) copyFileSync(from, `dist/${to}`)
-chmodSync('dist/cli/main.js', 0o755)
+await join([...PUBLIC.keys(), ...RUN], { plugins: [keepOwnFile()] })
+for (const [from, to] of READ) {
+  mkdirSync(dirname(`${DIST}/${to}`), { recursive: true })
+  copyFileSync(from, `${DIST}/${to}`)
+}
+chmodSync(`${DIST}/cli/main.js`, 0o755)
 await buildConsole()
 writeFileSync(BUILT_FROM, inputs)
+
+/** What the package has besides its own folder, as copies: npm packs no links. */
+function stageFiles() {
+  for (const name of ['docs', 'deploy', 'README.md', 'SCOPE.md', 'CHANGELOG.md', 'LICENSE']) {
+    rmSync(`packages/tool-hub/${name}`, { recursive: true, force: true })
+    cpSync(name, `packages/tool-hub/${name}`, { recursive: true })
+  }
+}
 
 function digestInputs() {
   const hash = createHash('sha256').update(process.version)
   const files = [
-    'src',
-    'console',
+    'packages',
     'scripts/build.mjs',
+    'scripts/build',
     'package.json',
     'package-lock.json',
     'tsconfig.json',
@@ -86,76 +114,42 @@ function digestInputs() {
   return hash.digest('hex')
 }
 
+/** The files that a build reads: no tests, and nothing that it wrote. */
 function filesBelow(path) {
   if (!statSync(path).isDirectory()) return [path]
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
-    .map((entry) => `${entry.parentPath}/${entry.name}`)
+  return readdirSync(path, { withFileTypes: true })
+    .filter(({ name }) => !/^(dist|docs|deploy|node_modules)$|\.test\.ts$|\.md$/.test(name))
+    .flatMap(({ name }) => filesBelow(`${path}/${name}`))
     .sort()
 }
 
-/** The page of the service; its own workspace, its own tools. */
+/** The source of a module by its name in dist: its package and its path there; the package tool-hub is the root of dist. */
+function sourceOf(name) {
+  const own = PUBLIC.get(name) ?? `${PACKAGES}/tool-hub/src/${name}.ts`
+  if (existsSync(own)) return own
+  const [unit, ...rest] = (name === 'system/own-file' ? `sandbox/${name}` : name).split('/')
+  return `${PACKAGES}/${unit}/src/${rest.join('/')}.ts`
+}
+
+/** The page of the service, with its own tools. */
 async function buildConsole() {
   const { build } = await import('vite')
-  await build({ configFile: 'console/vite.config.ts', root: 'console', logLevel: 'warn' })
-}
-
-function declareTypes() {
-  const args = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--emitDeclarationOnly']
-  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
-  if (status !== 0) process.exit(status ?? 1)
-}
-
-/** Editors show the comments of a schema's properties for the type that is inferred of it; tsc declares schemas without them. */
-function keepComments() {
-  for (const file of filesBelow('src').filter((path) =>
-    /^src\/(protocol\/[^/]+|features\/[^/]+\/schema)\.ts$/.test(path),
-  )) {
-    const declared = file.replace(/^src(.*)\.ts$/, 'dist$1.d.ts')
-    const comments = propertyComments(readFileSync(file, 'utf8'))
-    let schema
-    const lines = readFileSync(declared, 'utf8').split('\n')
-    const commented = lines.flatMap((line) => {
-      schema = /^(?:export )?declare const (\w+):/.exec(line)?.[1] ?? schema
-      const comment = comments.get(schema)?.get(/^ {4}(\w+):/.exec(line)?.[1])
-      return comment === undefined ? line : [`    ${comment.replaceAll('\n', '\n  ')}`, line]
-    })
-    writeFileSync(declared, commented.join('\n'))
-  }
-}
-
-/** The comments of the properties of each schema, with those of the schemas that it extends. */
-function propertyComments(source) {
-  const schemas = new Map()
-  let current = new Map()
-  const take = (name) => {
-    for (const [property, comment] of schemas.get(name) ?? []) current.set(property, comment)
-  }
-  const parts = /^(?:export )?const (\w+) = (\w*)|^ {2}(\/\*\*(?:(?!\*\/)[\s\S])*\*\/)\n {2}(\w+)\b|\.\.\.(\w+)/gm
-  for (const [, schema, base, comment, property, spread] of source.matchAll(parts)) {
-    if (schema !== undefined) {
-      current = new Map()
-      schemas.set(schema, current)
-      take(base)
-    } else if (comment !== undefined) current.set(property, comment)
-    else take(spread)
-  }
-  return schemas
+  await build({ configFile: 'packages/console/vite.config.ts', root: 'packages/console', logLevel: 'warn' })
 }
 
 async function join(names, options = {}) {
   const input = {
-    input: Object.fromEntries(names.map((name) => [name, `src/${name}.ts`])),
+    input: Object.fromEntries(names.map((name) => [name, sourceOf(name)])),
     platform: 'node',
     preserveEntrySignatures: 'allow-extension',
-    external: (id) => /^[a-z@]/.test(id) && !TAKEN_IN.test(id),
+    external: (id) => /^[a-z@]/.test(id) && !TAKEN_IN.test(id) && !OWN_PACKAGE.test(id),
     logLevel: 'warn',
     // The library has what the command line imports later.
     checks: { ineffectiveDynamicImport: false },
     ...options,
   }
   const comments = { jsdoc: false, annotation: false, legal: true }
-  const output = { dir: 'dist', format: 'esm', comments, chunkFileNames: 'chunks/[name]-[hash].js' }
+  const output = { dir: DIST, format: 'esm', comments, chunkFileNames: 'chunks/[name]-[hash].js' }
   const split = await rolldown({ ...input, logLevel: 'silent' })
   const name = partOf((await split.generate(output)).output.filter(({ type }) => type === 'chunk'))
   await split.close()
@@ -173,8 +167,8 @@ async function join(names, options = {}) {
 function partOf(chunks) {
   const byFile = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
   const startsOf = new Map()
-  for (const [index, names] of STARTS.entries()) {
-    const isFirst = ({ facadeModuleId }) => names.some((name) => facadeModuleId?.endsWith(`/src/${name}.ts`))
+  for (const [index, sources] of STARTS.entries()) {
+    const isFirst = ({ facadeModuleId }) => sources.includes(facadeModuleId)
     const loaded = new Set(chunks.filter(isFirst))
     // A set also iterates over what is added meanwhile.
     for (const { imports } of loaded) for (const file of imports) if (byFile.has(file)) loaded.add(byFile.get(file))

@@ -14,7 +14,7 @@ const SECTION_AND_TEXT = /^(?:(Added|Changed|Fixed|Removed|Security): *)?([\s\S]
 const SECTION_OF_BUMP = { patch: 'Fixed', minor: 'Added', major: 'Changed' }
 const BUMPS = Object.keys(SECTION_OF_BUMP)
 
-const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { name, version } = JSON.parse(readFileSync('packages/tool-hub/package.json', 'utf8'))
 const files = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.md') && file !== 'README.md')
   .sort()

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { isDeepStrictEqual, parseArgs } from 'node:util'
-import { createToolHub } from '../dist/index.js'
+import { createToolHub } from '../packages/tool-hub/dist/index.js'
 
 const { values: options } = parseArgs({
   options: { suites: { type: 'string' }, json: { type: 'boolean', default: false } },

@@ -1,4 +1,4 @@
-// The tests must really fence commands in, open the console in a real browser and store in a real PostgreSQL: installs
+// The tests must really sandbox commands, open the console in a real browser and store in a real PostgreSQL: installs
 // bubblewrap, chromium and postgresql where they are missing, or ends with what to do.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'

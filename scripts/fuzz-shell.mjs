@@ -1,10 +1,10 @@
 // npm run fuzz:shell -- [--lines N] [--seed S] [--json]: judges made-up command lines and really runs every allowed one
-// in a jail of stub programs; exit 1 when a line ran more than the rules allow.
+// in a sandbox of stub programs; exit 1 when a line ran more than the rules allow.
 import { parseArgs } from 'node:util'
-import { loadSecondParser } from '../src/hub/second-parser.ts'
-import { compilePolicy } from '../src/policy/compile-policy.ts'
-import { decide } from '../src/policy/decide.ts'
-import { readCommandLine } from '../src/shell/reader/read-command-line.ts'
+import { compilePolicy } from '../packages/policy/src/compile-policy.ts'
+import { decide } from '../packages/policy/src/decide.ts'
+import { loadSecondParser } from '../packages/runtime/src/hub/second-parser.ts'
+import { readCommandLine } from '../packages/shell/src/reader/read-command-line.ts'
 import { createShellJudge } from './attacks/shell-judge.mjs'
 import { SHELL_POLICIES } from './attacks/shell-policies.mjs'
 import { runFuzz } from './fuzz-shell/run-fuzz.mjs'

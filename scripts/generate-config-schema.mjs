@@ -1,9 +1,9 @@
-// Writes config.schema.json and docs/reference/config.md from the schema of src/config.
+// Writes packages/tool-hub/config.schema.json and docs/reference/config.md from the schema of packages/config/src.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const SCHEMA = path.join(import.meta.dirname, '../config.schema.json')
+const SCHEMA = path.join(import.meta.dirname, '../packages/tool-hub/config.schema.json')
 const DOCS = path.join(import.meta.dirname, '../docs/reference/config.md')
 
 /** The published JSON Schema, whole. */
@@ -31,8 +31,8 @@ export async function generateConfigDocs() {
 }
 
 async function readSchema() {
-  const { toJsonSchema } = await import('../src/config/check-config.ts')
-  const { configSchema } = await import('../src/config/schema.ts')
+  const { toJsonSchema } = await import('../packages/config/src/check-config.ts')
+  const { configSchema } = await import('../packages/config/src/schema.ts')
   return toJsonSchema(configSchema)
 }
 

@@ -1,8 +1,8 @@
-// Renders docs/reference/errors.md from the error table in src/core/errors.ts.
+// Renders docs/reference/errors.md from the error table in packages/core/src/errors.ts.
 
 /** The page, whole. */
 export async function generateErrorDocs() {
-  const { ERRORS } = await import('../src/core/errors.ts')
+  const { ERRORS } = await import('../packages/core/src/errors.ts')
   const rows = Object.entries(ERRORS).map(
     ([code, { meaning, fix, status, retryable, blame }]) =>
       `| \`${code}\` | ${meaning} | ${fix} | ${status} | ${retryable ? 'yes' : 'no'} | ${blame} |`,

@@ -1,33 +1,57 @@
 // Writes every generated file, or with --check says which are stale and exits 1. Run by npm run generate, which lets Node
 // load the sources.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { generateDefaultPolicy } from './generate-default-policy.mjs'
-import { generateFeatureCommands, generateFeatureLists, generateFeatureRules } from './generate-features.mjs'
+import {
+  generateFeatureCommands,
+  generateFeatureLists,
+  generateFeatureRules,
+  generateFeatureToolNames,
+} from './generate-features.mjs'
+import { generateOptionKeys } from './generate-option-keys.mjs'
 import { generateToolIndex } from './generate-tools.mjs'
 
 const isCheck = process.argv.includes('--check')
 const stale = []
 
 /** Sources first: what is made below loads them. */
-await produce('src/policy/default.yaml', generateFeatureRules)
-await produce('src/policy/default-policy.generated.ts', generateDefaultPolicy)
-await produce('src/tools/index.generated.ts', generateToolIndex)
+await produce('packages/policy/src/default.yaml', generateFeatureRules)
+await produce('packages/policy/src/default-policy.generated.ts', generateDefaultPolicy)
+await produce('packages/runtime/src/tools/index.generated.ts', generateToolIndex)
 for (const [file, source] of generateFeatureLists()) await produce(file, () => formatted(file, source))
-const COMMANDS = 'src/features/generated/commands/index.ts'
+const OPTION_KEYS = 'packages/runtime/src/hub/option-keys.generated.ts'
+await produce(OPTION_KEYS, () => formatted('packages/runtime/src/hub/option-keys.ts', generateOptionKeys()))
+const COMMANDS = 'packages/tool-hub/src/cli/generated/index.ts'
 await produce(COMMANDS, async () => formatted(COMMANDS, await generateFeatureCommands()))
 
+const { featureToolLoaders } = await import('../packages/library/src/generated/tool-loaders/index.ts')
+const TOOL_NAMES = 'packages/core/src/feature-tools.generated.ts'
+await produce(TOOL_NAMES, async () =>
+  formatted('packages/core/src/feature-tools.ts', await generateFeatureToolNames(featureToolLoaders)),
+)
+
+const { generateClient } = await import('./generate-client.mjs')
+await produce('packages/client/src/routes.generated.ts', async () =>
+  formatted('packages/client/src/routes.ts', await generateClient()),
+)
 const { generateToolCatalogue } = await import('./generate-tool-catalogue.mjs')
-await produce('src/tools/catalogue.generated.ts', generateToolCatalogue)
+const { toolLoaders } = await import('../packages/runtime/src/tools/index.generated.ts')
+await produce('packages/runtime/src/tools/catalogue.generated.ts', () =>
+  generateToolCatalogue(toolLoaders, './catalogue.ts'),
+)
+await produce('packages/library/src/generated/feature-tools.generated.ts', () =>
+  generateToolCatalogue(featureToolLoaders, '@tool-hub/runtime/tools'),
+)
 const { generateConfigDocs, generateConfigSchema } = await import('./generate-config-schema.mjs')
 const { generateToolDocs } = await import('./generate-tool-docs.mjs')
-const { generateCliDocs } = await import('./generate-cli-docs.mjs')
+const { generateCliDocs } = await import('../packages/tool-hub/src/cli/generate-cli-docs.ts')
 const { generateErrorDocs } = await import('./generate-error-docs.mjs')
-await produce('config.schema.json', generateConfigSchema)
+await produce('packages/tool-hub/config.schema.json', generateConfigSchema)
 await produce('docs/reference/config.md', generateConfigDocs)
-await produce('docs/reference/tools.md', generateToolDocs)
-await produce('docs/reference/cli.md', generateCliDocs)
+await produceReference(await generateToolDocs())
+await produceReference(await generateCliDocs())
 await produce('docs/reference/errors.md', generateErrorDocs)
 
 if (stale.length > 0) {
@@ -45,6 +69,22 @@ async function produce(file, generate) {
     writeFileSync(file, wanted)
   }
   return true
+}
+
+/** Writes the pages of docs/reference, and removes other pages from the folders that they are in. */
+async function produceReference(pages) {
+  const files = new Map([...pages].map(([page, text]) => [path.posix.join('docs/reference', page), text]))
+  for (const [file, text] of files) await produce(file, () => text)
+  const folders = new Set([...files.keys()].map((file) => path.posix.dirname(file)))
+  folders.delete('docs/reference')
+  for (const folder of folders) {
+    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+      const file = path.posix.join(folder, name)
+      if (files.has(file)) continue
+      if (isCheck) stale.push(file)
+      else rmSync(file)
+    }
+  }
 }
 
 /** The source as Biome formats it. */

@@ -1,6 +1,6 @@
 // npm run mutants -- --seed N --count N [--skip N] [--only PATH] [--tests N]: changes one detail of the source at a
 // time and looks whether a type, a lint rule or a test notices. Works in a copy of the tree below the temporary folder; the checkout is only read.
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { lintAccepts } from './mutants/check-lint.mjs'
@@ -13,18 +13,14 @@ import { openTests } from './mutants/run-tests.mjs'
 
 /** Where a mistake costs most: what decides, contains, records and keeps. */
 const FOLDERS = [
-  'policy',
-  'sandbox',
-  'shell',
-  'records',
-  'store',
-  'limits',
-  'approvals',
-  'hub/pipeline',
-  'server/auth',
-  'server/websocket',
-  'sources/mcp',
-  'features',
+  'policy/src',
+  'sandbox/src',
+  'shell/src',
+  ...['records', 'store', 'limits', 'approvals', 'hub/pipeline'].map((name) => `runtime/src/${name}`),
+  'server/src/auth',
+  'server/src/websocket',
+  'mcp/src',
+  'features/src',
 ]
 /** How many of the nearest tests run at first, and next: they catch most mutants. The others run for those that are left. */
 const [FIRST, NEXT] = [2, 6]
@@ -57,7 +53,8 @@ if (problem !== undefined) {
   console.error(`A mutant may do anything, and as root nothing stops it. Run as another user: ${problem}`)
   process.exit(1)
 }
-const files = ['src', 'test']
+const files = ['packages', 'src', 'test']
+  .filter((folder) => existsSync(join(scratch, folder)))
   .flatMap((folder) => filesBelow(scratch, folder))
   .filter((file) => /\.m?ts$|\.mjs$/.test(file))
 const users = readUsers(scratch, files)
@@ -66,7 +63,7 @@ const vitest = openTests(scratch)
 /** Test files that pass without a mutant, and those that do not: the latter prove nothing. */
 const [sound, broken] = [new Set(), new Set()]
 
-const folders = options.only === undefined ? FOLDERS.map((name) => `src/${name}`) : [options.only]
+const folders = options.only === undefined ? FOLDERS.map((name) => `packages/${name}`) : [options.only]
 const sample = drawSample(scratch, files, { folders, seed, count: skip + count }).slice(skip)
 console.log(`${sample.length} mutants, seed ${seed}\n`)
 const started = Date.now()

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type VerifyReport, verifyRun } from '../src/records/log/verify-run.ts'
+import { type VerifyReport, verifyRun } from '../packages/runtime/src/records/log/verify-run.ts'
 import { AGENT_SCRIPT } from './support/agent-script.ts'
 import { type AgentWorld, agentWorld } from './support/agent-world.ts'
 import type { Conversation } from './support/conversation.ts'

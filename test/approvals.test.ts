@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { ApprovalRequest } from '../src/core/events.ts'
-import type { HubOptions } from '../src/core/options.ts'
-import { defineTool } from '../src/core/tool.ts'
-import { fakeClock } from '../src/testing/fake-clock.ts'
-import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
+import type { ApprovalRequest } from '../packages/core/src/events.ts'
+import type { HubOptions } from '../packages/core/src/options.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import { fakeClock } from '../packages/testing/src/fake-clock.ts'
+import { type TestHub, testHub } from '../packages/testing/src/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 const wipe = defineTool({
@@ -55,7 +55,7 @@ describe('an ask', () => {
     expect(events[1]).toMatchObject({ bound: asked[0]!.hash })
   })
 
-  it('fails at once when nobody can be asked', async () => {
+  it('fails immediately when nobody can be asked', async () => {
     const result = await hubWith({ approve: undefined }).call(wipe, { disk: 'a' })
     expect(result).toMatchObject({ status: 'approval_required', error: { code: 'APPROVAL_UNAVAILABLE' } })
   })
@@ -102,7 +102,7 @@ describe('an ask', () => {
     expect((await hub.callDynamic('disk.wipe', { disk: 'a', why })).data).toEqual({ text: 'harmless' })
   })
 
-  it('waits in the queue for whoever watches; the first answer wins', async () => {
+  it('waits in the queue for anybody who watches; the first answer wins', async () => {
     const hub = hubWith({ approve: undefined })
     const stop = hub.approvals.watch(() => {})
     const call = hub.call(wipe, { disk: 'a' })

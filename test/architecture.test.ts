@@ -1,124 +1,165 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { importsOf, sourceFiles } from './support/source-files.ts'
 
-/** The folders of src, and what each of them may import. `(root)` are the files of src itself. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  lib: [],
-  core: ['lib', 'protocol'],
-  system: ['core', 'lib'],
-  protocol: [],
-  shell: ['core', 'lib'],
-  policy: ['core', 'lib', 'shell'],
-  limits: ['core', 'lib', 'system'],
-  sandbox: ['core', 'lib', 'system'],
-  records: ['core', 'lib', 'system'],
-  // The store has the tables of features; features have no store, only `core/sql`.
-  store: ['core', 'lib', 'system', 'features'],
-  approvals: ['core', 'lib', 'system', 'protocol'],
-  features: ['core', 'lib', 'system', 'protocol', 'sandbox'],
-  hub: ['core', 'lib', 'system', 'shell', 'policy', 'limits', 'sandbox', 'records', 'store', 'approvals', 'features'],
-  // For the list of all tools; a tool itself imports only the contract.
-  tools: ['core', 'lib', 'features'],
-  // The AI SDK adapter makes a runner for sessions.
-  adapters: ['core', 'lib', 'hub', 'records', 'features'],
-  config: ['core', 'lib', 'system', 'hub', 'policy', 'sources', 'features'],
-  sources: ['core', 'lib', 'system', 'hub', 'limits', 'policy', 'records', 'sandbox', 'store', 'adapters', 'tools'],
-  '(root)': [
-    'core',
-    'lib',
-    'system',
-    'hub',
-    'policy',
-    'limits',
-    'sandbox',
-    'store',
-    'approvals',
-    'features',
-    'tools',
-    'adapters',
-    'sources',
-  ],
-  client: ['core', 'lib', 'protocol', 'features'],
-  public: ['config', 'server'],
-  testing: ['(root)', 'core', 'lib', 'system', 'hub', 'sandbox', 'features'],
-  server: [
-    '(root)',
-    'core',
-    'lib',
-    'system',
-    'protocol',
-    'policy',
-    'limits',
-    'records',
-    'store',
-    'approvals',
-    'features',
-    'hub',
-    'adapters',
-    'sources',
-    'config',
-  ],
-  cli: [
-    'features',
-    '(root)',
-    'core',
-    'lib',
-    'system',
-    'protocol',
-    'policy',
-    'sandbox',
-    'records',
-    'store',
-    'approvals',
-    'hub',
-    'tools',
-    'adapters',
-    'sources',
-    'config',
-    'server',
-    'client',
-  ],
+/** The packages from the lowest to the highest: each imports only packages before it. */
+const ORDER = [
+  ...['shell', 'core', 'policy', 'sandbox', 'runtime', 'browser', 'code', 'features', 'adapters', 'mcp', 'client'],
+  ...['cluster', 'library', 'testing', 'config', 'server', 'console', 'tool-hub'],
+]
+
+/** Packages with folders that are modules of their own, and what each of those may import. `(root)`: files beside them. */
+const MAY_IMPORT: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  core: { lib: [], protocol: [] },
+  runtime: {
+    limits: [],
+    records: [],
+    store: [],
+    approvals: [],
+    tools: [],
+    hub: ['limits', 'records', 'store', 'approvals'],
+  },
 }
 
 /** Builtins and globals through which code could touch the machine behind the guards' back. */
 const MACHINE =
   /^node:(fs|child_process|net|tls|http|https|http2|dgram|dns|worker_threads|cluster|vm|os|process|inspector|repl)\b/
 
-const files = sourceFiles('src').filter((file) => !/\.(test|test-d)\.ts$/.test(file))
+const files = sourceFiles('packages').filter((file) => !/\.(test|test-d)\.tsx?$|\/(dist|node_modules)\//.test(file))
 const edges = files.flatMap((file) =>
-  importsOf(file).map((specifier) => ({ file: file.slice('src/'.length), specifier })),
+  importsOf(file).map((specifier) => ({ file: file.slice('packages/'.length), specifier })),
 )
 
 /** A module that is imported later, but not while a call is served: each with the reason. */
 const LATE_IMPORTS: Readonly<Record<string, string>> = {
-  'config/read-document.ts': 'a config written in JavaScript; read before the service listens',
-  'config/read-config.ts': 'the plugins of the owner; loaded before the service listens',
-  'features/generated/commands/index.ts': 'the commands of features; loaded by the command line, which is tested below',
-  'sources/plugins/folder-source.ts': 'a tool of the owner, which may change at any time; loaded with `loadWithRoom`',
+  'config/src/read-document.ts': 'a config written in JavaScript; read before the service listens',
+  'config/src/read-config.ts': 'the plugins of the owner; loaded before the service listens',
+  'tool-hub/src/cli/generated/index.ts': 'the commands of features; loaded by the command line, which is tested below',
+  'adapters/src/sources/plugins/folder-source.ts':
+    'a tool of the owner, which may change at any time; loaded with `loadWithRoom`',
 }
 
-describe('the import graph', () => {
-  it('crosses folders only where the table allows it', () => {
-    const forbidden = internal().filter(({ file, target }) => {
-      const [from, to] = [folderOf(file), folderOf(target)]
-      return from !== to && !MAY_IMPORT[from]?.includes(to)
+/** A package that another one lists and does not import with a name in its code: each with the reason. */
+const NOT_IMPORTED: Readonly<Record<string, string>> = {
+  'tool-hub @tool-hub/client': 'an entry of its `exports`',
+  'tool-hub @tool-hub/console': 'the build makes its pages',
+  'tool-hub @tool-hub/testing': 'an entry of its `exports`',
+}
+
+describe('the packages', () => {
+  it('import only packages that their package.json lists, and only lower ones', () => {
+    const forbidden = edges.flatMap(({ file, specifier }) => {
+      const [, to] = /^@tool-hub\/([\w-]+)/.exec(specifier) ?? []
+      if (to === undefined) return []
+      const from = packageOf(file)
+      const isListed = manifestOf(from).has(`@tool-hub/${to}`)
+      return isListed && ORDER.indexOf(to) < ORDER.indexOf(from) && ORDER.includes(to) ? [] : [{ file, specifier }]
     })
     expect(forbidden).toEqual([])
   })
 
+  it('say in their README what they may import', () => {
+    for (const unit of ORDER.filter((name) => name !== 'tool-hub')) {
+      const text = readFileSync(`packages/${unit}/README.md`, 'utf8')
+      const own = [...manifestOf(unit)].flatMap((name) => /^@tool-hub\/([\w-]+)$/.exec(name)?.[1] ?? [])
+      const [, line = ''] = /^May import: ([\s\S]*?)\.$/m.exec(text) ?? []
+      const named = [...line.matchAll(/`([\w-]+)`/g)].map(([, name]) => name!)
+      expect({ unit, named }).toEqual({
+        unit,
+        named: own
+          .filter((name) => name !== unit)
+          .sort()
+          .map(String),
+      })
+      expect(text.split('\n').length).toBeLessThan(45)
+    }
+  })
+
+  it('are all in the order', () => {
+    expect(readdirSync('packages').sort()).toEqual([...ORDER].sort())
+  })
+
+  it('list the other packages that they import', () => {
+    const missing = edges.filter(({ file, specifier }) => {
+      const name = nameOf(specifier)
+      // `tool-hub new` writes a test for others.
+      const isTemplate = file === 'tool-hub/src/cli/commands/new.ts'
+      if (name === undefined || isTemplate || /^(node:|@tool-hub\/)/.test(specifier) || packageOf(file) === 'console')
+        return false
+      return !manifestOf(packageOf(file)).has(name) && !manifestOf(packageOf(file)).has(`@types/${name}`)
+    })
+    expect(missing).toEqual([])
+  })
+
+  it('list no package that their code does not import', () => {
+    const superfluous = ORDER.flatMap((unit) => {
+      const code = ownFiles(unit).map((file) => readFileSync(file, 'utf8'))
+      const isImported = (name: string) => code.some((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`))
+      const listed = [...manifestOf(unit)].filter((name) => name !== unit && name !== `@tool-hub/${unit}`)
+      // tool-hub lists what is inside: the packages of all others.
+      const candidates = unit === 'tool-hub' ? listed.filter((name) => name.startsWith('@tool-hub/')) : listed
+      return candidates.filter((name) => !isImported(name.replace(/^@types\//, ''))).map((name) => `${unit} ${name}`)
+    })
+    expect(superfluous.sort()).toEqual(Object.keys(NOT_IMPORTED).sort())
+  })
+
+  it('are inside tool-hub, which lists what they import, and nothing else', () => {
+    const kindsOf = (unit: string) => JSON.parse(readFileSync(`packages/${unit}/package.json`, 'utf8'))
+    const inside = ORDER.filter((unit) => unit !== 'console' && unit !== 'tool-hub').flatMap((unit) =>
+      Object.keys(kindsOf(unit).dependencies ?? {}),
+    )
+    const own = edges.flatMap(({ file, specifier }) => (packageOf(file) === 'tool-hub' ? [nameOf(specifier)] : []))
+    const wanted = new Set([...inside, ...own])
+    const listed = Object.keys(kindsOf('tool-hub').dependencies)
+    expect(listed.filter((name) => !wanted.has(name))).toEqual([])
+    expect(inside.filter((name) => !name.startsWith('@tool-hub/') && !listed.includes(name))).toEqual([])
+  })
+
+  it('have one version of each other package', () => {
+    const manifests = ['package.json', ...ORDER.map((unit) => `packages/${unit}/package.json`)]
+    // A peer has a range of what works.
+    for (const kinds of [['dependencies', 'devDependencies'], ['peerDependencies']]) {
+      const ranges = new Map<string, Set<string>>()
+      for (const manifest of manifests.map((file) => JSON.parse(readFileSync(file, 'utf8'))))
+        for (const [name, range] of kinds.flatMap((kind) => Object.entries<string>(manifest[kind] ?? {})))
+          ranges.set(name, (ranges.get(name) ?? new Set()).add(range))
+      expect([...ranges].filter(([, found]) => found.size > 1)).toEqual([])
+    }
+  })
+
+  it('import nothing of each other by a path', () => {
+    expect(internal().filter(({ file, target }) => packageOf(file) !== packageOf(target))).toEqual([])
+  })
+})
+
+describe('the import graph', () => {
+  it('crosses folders of a package only where the table allows it', () => {
+    const forbidden = internal().filter(({ file, target }) => {
+      const [from, to] = [folderOf(file), folderOf(target)]
+      const allowed = MAY_IMPORT[packageOf(file)]?.[from]
+      return allowed !== undefined && from !== to && !allowed.includes(to)
+    })
+    expect(forbidden).toEqual([])
+  })
+
+  it('knows many machines only where a hub or a service is put together', () => {
+    const importers = edges.filter(({ specifier }) => specifier.startsWith('@tool-hub/cluster'))
+    expect([...new Set(importers.map(({ file }) => packageOf(file)))].sort()).toEqual(['library', 'server', 'tool-hub'])
+  })
+
   it('lets tools import only the contract, pure packages and builtins that touch nothing', () => {
     const isTool = (file: string) =>
-      (file.startsWith('tools/') && file !== 'tools/index.generated.ts') || /^features\/[\w-]+\/tools\//.test(file)
-    const outside = internal().filter(
-      ({ file, target }) =>
-        isTool(file) && !/^(core|lib)\/index\.ts$/.test(target) && moduleOf(file) !== moduleOf(target),
+      (file.startsWith('runtime/src/tools/') && file !== 'runtime/src/tools/index.generated.ts') ||
+      /^(features\/src\/[\w-]+|browser\/src|code\/src)\/tools\//.test(file)
+    const outside = edges.filter(
+      ({ file, specifier }) =>
+        isTool(file) && /^@tool-hub\//.test(specifier) && !/^@tool-hub\/core(\/lib)?$/.test(specifier),
     )
     const machine = edges.filter(({ file, specifier }) => isTool(file) && MACHINE.test(specifier))
     const globals = files.filter(
       (file) =>
-        isTool(file.slice('src/'.length)) &&
+        isTool(file.slice('packages/'.length)) &&
         /(?<!\.)\bfetch\(|(?<![\w.-])process\.|\beval\(|new Function/.test(readFileSync(file, 'utf8')),
     )
     expect({ outside, machine, globals }).toEqual({ outside: [], machine: [], globals: [] })
@@ -126,38 +167,39 @@ describe('the import graph', () => {
 
   it('keeps features apart: none imports another', () => {
     const crossing = internal().filter(
-      ({ file, target }) =>
-        /^features\/(?!generated\/|index\.ts)/.test(file) &&
-        target.startsWith('features/') &&
-        moduleOf(file) !== moduleOf(target),
+      ({ file, target }) => packageOf(file) === 'features' && folderOf(file) !== folderOf(target),
     )
-    expect(crossing).toEqual([])
+    const own = edges.filter(
+      ({ file, specifier }) => packageOf(file) === 'features' && specifier.startsWith('@tool-hub/features'),
+    )
+    expect([...crossing, ...own]).toEqual([])
   })
 
   it('imports later only what the service can load before it listens', () => {
-    const late = files.filter((file) => !file.startsWith('src/cli/') && importsPlainly(file))
-    expect(late.map((file) => file.slice('src/'.length)).sort()).toEqual(Object.keys(LATE_IMPORTS).sort())
+    const late = files.filter(
+      (file) => !/^packages\/(tool-hub\/src\/cli\/(?!generated)|console\/)/.test(file) && importsPlainly(file),
+    )
+    expect(late.map((file) => file.slice('packages/'.length)).sort()).toEqual(Object.keys(LATE_IMPORTS).sort())
   })
 
-  it('loads the commands of features, and nothing else, in the list that the command line alone imports', () => {
-    const list = 'features/generated/commands/index.ts'
-    const importers = internal().filter(({ target }) => target === list)
-    expect([...new Set(importers.map(({ file }) => folderOf(file)))]).toEqual(['cli'])
-    const source = readFileSync(`src/${list}`, 'utf8')
-    const loaded = [...source.matchAll(/\bimport\(([^)]*)\)/g)].map(([, from]) => from!)
-    expect(loaded.filter((from) => !/^'\.\.\/\.\.\/[\w-]+\/commands\.ts'$/.test(from))).toEqual([])
-    expect(
-      internal().filter(({ file, target }) => /\/commands\.ts$/.test(target) && file !== list && isFeature(target)),
-    ).toEqual([])
+  it('loads the commands of features, and nothing else, in the list that the command line alone has', () => {
+    const list = 'packages/tool-hub/src/cli/generated/index.ts'
+    const loaded = [...readFileSync(list, 'utf8').matchAll(/\bimport\(([^)]*)\)/g)].map(([, from]) => from!)
+    expect(loaded.length).toBeGreaterThan(0)
+    expect(loaded.filter((from) => !/^'@tool-hub\/(features\/[\w-]+|browser|code)\/commands'$/.test(from))).toEqual([])
+    const users = edges.filter(
+      ({ file, specifier }) => /^@tool-hub\/.*\/commands$/.test(specifier) && `packages/${file}` !== list,
+    )
+    expect(users).toEqual([])
   })
 
   it('keeps policy and shell pure', () => {
     expect(edges.filter(({ file, specifier }) => /^(policy|shell)\//.test(file) && MACHINE.test(specifier))).toEqual([])
   })
 
-  it('touches the machine in the sandbox, system, records, the store, approvals, the hub, config, the server and the CLI only', () => {
+  it('touches the machine only where the table of folders says so', () => {
     const allowed =
-      /^(sandbox|features\/browser|features\/code\/engine|system|records|store|approvals|hub|config|cli|server|testing)\/|^core\/lazy-module\.ts$/
+      /^(sandbox|browser|code\/src\/engine|runtime\/src\/(records|store|approvals|hub)|cluster|config|tool-hub\/src\/cli|testing|server|console)\/|^core\/src\/lazy-module\.ts$/
     expect(edges.filter(({ file, specifier }) => MACHINE.test(specifier) && !allowed.test(file))).toEqual([])
   })
 })
@@ -177,15 +219,32 @@ function internal(): { file: string; target: string }[] {
     .map(({ file, specifier }) => ({ file, target: normalize(join(dirname(file), specifier)) }))
 }
 
-function isFeature(file: string): boolean {
-  return /^features\/(?!generated\/)[^/]+\//.test(file)
+/** The names of the packages that a package lists, of whatever kind. */
+function manifestOf(unit: string): ReadonlySet<string> {
+  const manifest = JSON.parse(readFileSync(`packages/${unit}/package.json`, 'utf8'))
+  const kinds = [manifest.dependencies, manifest.peerDependencies, manifest.devDependencies]
+  return new Set([...kinds.flatMap((kind) => Object.keys(kind ?? {})), manifest.name])
 }
 
+/** The files of a package besides tests, those included that `sourceFiles` leaves out. */
+function ownFiles(unit: string): string[] {
+  return readdirSync(`packages/${unit}`, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /(?<!\.(test|test-d|examples))\.(tsx?|mjs)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !/\/(dist|node_modules)\//.test(file))
+}
+
+/** The package of what is imported by a name. */
+function nameOf(specifier: string): string | undefined {
+  return /^(?:@[\w.-]+\/)?[a-z][\w.-]*/.exec(specifier)?.[0]
+}
+
+function packageOf(file: string): string {
+  return file.slice(0, file.indexOf('/'))
+}
+
+/** The folder of a file below `src` of its package. */
 function folderOf(file: string): string {
-  return file.includes('/') ? file.slice(0, file.indexOf('/')) : '(root)'
-}
-
-/** The folder of a file, for features the folder of the feature. */
-function moduleOf(file: string): string {
-  return /^features\/[^/]+\//.exec(file)?.[0] ?? folderOf(file)
+  const [, , folder = '', ...rest] = file.split('/')
+  return rest.length > 0 ? folder : '(root)'
 }

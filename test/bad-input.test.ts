@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/core/tool.ts'
-import { testHub } from '../src/testing/tool-contract.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 
 const echo = defineTool({
   name: 'bad.echo',

@@ -48,7 +48,7 @@ it('the built package finds every file that it runs or reads', async () => {
   try {
     const plugin = join(folder, 'plugin.mjs')
     writeFileSync(plugin, PLUGIN)
-    const index = JSON.stringify(pathToFileURL('dist/index.js').href)
+    const index = JSON.stringify(pathToFileURL('packages/tool-hub/dist/index.js').href)
     const script = SCRIPT.replace('INDEX', index).replace('PLUGIN', JSON.stringify(plugin))
     const words = ['--input-type=module', '-e', script]
     const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: folder })
@@ -63,7 +63,7 @@ it('the built package finds every file that it runs or reads', async () => {
 })
 
 it('an uncaught error of the built package shows its message, the line that threw and a short stack', async () => {
-  const index = JSON.stringify(pathToFileURL('dist/index.js').href)
+  const index = JSON.stringify(pathToFileURL('packages/tool-hub/dist/index.js').href)
   const script = `import { createToolHub } from ${index}\ncreateToolHub({ polcy: [] })`
   const failed = promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
   const { stderr } = await failed.catch((error) => error)
@@ -73,8 +73,10 @@ it('an uncaught error of the built package shows its message, the line that thre
 })
 
 it('the declarations of schemas have the comments of their properties, also of those that they extend', () => {
-  const runs = readFileSync('dist/protocol/runs.d.ts', 'utf8')
+  const runs = readFileSync('packages/tool-hub/dist/types/core/protocol/runs.d.ts', 'utf8')
   expect(runs).toContain('    /** Id of the run. */\n    run: z.ZodString;')
-  const sessions = readFileSync('dist/features/sessions/schema.d.ts', 'utf8').split('declare const agentEntry')[1]
+  const sessions = readFileSync('packages/tool-hub/dist/types/features/sessions/schema.d.ts', 'utf8').split(
+    'declare const agentEntry',
+  )[1]
   expect(sessions).toContain('    /** Also the run of its calls. */\n    id: z.ZodString;')
 })

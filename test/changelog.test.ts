@@ -4,6 +4,9 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
+/** The heading of a release: its version and its date. */
+const RELEASE = /^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d{2}-\d{2})$/
+
 const CHANGELOG = `# Changelog
 
 ## [Unreleased]
@@ -65,11 +68,27 @@ describe('npm run changelog', () => {
     expect(run(folder).stdout).toContain(`Next version: ${next}.`)
   })
 
-  it('works on an [Unreleased] section that is empty', () => {
-    const folder = project({ one: 'minor\n---\n\nA feature.' }, { changelog: '# Changelog\n\n## [Unreleased]\n' })
+  it.each([
+    ['at the end', ''],
+    ['above a release', '\n## [0.1.0] - 2026-11-19\n\n### Added\n- A released feature.\n'],
+  ])('works on an [Unreleased] section that is empty, %s', (_, released) => {
+    const folder = project(
+      { one: 'minor\n---\n\nA feature.' },
+      { changelog: `# Changelog\n\n## [Unreleased]\n${released}` },
+    )
     run(folder)
     const changelog = readFileSync(join(folder, 'CHANGELOG.md'), 'utf8')
-    expect(changelog).toBe('# Changelog\n\n## [Unreleased]\n\n### Added\n- A feature.\n')
+    expect(changelog).toBe(`# Changelog\n\n## [Unreleased]\n\n### Added\n- A feature.\n${released}`)
+  })
+
+  it('adds changesets to the changelog of this project, and leaves its releases as they are', () => {
+    const changelog = readFileSync('CHANGELOG.md', 'utf8')
+    const folder = project({ one: 'minor\n---\n\nA feature.', two: 'patch\n---\n\nA fix.' }, { changelog })
+    run(folder)
+    const [before, unreleased, ...releases] = readFileSync(join(folder, 'CHANGELOG.md'), 'utf8').split(/^(?=## )/m)
+    expect([before, ...releases]).toEqual(changelog.split(/^(?=## )/m).toSpliced(1, 1))
+    expect(unreleased).toMatch(/^### Added\n- A feature\.$/m)
+    expect(unreleased).toMatch(/^### Fixed\n- A fix\.$/m)
   })
 
   it.each([
@@ -86,11 +105,46 @@ describe('npm run changelog', () => {
   })
 })
 
+describe('CHANGELOG.md', () => {
+  const lines = readFileSync('CHANGELOG.md', 'utf8').split('\n')
+  const [first, ...releases] = lines.filter((line) => line.startsWith('## '))
+
+  it('begins with [Unreleased], and has a version and a date for each release', () => {
+    expect(first).toBe('## [Unreleased]')
+    expect(releases.filter((line) => !RELEASE.test(line))).toEqual([])
+  })
+
+  it('lists the releases from the newest, which is the version of the package, to the oldest', () => {
+    const { version } = JSON.parse(readFileSync('packages/tool-hub/package.json', 'utf8')) as { version: string }
+    const versions = releases.map((line) => RELEASE.exec(line)![1]!)
+    const dates = releases.map((line) => RELEASE.exec(line)![2]!)
+    const byNumbers = new Intl.Collator('en', { numeric: true }).compare
+    expect(versions[0]).toBe(version)
+    expect(versions).toEqual([...new Set(versions)].sort((a, b) => byNumbers(b, a)))
+    expect(dates).toEqual(dates.toSorted().reverse())
+  })
+
+  it('has only the sections that changesets have', () => {
+    const sections = new Set(lines.filter((line) => line.startsWith('### ')))
+    const known = ['Added', 'Changed', 'Fixed', 'Removed', 'Security'].map((name) => `### ${name}`)
+    expect([...sections].filter((section) => !known.includes(section))).toEqual([])
+  })
+
+  it('has each section of a release once, after a blank line', () => {
+    for (const release of lines.join('\n').split(/^(?=## )/m)) {
+      const sections = release.split('\n').filter((line) => line.startsWith('### '))
+      expect(sections).toEqual([...new Set(sections)])
+    }
+    expect(lines.filter((line, index) => line.startsWith('### ') && lines[index - 1] !== '')).toEqual([])
+  })
+})
+
 /** A project whose changesets are given from their bump on. */
 function project(changesets: Record<string, string>, { version = '0.1.0', changelog = CHANGELOG } = {}): string {
   const folder = temporaryFolder('changelog')
   mkdirSync(join(folder, '.changeset'))
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'tool-hub', version }))
+  mkdirSync(join(folder, 'packages/tool-hub'), { recursive: true })
+  writeFileSync(join(folder, 'packages/tool-hub/package.json'), JSON.stringify({ name: 'tool-hub', version }))
   writeFileSync(join(folder, 'CHANGELOG.md'), changelog)
   writeFileSync(join(folder, '.changeset/README.md'), '# Changesets\n')
   for (const [name, body] of Object.entries(changesets))

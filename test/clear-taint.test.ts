@@ -1,11 +1,11 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ApprovalRequest, HubOptions } from '@tool-hub/core'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { ApprovalRequest, HubOptions } from '../src/core/index.ts'
-import { defineTool } from '../src/core/tool.ts'
-import { createToolHub } from '../src/create-tool-hub.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
 
 /** Waits for a test between its start and its end. */
 let during: (() => Promise<unknown>) | undefined

@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { type CliFolder, cliFolder, type Running } from './support/cli.ts'
 import { eventually } from './support/eventually.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
+
+// Services of a cluster are killed and replaced, one after the other.
+vi.setConfig({ testTimeout: 600_000 })
 
 let database: TestPostgres
 beforeAll(async () => {
@@ -104,4 +107,4 @@ it('a process that is killed leaves nobody waiting for its answer, over whatever
   await eventually(async () => expect(await (await call(other.url, 'test_echo')).json()).toMatchObject({ ok: true }), {
     interval: 250,
   })
-}, 120_000)
+})

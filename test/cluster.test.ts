@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { readEvents } from '../src/records/log/read-events.ts'
-import { verifyRun } from '../src/records/log/verify-run.ts'
+import { readEvents } from '../packages/runtime/src/records/log/read-events.ts'
+import { verifyRun } from '../packages/runtime/src/records/log/verify-run.ts'
 import { killProcesses, LEASE_MS, newCluster } from './support/cluster-processes.ts'
 
 afterEach(killProcesses)

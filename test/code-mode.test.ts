@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { dirname, join } from 'node:path'
+import type { ScriptResult } from '@tool-hub/code/types'
 import { expect, it } from 'vitest'
-import type { ToolResult } from '../src/core/call.ts'
-import type { ScriptResult } from '../src/features/code/types.ts'
+import type { ToolResult } from '../packages/core/src/call.ts'
 import { useHttpHub } from './support/http-hub.ts'
 
 const web = useHttpHub()

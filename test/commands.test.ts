@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import type { HubOptions } from '../src/core/options.ts'
-import { defineTool } from '../src/core/tool.ts'
-import { testHub } from '../src/testing/tool-contract.ts'
-import type { CommandResult } from '../src/tools/exec/command-result.ts'
+import type { HubOptions } from '../packages/core/src/options.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import type { CommandResult } from '../packages/runtime/src/tools/exec/command-result.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 import { fileHub } from './support/file-hub.ts'
 import { bundleModule } from './support/run-module.ts'
 
@@ -43,7 +43,7 @@ describe('commands under policy', () => {
       'tools:\n  default: ask\n  run_shell:\n    action: ask\n    whitelist: ["ls *", "git status"]\n    blacklist: ["rm -rf *", "sudo *"]\n',
     )
     writeFileSync(join(config, 'tool-hub.yaml'), 'policy: ./policy.yaml\n')
-    const { loadConfig } = await import('../src/config/load-config.ts')
+    const { loadConfig } = await import('../packages/config/src/load-config.ts')
     const { options } = await loadConfig({ file: join(config, 'tool-hub.yaml') })
     const { call } = fileHub(
       {},
@@ -87,7 +87,7 @@ describe('commands under policy', () => {
     expect((await call('test.command', { said: ['OTHER'] })).error?.code).toBe('POLICY_DENIED')
   })
 
-  it('run eight at once, and the others after them', async () => {
+  it('run eight concurrently, and the others after them', async () => {
     const { call, root } = fileHub({}, FREE)
     const counting = 'mkdir "$1"; ls -d run-* | wc -l; sleep 0.05; rmdir "$1"'
     const calls = Array.from({ length: 200 }, (_, index) =>
@@ -202,7 +202,7 @@ describe('a hub that is killed with -9', () => {
     const [folder, root] = [temp('lost'), temp('lost-root')]
     const module = await bundleModule('test/support/hub-with-background.ts', {
       beside: {
-        'sandbox/exec/spawner/spawner-main': 'src/sandbox/exec/spawner/spawner-main.ts',
+        'sandbox/exec/spawner/spawner-main': 'packages/sandbox/src/exec/spawner/spawner-main.ts',
       },
     })
     const marker = `60.${process.pid}${Date.now()}`
@@ -234,7 +234,7 @@ describe('a hub that is killed with -9', () => {
 
 describe('a tool of your own', () => {
   it('runs the command where it said, and with no other variables', async () => {
-    const { defineTool } = await import('../src/core/tool.ts')
+    const { defineTool } = await import('../packages/core/src/tool.ts')
     const list = defineTool({
       name: 'notes.list',
       description: 'List the notes of a folder.',
@@ -255,7 +255,7 @@ describe('a tool of your own', () => {
   })
 
   it('runs the command that it named, and no other', async () => {
-    const { defineTool } = await import('../src/core/tool.ts')
+    const { defineTool } = await import('../packages/core/src/tool.ts')
     const count = defineTool({
       name: 'notes.count',
       description: 'Count the lines of a note.',

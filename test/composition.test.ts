@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/core/tool.ts'
-import { testHub } from '../src/testing/tool-contract.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 
 const fetchPage = defineTool({
   name: 'demo/http.fetchText',

@@ -1,18 +1,13 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { loadConfig } from '@tool-hub/config'
+import { migratePostgres } from '@tool-hub/library/stores'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { WebSocket } from 'ws'
 import { parse } from 'yaml'
-import { z } from 'zod'
-import { createClient } from '../src/client/index.ts'
-import { loadConfig } from '../src/config/index.ts'
-import { defineTool } from '../src/core/tool.ts'
-import type { LogEntry } from '../src/server/index.ts'
-import { startService } from '../src/server/start-service.ts'
 import { CLI_MAIN } from './support/cli.ts'
+import { debianProgram } from './support/debian-program.ts'
 import { eventually } from './support/eventually.ts'
 import { startPostgres } from './support/postgres.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -44,61 +39,6 @@ it('the unit files leave out what would break the sandbox of commands', () => {
   const refused =
     /^(PrivateUsers|ProcSubset|ProtectControlGroups|ProtectHostname|ProtectKernel(Logs|Tunables)|ProtectProc|RestrictNamespaces|MemoryDenyWriteExecute)=/
   expect(service.filter((line) => refused.test(line))).toEqual([])
-})
-
-it('the load balancer spreads calls, passes WebSockets and event streams on, and leaves out a service that has ended', async () => {
-  const [one, two] = [await service('one'), await service('two')]
-  const port = await freePort()
-  const places = { ':8080': `127.0.0.1:${port}`, 'hub-1:4040': one.place, 'hub-2:4040': two.place }
-  const config = Object.entries({ ...places, 'hub-3:4040': `127.0.0.1:${await freePort()}` }).reduce(
-    (text, [from, to]) => text.replace(new RegExp(`(?<= )${from}$`, 'm'), to),
-    readFileSync('deploy/haproxy.cfg', 'utf8'),
-  )
-  const file = join(temporaryFolder(), 'haproxy.cfg')
-  writeFileSync(file, config)
-  const haproxy = await debianProgram('haproxy', 'usr/sbin/haproxy')
-  await haproxy('-c', '-f', file)
-  const balancer = haproxy.start('-f', file)
-  const closed = new Promise((done) => balancer.once('close', done))
-  ends.push(() => {
-    balancer.kill()
-    return closed
-  })
-  const url = `http://127.0.0.1:${port}`
-  const as = ({ token }: { readonly token: string }) => createClient({ url, token, WebSocket })
-  /** A token that is sent with a false address. The services share no store here, so it is that of one of them. */
-  const ask = async (token: string) => {
-    const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': '203.0.113.9' }
-    return (await fetch(`${url}/v1/me`, { headers })).status
-  }
-  await eventually(async () => expect((await fetch(`${url}/healthz`)).status).toBe(200))
-  // Both refuse it, and both log the address that the load balancer has seen.
-  await eventually(async () => {
-    await ask('th_nobody')
-    for (const { log } of [one, two]) expect(log[0]?.fields.address).toBe('127.0.0.1')
-  })
-
-  await two.close()
-  // From here on the first one answers everything.
-  await eventually(async () => {
-    for (let attempt = 0; attempt < 10; attempt++) expect(await ask(one.token)).toBe(200)
-  })
-  const client = as(one)
-  expect(await client.call('test.who', {})).toMatchObject({ ok: true, data: 'one' })
-  const socket = await client.connect()
-  expect(await socket.call('test.who', {})).toMatchObject({ ok: true, data: 'one' })
-  await socket.close()
-  // Events arrive while the stream is open: nothing collects them.
-  const aborted = new AbortController()
-  const events = client.events({ types: ['call'], signal: aborted.signal })
-  const first = events.next()
-  await eventually(async () => {
-    await client.call('test.who', {})
-    expect(await Promise.race([first, Promise.resolve('nothing yet')])).not.toBe('nothing yet')
-  })
-  expect((await first).value).toMatchObject({ type: 'call', call: { tool: 'test.who' } })
-  aborted.abort()
-  await events.return()
 })
 
 it('the health check of a worker fails until its heartbeat is in the store, and after it has ended', async () => {
@@ -153,7 +93,7 @@ describe('deploy/compose.yaml', () => {
   it('gives the processes no rights, and the sandbox of commands what it needs', () => {
     for (const [, service] of [...named('hub-'), ...named('worker-')])
       expect(service).toMatchObject({
-        ...{ read_only: true, cap_drop: ['ALL'], init: true, env_file: './environment' },
+        ...{ read_only: true, cap_drop: ['ALL'], init: true },
         security_opt: [
           'no-new-privileges:true',
           'seccomp:./seccomp.json',
@@ -173,21 +113,59 @@ describe('deploy/compose.yaml', () => {
   })
 
   it('names ports, addresses and files that agree with the config and the load balancer', async () => {
-    for (const file of ['haproxy.cfg', 'seccomp.json', 'tool-hub.yaml', 'environment.example'])
+    for (const file of ['haproxy.cfg', 'seccomp.json', 'tool-hub.yaml', 'environment.example', 'worker-role.sql'])
       expect(existsSync(join('deploy', file)), file).toBe(true)
     const { service, database } = await configOf('hub-1')
     const balancer = readFileSync('deploy/haproxy.cfg', 'utf8')
-    const servers = [...balancer.matchAll(/^ {2}server (\S+) (\S+)$/gm)].map(([, name, place]) => [name, place])
-    expect(servers).toEqual(named('hub-').map(([name]) => [name, `${name}:${service.port}`]))
+    const serversWith = (option: string) =>
+      [...balancer.matchAll(/^ {2}server (\S+) (\S+) (.+)$/gm)].flatMap(([, name, place, options]) =>
+        options === option ? [[name, place]] : [],
+      )
+    const places = (ending: string) => named('hub-').map(([name]) => [`${name}${ending}`, `${name}:${service.port}`])
+    expect([serversWith('resolvers system'), serversWith('backup')]).toEqual([places(''), places('-fixed')])
     const { ports } = compose.services.balancer!
     expect(ports).toEqual([`127.0.0.1:${new URL(service.publicUrl!).port}:8080`])
     expect(balancer).toMatch(/^ {2}bind :8080$/m)
     expect(service.trustedProxies).toEqual([compose.networks.front!.ipam!.config[0]!.subnet])
     expect(service.cluster).toEqual({ listen: '0.0.0.0:4041', address: 'http://hub-1:4041' })
     const { POSTGRES_USER, POSTGRES_DB } = compose.services.postgres!.environment!
+    for (const [, { environment }] of named('hub-')) expect(environment).toEqual({ POSTGRES_USER })
     expect(database).toMatchObject({ url: `postgres://${POSTGRES_USER}:s3cret@postgres/${POSTGRES_DB}`, tls: false })
     expect(compose.services.postgres!.networks).toEqual(['back'])
     expect(readFileSync('deploy/environment.example', 'utf8')).toMatch(/^POSTGRES_PASSWORD=$/m)
+  })
+
+  it('gives the workers a database user of their own, and not the password of the services', async () => {
+    for (const [, { env_file, environment }] of named('worker-'))
+      expect({ env_file, environment }).toEqual({
+        ...{ env_file: './worker-environment', environment: { POSTGRES_USER: 'tool_hub_worker' } },
+      })
+    const server = await startPostgres({ tcp: true })
+    ends.push(() => server.close())
+    server.sql('CREATE ROLE tool_hub LOGIN SUPERUSER')
+    server.sql('CREATE DATABASE tool_hub OWNER tool_hub')
+    const url = server.urlOf({ database: 'tool_hub', user: 'tool_hub' })
+    await migratePostgres(url)
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'worker-environment'), "# The workers'.\nPOSTGRES_PASSWORD=w0rker\n")
+    const { entrypoint, command, environment, env_file } = compose.services['grant-workers']!
+    expect([entrypoint, env_file]).toEqual([['bash', '-ceu'], './environment'])
+    const script = command[0]!
+      .replaceAll('$$', '$')
+      .replace('/run/worker-environment', join(folder, 'worker-environment'))
+      .replace('/run/worker-role.sql', resolve('deploy/worker-role.sql'))
+    const { hostname, port } = new URL(url)
+    const env = { ...process.env, ...environment, POSTGRES_PASSWORD: 's3cret', PGHOST: hostname, PGPORT: port }
+    // The second time is the next start.
+    for (const _ of [1, 2]) await run('bash', ['-ceu', script], { env })
+    const rights = "has_table_privilege('tool_hub_worker', 'tool_hub.tokens', 'SELECT')"
+    const isOwn =
+      "rolpassword IS NOT NULL AND rolcanlogin AND NOT rolsuper FROM pg_authid WHERE rolname = 'tool_hub_worker'"
+    expect(server.sql(`SELECT ${rights}`, 'tool_hub').trim()).toBe('f')
+    expect(server.sql(`SELECT ${isOwn}`, 'tool_hub').trim()).toBe('t')
+    expect(
+      server.sql("SELECT has_table_privilege('tool_hub_worker', 'tool_hub.processes', 'INSERT')", 'tool_hub'),
+    ).toMatch(/^t/)
   })
 
   it.each(
@@ -211,7 +189,9 @@ interface Compose {
 interface ComposeService {
   readonly image: string
   readonly hostname?: string
+  readonly entrypoint?: readonly string[]
   readonly command: readonly string[]
+  readonly env_file?: string
   readonly volumes: readonly string[]
   readonly networks: readonly string[]
   readonly ports?: readonly string[]
@@ -223,6 +203,7 @@ interface ComposeService {
 /** The config as a process of the compose file reads it. */
 async function configOf(hostname: string) {
   vi.stubEnv('HOSTNAME', hostname)
+  vi.stubEnv('POSTGRES_USER', 'tool_hub')
   vi.stubEnv('POSTGRES_PASSWORD', 's3cret')
   try {
     const { options, service } = await loadConfig({ file: 'deploy/tool-hub.yaml' })
@@ -230,76 +211,4 @@ async function configOf(hostname: string) {
   } finally {
     vi.unstubAllEnvs()
   }
-}
-
-/** A service behind the load balancer, which it believes. */
-async function service(name: string) {
-  const home = temporaryFolder()
-  const log: LogEntry[] = []
-  const who = defineTool({
-    name: 'test.who',
-    description: 'Says which service it is.',
-    input: z.strictObject({}),
-    capabilities: [],
-    execute: () => name,
-  })
-  const started = await startService(
-    { tools: [who], runs: join(home, 'runs'), data: join(home, 'data') },
-    {
-      port: 0,
-      shutdownMs: 100,
-      trustedProxies: ['127.0.0.1'],
-      onLog: (entry) => entry.event === 'request-refused' && log.push(entry),
-    },
-  )
-  let closing: Promise<void> | undefined
-  const close = () => (closing ??= started.close())
-  ends.push(close)
-  return { place: new URL(started.url).host, token: started.token, log, close }
-}
-
-/** A program as Debian builds it. It is not installed: what is missing of it is unpacked into a temporary folder. */
-async function debianProgram(name: string, path: string) {
-  const installed = join('/', path)
-  const folder = existsSync(installed) ? '/' : await unpack(name)
-  const libraries = readdirSync(join(folder, 'usr/lib')).filter((each) => each.endsWith('-linux-gnu'))
-  const folders = ['systemd', ...libraries].flatMap((each) => [`usr/lib/${each}`, `lib/${each}`])
-  const found = folder === '/' ? {} : { LD_LIBRARY_PATH: folders.map((each) => join(folder, each)).join(':') }
-  const env = { ...process.env, ...found, SYSTEMD_COLORS: '0' }
-  const use = async (...words: string[]) => {
-    const { stdout, stderr } = await run(join(folder, path), words, { env, maxBuffer: 1e7 })
-    return stdout + stderr
-  }
-  const start = (...words: string[]): ChildProcess => spawn(join(folder, path), words, { env, stdio: 'ignore' })
-  return Object.assign(use, { start })
-}
-
-async function unpack(name: string): Promise<string> {
-  const [folder, archives, lists] = ['program', 'archives', 'lists'].map((each) => temporaryFolder(each)) as [
-    string,
-    string,
-    string,
-  ]
-  for (const each of [archives, lists]) mkdirSync(join(each, 'partial'))
-  const settings = [`Dir::Cache::archives=${archives}`, 'Debug::NoLocking=1', 'APT::Sandbox::User=root']
-  const get = (...words: string[]) =>
-    run('apt-get', ['-qq', '-y', ...settings.flatMap((each) => ['-o', each]), ...words])
-  const install = ['--no-install-recommends', '--download-only', 'install', name]
-  const own = ['-o', `Dir::State::lists=${lists}`]
-  await get(...install).catch(async () => {
-    // This machine has no list of packages, or an old one.
-    await get(...own, 'update')
-    await get(...own, ...install)
-  })
-  for (const file of readdirSync(archives).filter((each) => each.endsWith('.deb')))
-    await run('dpkg-deb', ['-x', join(archives, file), folder])
-  return folder
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  const { port } = server.address() as AddressInfo
-  await new Promise((closed) => server.close(closed))
-  return port
 }

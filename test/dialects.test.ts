@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/core/tool.ts'
-import { testHub } from '../src/testing/tool-contract.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 
 let root: string
 

@@ -11,11 +11,14 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { loadConfig } from '@tool-hub/config'
 import { parseAst } from 'rolldown/parseAst'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { parse } from 'yaml'
-import { loadConfig } from '../src/config/index.ts'
 import { type CodeBlock, codeBlocks, FEATURE_GUIDE, PAGES, shellCommands } from './support/markdown-blocks.ts'
+
+// Examples are checked by the compiler, against the types of the package.
+vi.setConfig({ testTimeout: 600_000 })
 
 /** Packages that examples import. */
 const PACKAGES = ['zod', 'ai', 'openai', '@anthropic-ai/sdk', '@langchain/core', '@openai/agents-core', 'ws', 'vitest']
@@ -39,7 +42,7 @@ beforeAll(() => {
     mkdirSync(dirname(link), { recursive: true })
     symlinkSync(resolve('node_modules', name), link)
   }
-  symlinkSync(resolve('.'), join(folder, 'node_modules/tool-hub'))
+  symlinkSync(resolve('packages/tool-hub'), join(folder, 'node_modules/tool-hub'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -82,7 +85,7 @@ describe('the examples in README.md and docs/', () => {
       vi.stubEnv(name!, name === 'DATABASE_URL' ? 'postgres://db.example/hub' : 'example')
     const { warnings } = await loadConfig({ cwd: home })
     vi.unstubAllEnvs()
-    expect(warnings.filter((warning) => !/ is not set, so there is no secret /.test(warning))).toEqual([])
+    expect(warnings.filter((warning) => !/ is not set, so the secret /.test(warning))).toEqual([])
   })
 
   it.each(ofLanguage('sh').map((block) => [at(block), block] as const))(
@@ -134,20 +137,22 @@ function compile(examples: readonly (readonly [name: string, text: string])[]): 
 
 /** The names that users import, each with the module it comes from. */
 async function publicNames(): Promise<Map<string, string>> {
-  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, unknown> }
+  const { exports } = JSON.parse(readFileSync('packages/tool-hub/package.json', 'utf8')) as {
+    exports: Record<string, unknown>
+  }
   const homes = new Map<string, string>()
   for (const [subpath, entry] of Object.entries(exports)) {
     if (typeof entry !== 'object' || entry === null || !('default' in entry)) continue
-    const names = Object.keys(await import(resolve(entry.default as string)))
+    const names = Object.keys(await import(resolve('packages/tool-hub', entry.default as string)))
     for (const name of names) if (!homes.has(name)) homes.set(name, subpath.replace(/^\./, 'tool-hub'))
   }
   return homes
 }
 
 function sourceFiles(): string[] {
-  return readdirSync('src', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-    .map((name) => join('src', name))
+  return readdirSync('packages', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && !/(^|\/)(dist|node_modules)\//.test(name))
+    .map((name) => join('packages', name))
 }
 
 /** The `@example`s of exported functions. */
@@ -166,7 +171,9 @@ function filesNamedIn(text: string): string[] {
 
 /** The options of every command, by its full name, as the generated reference lists them. */
 const COMMANDS: ReadonlyMap<string, readonly string[]> = new Map(
-  readFileSync('docs/reference/cli.md', 'utf8')
+  PAGES.filter((page) => /^docs\/reference\/cli\b/.test(page))
+    .map((page) => readFileSync(page, 'utf8'))
+    .join('\n')
     .split(/^## /m)
     .slice(1)
     .map((section) => [

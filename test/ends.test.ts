@@ -1,15 +1,15 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ToolError } from '@tool-hub/core/errors'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ToolError } from '../src/core/errors.ts'
-import type { HubOptions } from '../src/core/options.ts'
-import { type Context, definePlugin, defineTool } from '../src/core/tool.ts'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import { verifyRun } from '../src/records/log/verify-run.ts'
-import { fakeClock } from '../src/testing/fake-clock.ts'
-import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
+import type { HubOptions } from '../packages/core/src/options.ts'
+import { type Context, definePlugin, defineTool } from '../packages/core/src/tool.ts'
+import { verifyRun } from '../packages/runtime/src/records/log/verify-run.ts'
+import { fakeClock } from '../packages/testing/src/fake-clock.ts'
+import { type TestHub, testHub } from '../packages/testing/src/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 const nothing = z.strictObject({})
@@ -234,7 +234,7 @@ describe('nested calls', () => {
 })
 
 describe('closing', () => {
-  it('twice at once is closing once', async () => {
+  it('twice concurrently is closing once', async () => {
     let closed = 0
     const hub = open({
       tools: [tool(() => new Promise((resolve) => setImmediate(resolve, 1)))],
@@ -317,7 +317,7 @@ describe('what was judged is what runs', () => {
     expect((await call).data).toBe('git status')
   })
 
-  it('though somebody who is told of an ask changes what he is told', async () => {
+  it('although a listener changes the approval request that it receives', async () => {
     const hub = open({
       tools: [shell],
       policy: [{ ask: 'exec' }],
@@ -384,7 +384,7 @@ describe('data', () => {
 describe('files', () => {
   const writer = defineTool({
     name: 'x.write',
-    description: 'Writes where it is told, for tests.',
+    description: 'Writes to the path in its input, for tests.',
     input: z.strictObject({ path: z.string(), says: z.string(), overwrite: z.boolean().default(false) }),
     capabilities: ['write:fs', 'danger:destructive'],
     targets: ({ says }) => ({ 'write:fs': says, 'danger:destructive': says }),
@@ -528,7 +528,7 @@ describe('the order of the road', () => {
     expect((await hub.callDynamic('x.sneak', {})).error?.code).toBe('POLICY_DENIED')
   })
 
-  it('lets nothing pass after a plugin failed at once', async () => {
+  it('lets nothing pass after a plugin failed immediately', async () => {
     const hub = open({})
     const guard = definePlugin({
       name: 'guard',

@@ -78,7 +78,7 @@ describe.skipIf(![ROOT, SETTINGS].every((path) => existsSync(path)))('a machine 
   })
 
   it.each([
-    ['there is no apt-get', {}, 0],
+    ['apt-get is missing', {}, 0],
     ['the user may not', { aptGet: 'exit 0' }, 1_000],
   ])('prints what to install if %s', (_, programs, user) => {
     const { ensure } = machine(programs)

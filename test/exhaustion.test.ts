@@ -4,9 +4,12 @@ import { Agent, createServer, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { ToolResult } from '../src/core/call.ts'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { ToolResult } from '../packages/core/src/call.ts'
 import { CLI_MAIN } from './support/cli.ts'
+
+// Resources of the machine are used up, and released.
+vi.setConfig({ testTimeout: 600_000 })
 
 const isRoot = process.getuid?.() === 0
 const LIMIT = 1_024
@@ -72,7 +75,7 @@ it(
 )
 
 it(
-  'a moment without descriptors is told and can be tried again; afterwards every tool works',
+  'a moment without descriptors is reported and can be tried again; afterwards every tool works',
   async () => {
     service = await start()
     service.limitDescriptors(service.openDescriptors())
@@ -90,7 +93,7 @@ it(
 )
 
 it.skipIf(!isRoot)(
-  'a moment without disk space is told and can be tried again; afterwards every tool works',
+  'a moment without disk space is reported and can be tried again; afterwards every tool works',
   async () => {
     const kept = join(base, 'kept')
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', kept])

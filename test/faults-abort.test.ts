@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import type { Hub } from '../src/hub/hub.ts'
+import type { Hub } from '../packages/runtime/src/hub/hub.ts'
 import { draftsBelow, openBelow } from './support/left-behind.ts'
 
 const LONG = 'line\n'.repeat(60_000)

@@ -5,11 +5,14 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import { verifyRun } from '../src/records/log/verify-run.ts'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { verifyRun } from '../packages/runtime/src/records/log/verify-run.ts'
 import { draftsBelow } from './support/left-behind.ts'
 import { bundleModule } from './support/run-module.ts'
+
+// Hubs are killed dozens of times, one after the other.
+vi.setConfig({ testTimeout: 600_000 })
 
 const KILLS = 20
 const FILLER = 'filler\n'.repeat(20_000)
@@ -72,7 +75,7 @@ it('kill -9 during write, edit and download leaves old or new files, a good jour
   expect(verified.interrupted).toBeGreaterThan(0)
 })
 
-/** Runs the script until it has made its first round and some milliseconds more; gives back what it said. */
+/** Runs the script until it has made its first round and some milliseconds more; returns its output. */
 async function killAfter(script: string, round: number, ms: number): Promise<string[]> {
   const { port } = server.address() as AddressInfo
   const words = [script, base, `http://127.0.0.1:${port}/`, String(round * 100)]

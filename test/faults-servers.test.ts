@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import type { Hub } from '../src/hub/hub.ts'
+import type { Hub } from '../packages/runtime/src/hub/hub.ts'
 import { eventually } from './support/eventually.ts'
 import { draftsBelow, openBelow } from './support/left-behind.ts'
 import { type LyingServer, startLyingServer } from './support/lying-server.ts'
@@ -82,7 +82,7 @@ describe('a server that', () => {
   })
 })
 
-it('a stopped call ends at once, whatever the server was about to do', async () => {
+it('a stopped call ends immediately, whatever the server was about to do', async () => {
   for (const lie of ['hung', 'dripping']) {
     for (const call of [fetchText, download]) {
       const result = await call(lie, { signal: AbortSignal.timeout(100) })

@@ -14,10 +14,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ToolResult } from '../src/core/call.ts'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import type { Hub } from '../src/hub/hub.ts'
+import type { ToolResult } from '../packages/core/src/call.ts'
+import type { Hub } from '../packages/runtime/src/hub/hub.ts'
 import { draftsBelow, openBelow } from './support/left-behind.ts'
 import { bundleModule } from './support/run-module.ts'
 
@@ -84,8 +84,8 @@ function expectNothingLeft(): void {
   expect(openBelow(root)).toEqual([])
 }
 
-describe('what is no text file', () => {
-  it('a FIFO is refused by every tool, at once', async () => {
+describe('what is not a text file', () => {
+  it('a FIFO is refused by every tool, immediately', async () => {
     open()
     execFileSync('mkfifo', [join(root, 'p')])
     for (const [tool, input] of Object.entries(usesOf('p'))) expectTyped(await call(tool, input), tool)
@@ -95,7 +95,7 @@ describe('what is no text file', () => {
     expectNothingLeft()
   })
 
-  it.skipIf(!isRoot)('a device is refused by every tool, at once', async () => {
+  it.skipIf(!isRoot)('a device is refused by every tool, immediately', async () => {
     open()
     execFileSync('mknod', [join(root, 'zero'), 'c', '1', '5'])
     for (const [tool, input] of Object.entries(usesOf('zero'))) expectTyped(await call(tool, input), tool)
@@ -104,7 +104,7 @@ describe('what is no text file', () => {
     expectNothingLeft()
   })
 
-  it('a folder is no file', async () => {
+  it('a folder is not a file', async () => {
     open()
     mkdirSync(join(root, 'folder'))
     writeFileSync(join(root, 'folder/a.txt'), 'a')

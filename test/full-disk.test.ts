@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/core/tool.ts'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import { verifyRun } from '../src/records/log/verify-run.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import { verifyRun } from '../packages/runtime/src/records/log/verify-run.ts'
 
 const effect = defineTool({
   name: 'disk.effect',

@@ -1,11 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { compilePolicy } from '../packages/policy/src/compile-policy.ts'
+import { decide } from '../packages/policy/src/decide.ts'
+import { loadSecondParser } from '../packages/runtime/src/hub/second-parser.ts'
+import { readCommandLine } from '../packages/shell/src/reader/read-command-line.ts'
 import { createShellJudge } from '../scripts/attacks/shell-judge.mjs'
 import { SHELL_POLICIES } from '../scripts/attacks/shell-policies.mjs'
 import { runAllowed, runFuzz } from '../scripts/fuzz-shell/run-fuzz.mjs'
-import { loadSecondParser } from '../src/hub/second-parser.ts'
-import { compilePolicy } from '../src/policy/compile-policy.ts'
-import { decide } from '../src/policy/decide.ts'
-import { readCommandLine } from '../src/shell/reader/read-command-line.ts'
+
+// Thousands of generated command lines are run.
+vi.setConfig({ testTimeout: 600_000 })
 
 const SEED = 20_260_728
 const LINES = 2_000
@@ -39,7 +42,7 @@ describe('2,000 made-up command lines', () => {
   })
 })
 
-describe('the jail of stub programs', () => {
+describe('the sandbox of stub programs', () => {
   const SEEN = {
     'an unlisted program': 'ls; id',
     'a listed program by its path': '/bin/ls',

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type McpHttpServer, serveMcp } from '../src/server/mcp/serve.ts'
-import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
+import { type McpHttpServer, serveMcp } from '../packages/server/src/mcp/serve.ts'
+import { type TestHub, testHub } from '../packages/testing/src/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 const packages = new URL('../node_modules/@modelcontextprotocol/', import.meta.url)
@@ -99,7 +99,7 @@ describe('a hub as a gateway to MCP servers', () => {
     expect([graph.includes('Ada'), graph.includes('Eve')]).toEqual([true, false])
   })
 
-  it('ends the call of one that is killed, goes on with the others, and has it back for the next', async () => {
+  it('ends the call of one that is killed, continues with the others, and restarts it for the next', async () => {
     const before = pids().length
     const others: Promise<Told>[] = []
     const kill = () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { VERSION } from '../src/lib/text.ts'
+import { VERSION } from '../packages/core/src/lib/text.ts'
 
 it('every generated file is up to date', () => {
   const words = ['--import', './test/support/load-typescript.mjs', 'scripts/generate.mjs', '--check']
@@ -9,7 +9,7 @@ it('every generated file is up to date', () => {
 })
 
 it('the version in the code equals the version of the package', () => {
-  expect(VERSION).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version)
+  expect(VERSION).toBe(JSON.parse(readFileSync('packages/tool-hub/package.json', 'utf8')).version)
 })
 
 it('the lock file names no registry', () => {

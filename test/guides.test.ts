@@ -3,10 +3,13 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { CLI_MAIN } from './support/cli.ts'
 import { type CodeBlock, codeBlocks, GUIDES, shellCommands } from './support/markdown-blocks.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
+
+// Each test follows a whole guide, with all its commands.
+vi.setConfig({ testTimeout: 600_000 })
 
 /** A newcomer's machine: an empty folder, a home folder, and the built package as if it had been installed. */
 interface Newcomer {
@@ -77,7 +80,7 @@ async function arrive(database?: string): Promise<Newcomer> {
     mkdirSync(path, { recursive: true })
   for (const name of ['zod', 'vitest', '@modelcontextprotocol/server-filesystem'])
     symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name))
-  symlinkSync(resolve('.'), join(folder, 'node_modules/tool-hub'))
+  symlinkSync(resolve('packages/tool-hub'), join(folder, 'node_modules/tool-hub'))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   const cli = join(programs, 'tool-hub')
   writeFileSync(cli, `#!/bin/sh\nexec "${process.execPath}" "${CLI_MAIN}" "$@"\n`)

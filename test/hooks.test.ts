@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool, type Effect, HOOK_NAMES, type Hooks } from '../src/core/tool.ts'
-import { fakeClock } from '../src/testing/fake-clock.ts'
-import { testHub } from '../src/testing/tool-contract.ts'
+import { defineTool, type Effect, HOOK_NAMES, type Hooks } from '../packages/core/src/tool.ts'
+import { fakeClock } from '../packages/testing/src/fake-clock.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 const add = defineTool({
@@ -123,4 +123,86 @@ describe('hooks', () => {
     expect((await eventsOf(hub)).map(({ type }) => type)).toContain('hook-failed')
     await hub.close()
   })
+})
+
+describe('hooks in the form of the engine format', () => {
+  it('rewrite the input and the output, with the canonical name', async () => {
+    const seen: unknown[] = []
+    const result = await callWith({
+      beforeToolCall: (name, input) => {
+        seen.push([name, input])
+        return { a: 2, b: 3 }
+      },
+      afterToolCall: async (name, input, output) => {
+        seen.push([name, input, output])
+        return { sum: 50 }
+      },
+    })
+    expect(seen).toEqual([
+      ['math.add', { a: 1 }],
+      ['math.add', { a: 2, b: 3 }, { sum: 5 }],
+    ])
+    expect(result).toMatchObject({ ok: true, data: { sum: 50 } })
+  })
+
+  it('change nothing if they return nothing, block the call if they throw, and are limited by match', async () => {
+    expect(await callWith({ beforeToolCall() {}, afterToolCall() {} })).toMatchObject({ data: { sum: 2 } })
+    const stop = () => {
+      throw new Error('not today')
+    }
+    expect(await callWith({ beforeToolCall: stop })).toMatchObject({ ok: false, error: { code: 'POLICY_DENIED' } })
+    expect(await callWith({ match: 'other.*', beforeToolCall: stop })).toMatchObject({ ok: true })
+  })
+
+  it('run in addition to those of this pipeline, and keep `this`', async () => {
+    class Guard {
+      readonly seen: string[] = []
+      before() {
+        this.seen.push('before')
+      }
+      beforeToolCall(name: string) {
+        this.seen.push(name)
+      }
+    }
+    const guard = new Guard()
+    await callWith(guard)
+    expect(guard.seen).toEqual(['before', 'math.add'])
+  })
+})
+
+describe('hooks that would never run', () => {
+  it.each([
+    [{ befor() {} }, 'Unknown hook "befor".', 'Did you mean before?'],
+    [{ beforeToolCal() {} }, 'Unknown hook "beforeToolCal".', 'Did you mean beforeToolCall'],
+    [{ onEnd() {} }, 'Unknown hook "onEnd".', 'The hooks are before, decide'],
+    [{ before: 'x' }, 'The hook before is not a function.', ''],
+    [new (class Nothing {})(), 'The hooks have no function.', ''],
+    ['before', 'Hooks are an object with functions.', ''],
+  ])('are refused: %j', (hooks, message, hint) => {
+    const made = () => testHub({ tools: [add], hooks: [hooks as Hooks] })
+    expect(made).toThrow(
+      expect.objectContaining({ code: 'CONFIG_INVALID', message, fix: { hint: expect.stringContaining(hint) } }),
+    )
+  })
+
+  it('are refused in a plugin, too, whether listed or added by its setup', async () => {
+    const hooks = { beforeCall() {} } as Hooks
+    const listed = () => testHub({ tools: [add], plugins: [{ name: 'p', hooks }] })
+    expect(listed).toThrow(/The plugin p could not be set up: Unknown hook "beforeCall"/)
+    const hub = testHub({ tools: [add], plugins: [{ name: 'p', setup: async (api) => api.addHooks(hooks) }] })
+    expect(await hub.callDynamic('math.add', { a: 1 })).toMatchObject({ ok: false, error: { code: 'CONFIG_INVALID' } })
+    await hub.close()
+  })
+
+  it('are not those whose function is undefined', async () => {
+    expect(await callWith({ before: undefined, match: undefined })).toMatchObject({ ok: true })
+  })
+})
+
+it('the hooks of a hub may be one object', async () => {
+  const seen: string[] = []
+  const hub = testHub({ tools: [add], hooks: { before: ({ tool }) => void seen.push(tool) } })
+  await hub.callDynamic('math.add', { a: 1 })
+  await hub.close()
+  expect(seen).toEqual(['math.add'])
 })

@@ -4,11 +4,14 @@ import { createReadStream, lstatSync, mkdirSync, readdirSync, readFileSync, stat
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
+// An image is built and started.
+vi.setConfig({ testTimeout: 600_000 })
+
 const run = promisify(execFile)
-const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
+const { version } = JSON.parse(readFileSync('packages/tool-hub/package.json', 'utf8')) as { readonly version: string }
 
 /** What `docker load` reads. */
 interface Archive {
@@ -28,12 +31,18 @@ interface Archive {
 
 let archive: Archive
 let root: string
+/** What the bill of materials lists, by package URL. */
+let bill: {
+  readonly specVersion: string
+  readonly components: readonly { readonly purl: string; readonly 'bom-ref': string }[]
+}
 
 beforeAll(async () => {
   const folder = temporaryFolder()
   const file = join(folder, 'image.tar')
   await run(process.execPath, ['scripts/build-image.mjs', '--out', file, '--tag', 'tool-hub:test'])
   await run('tar', ['-xf', file, '-C', folder])
+  bill = JSON.parse(readFileSync(join(folder, 'image.cdx.json'), 'utf8'))
   const read = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'))
   const [entry] = read('manifest.json')
   archive = { folder, entry, image: read(entry.Config) }
@@ -91,6 +100,34 @@ it('the image starts, has what PostgreSQL and workers need, and its packages are
   const listed = readdirSync(join(root, 'var/lib/dpkg/status.d'))
   expect(listed).toEqual(expect.arrayContaining(['bubblewrap', 'libc6', 'bash']))
   for (const left of ['perl-base', 'apt', 'dpkg']) expect(listed).not.toContain(left)
+})
+
+it('the bill of materials lists every Debian package and every npm package of the image, and nothing twice', () => {
+  const debian = readdirSync(join(root, 'var/lib/dpkg/status.d')).map((name) => {
+    const control = readFileSync(join(root, 'var/lib/dpkg/status.d', name), 'utf8')
+    return `${name}@${/^Version: (.*)$/m.exec(control)![1]}`
+  })
+  const modules = join(root, 'opt/tool-hub/node_modules')
+  const npm = readdirSync(modules, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /(?:^|\/node_modules\/)(?:@[^/]+\/)?[^/@]+\/package\.json$/.test(path))
+    .map((path) => JSON.parse(readFileSync(join(modules, path), 'utf8')))
+    .map(({ name, version: installed }: { name: string; version: string }) => `${name}@${installed}`)
+  const purls = bill.components.map(({ purl }) => purl)
+  const listed = (type: string) =>
+    purls
+      .filter((purl) => purl.startsWith(`pkg:${type}`))
+      .map((purl) => decodeURIComponent(purl.slice(`pkg:${type}`.length).split('?')[0]!))
+  const [, distribution] = /^ID=(\w+)$/m.exec(readFileSync(join(root, 'etc/os-release'), 'utf8'))!
+  expect(debian.length).toBeGreaterThan(20)
+  expect(listed(`deb/${distribution}/`).sort()).toEqual(debian.sort())
+  expect(npm.length).toBeGreaterThan(50)
+  expect(npm.filter((each) => !listed('npm/').includes(each))).toEqual([])
+  // Compiled into the console, and so in no node_modules.
+  expect(listed('npm/').filter((each) => /^react@/.test(each))).toHaveLength(1)
+  expect(listed('generic/')).toEqual([`node@${process.versions.node}`])
+  expect(new Set(purls).size).toBe(purls.length)
+  expect(bill.components.filter((each) => each['bom-ref'] !== each.purl)).toEqual([])
+  expect(JSON.stringify(bill)).not.toMatch(/\bregistry\b/)
 })
 
 it('the service in the image answers its health check as soon as it runs, and ends cleanly on SIGTERM', async () => {

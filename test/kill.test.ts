@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, expect, it } from 'vitest'
-import { createStarter } from '../src/sandbox/exec/start/starter.ts'
+import { createStarter } from '../packages/sandbox/src/exec/start/starter.ts'
 import { fullSandbox, processesWith, reusableSandbox, workspace } from './support/made-sandboxes.ts'
 
 const starter = createStarter()

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { HubOptions } from '../src/core/options.ts'
-import { testHub } from '../src/testing/tool-contract.ts'
+import type { HubOptions } from '../packages/core/src/options.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
+import { eventually } from './support/eventually.ts'
 import { bundleModule } from './support/run-module.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -117,6 +118,42 @@ describe('a command that could read a labelled file', () => {
     await call('early', 'core/exec.process', { action: 'write', sessionId, data: '', eof: true })
     expect(await asks('early')).toBe(true)
   })
+
+  it.each([
+    ['a file tool of another hub', 'core/fs.writeText', { path: 'note.txt', text: 'send it' }],
+    ['a command of another hub', 'core/exec.run', { command: 'echo send it > note.txt' }],
+  ])('does so while it runs, when %s over the same data writes the file', async (_, tool, input) => {
+    const data = join(temporaryFolder('labels-data'), 'data')
+    const one = world({}, { data })
+    const { root } = one
+    const reader = world({ root }, { data })
+    // The label outlives the file, so it is there before the command starts.
+    await one.call('outside', 'core/http.fetchText', { url: `${origin}/page` })
+    expect(await one.call('outside', tool, input)).toMatchObject({ ok: true })
+    rmSync(join(root, 'note.txt'))
+    const output = reader.exec('reader', 'touch started; until [ -f go ]; do sleep 0.05; done; cat note.txt')
+    await eventually(() => expect(existsSync(join(root, 'started'))).toBe(true))
+    expect(await one.call('outside', tool, input)).toMatchObject({ ok: true })
+    writeFileSync(join(root, 'go'), '')
+    expect(await output).toMatchObject({ data: { stdout: expect.stringContaining('send it') } })
+    expect((await output).meta.labels).toEqual(['untrusted'])
+    expect(await reader.asks('reader')).toBe(true)
+  })
+
+  it('does so when its output is read while it runs', async () => {
+    const data = join(temporaryFolder('labels-data'), 'data')
+    const one = world({}, { data })
+    const reader = world({ root: one.root }, { data })
+    const command = 'until [ -f note.txt ]; do sleep 0.05; done; cat note.txt; touch shown; cat -'
+    const started = await reader.exec('reader', command, { background: true })
+    const { sessionId } = started.data as { sessionId: string }
+    expect(await reader.asks('reader')).toBe(false)
+    await one.call('outside', 'core/http.fetchText', { url: `${origin}/page` })
+    await one.call('outside', 'core/fs.writeText', { path: 'note.txt', text: 'send it' })
+    await eventually(() => expect(existsSync(join(one.root, 'shown'))).toBe(true))
+    await reader.call('reader', 'core/exec.process', { action: 'log', sessionId })
+    expect(await reader.asks('reader')).toBe(true)
+  })
 })
 
 describe('a run whose taint was cleared', () => {
@@ -137,7 +174,7 @@ describe('a run whose taint was cleared', () => {
     const { hub, call, exec, events } = world()
     const { data } = await exec('one', `curl -sS --noproxy '' ${origin}/page; cat -`, { background: true })
     const { sessionId } = data as { sessionId: string }
-    await until(() => events('one').some(({ type }) => type === 'command-connected'))
+    await eventually(() => expect(events('one').some(({ type }) => type === 'command-connected')).toBe(true))
     expect(await hub.clearTaint('one', why)).toMatchObject({ sources: [origin], isTainted: false })
     const log = await call('one', 'core/exec.process', { action: 'log', sessionId })
     expect(log.meta.labels).toEqual(['untrusted'])
@@ -190,7 +227,7 @@ describe('what a command of a tainted run writes', () => {
       background: true,
     })
     writeFileSync(join(root, 'go'), '')
-    await until(() => existsSync(join(root, 'done')))
+    await eventually(() => expect(existsSync(join(root, 'done'))).toBe(true))
     expect((await read('two', 'late.txt')).meta.labels).toEqual(['untrusted'])
     expect(await asks('two')).toBe(true)
     expect((await exec('three', 'true')).meta.labels).toEqual(['untrusted'])
@@ -210,25 +247,17 @@ describe('what a command of a tainted run writes', () => {
     const [folder, root] = [temporaryFolder('labels-killed'), temporaryFolder('labels-killed-root')]
     const module = await bundleModule('test/support/tainted-hub.ts', {
       beside: {
-        'sandbox/exec/spawner/spawner-main': 'src/sandbox/exec/spawner/spawner-main.ts',
+        'sandbox/exec/spawner/spawner-main': 'packages/sandbox/src/exec/spawner/spawner-main.ts',
       },
     })
     const child = spawn(process.execPath, [module, folder, root, 'echo x > page.txt; touch done; sleep 600'])
     await once(child.stdout, 'data')
-    await until(() => existsSync(join(root, 'done')))
+    await eventually(() => expect(existsSync(join(root, 'done'))).toBe(true))
     child.kill('SIGKILL')
     await once(child, 'close')
     const { read, exec, asks } = world({ root }, { runs: join(folder, 'runs'), data: join(folder, 'data') })
     expect((await read('after', 'page.txt')).meta.labels).toEqual(['untrusted'])
     expect(await asks('after')).toBe(true)
     expect((await exec('later', 'rm page.txt done')).meta.labels).toEqual(['untrusted'])
-  }, 60_000)
+  })
 })
-
-async function until(isTrue: () => boolean): Promise<void> {
-  const end = Date.now() + 30_000
-  while (!isTrue()) {
-    if (Date.now() > end) throw new Error('It did not become true within 30 s.')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { testHub } from '../src/testing/tool-contract.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 
 const server = createServer((request, response) => response.end(`${request.method} seen`))
 let origin = ''

@@ -1,9 +1,9 @@
+import { ToolError } from '@tool-hub/core/errors'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { ToolError } from '../src/core/errors.ts'
-import { defineTool } from '../src/core/tool.ts'
-import { fakeClock } from '../src/testing/fake-clock.ts'
-import { testHub } from '../src/testing/tool-contract.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import { fakeClock } from '../packages/testing/src/fake-clock.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 const nothing = z.strictObject({})
@@ -189,12 +189,12 @@ describe('rate and concurrency', () => {
     await hub.close()
   })
 
-  it('never runs more at once than the owner says, and keeps the order of results', async () => {
+  it('never runs more concurrently than the owner allows, and keeps the order of results', async () => {
     let running = 0
     let most = 0
     const tool = defineTool({
       name: 'net.busy',
-      description: 'Counts how many run at once, for tests.',
+      description: 'Counts how many run concurrently, for tests.',
       input: z.strictObject({ n: z.int() }),
       async execute({ n }) {
         most = Math.max(most, ++running)
@@ -215,7 +215,7 @@ describe('the circuit breaker', () => {
   const flaky = (code: 'UPSTREAM_ERROR' | 'NOT_FOUND') =>
     defineTool({
       name: 'net.flaky',
-      description: 'Fails as it is told to, for tests.',
+      description: 'Fails as its input says, for tests.',
       input: z.strictObject({ n: z.int() }),
       execute({ n }): number {
         if (n >= 0) throw new ToolError(code, `failure ${n}`)

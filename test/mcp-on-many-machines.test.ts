@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
+import { openPostgresStore } from '@tool-hub/library/stores'
+import { Pins, signInToServer } from '@tool-hub/mcp/manage'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
-import type { McpServer } from '../src/core/mcp-server.ts'
-import type { SourceHost } from '../src/core/source.ts'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import { openPins, signInToServer } from '../src/sources/mcp/manage/index.ts'
-import { createMcpSource } from '../src/sources/mcp/mcp-source.ts'
-import { openPostgresStore } from '../src/store/postgres.ts'
+import type { McpServer } from '../packages/core/src/mcp-server.ts'
+import type { SourceHost } from '../packages/core/src/source.ts'
+import { createMcpSource } from '../packages/mcp/src/mcp-source.ts'
 import { startAuthorizationServer } from './support/authorization-server.ts'
 import { eventually } from './support/eventually.ts'
 import { startOneToolServer } from './support/one-tool-server.ts'
@@ -52,7 +52,7 @@ it('a change that the owner accepts on one machine is accepted on all', async ()
   // A machine that has never seen the server compares it with what the others have seen.
   const other = await machine(servers)
   await eventually(() => expect(other.status()).toMatchObject({ state: 'connected', changed: ['mcp/e.go'] }))
-  expect(await openPins(one.host).accept('e')).toEqual(['go'])
+  expect(await new Pins(one.host).accept('e')).toEqual(['go'])
   await eventually(() => expect(other.status()).not.toHaveProperty('changed'))
   for (const { data } of [one, other]) expect(existsSync(join(data, 'mcp-pins.json'))).toBe(false)
 })

@@ -1,11 +1,13 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { copyTree } from '../scripts/mutants/copy-tree.mjs'
+import { isolatedCommand } from '../scripts/mutants/isolation.mjs'
 import { mutantsOf } from '../scripts/mutants/operators.mjs'
 
 const SCRIPT = resolve('scripts/mutants.mjs')
@@ -92,33 +94,56 @@ it('a mutant that a test notices is caught, and the tree is as before', async ()
   expect(await readFile(join(project, 'src/within.ts'), 'utf8')).toBe(WITHIN)
   expect(await readdir(temporary)).toEqual([])
   expect(await readdir(join(base, 'run/modules'))).toEqual(['of-another-run'])
-}, 240_000)
+})
 
 it('a mutant that a type forbids is caught without a test', async () => {
   expect(await mutants('src/limit.ts')).toMatch(/^caught 1 of 1 \(100\.0 %\): 1 by types, 0 by lint, 0 by tests/m)
-}, 240_000)
+})
 
 it('a promise that nobody awaits is caught by lint', async () => {
   expect(await mutants('src/saves.ts')).toMatch(/^lint +src\/saves\.ts:3 drop-await /m)
-}, 240_000)
+})
 
 it('a mutant that nothing notices survives, with its place', async () => {
   const report = await mutants('src/unbounded.ts')
   expect(report).toContain('| src/unbounded.ts:1 | bound | `<` | `<=` |')
   expect(report).toMatch(/^caught 0 of 2/m)
-}, 240_000)
+})
 
 it('a mutant that fails no test but the run is caught by the file that does it', async () => {
   const report = await mutants('src/left.ts')
   expect(report).toMatch(/^tests +src\/left\.ts:1 boolean src\/left\.test\.ts \(\d+ s\)$/m)
   expect(report).not.toContain('left out')
-}, 240_000)
+})
 
 it('as root, a mutant changes nothing outside the copy', async () => {
   expect(await mutants('src/writes.ts')).toMatch(/^caught 1 of 1 .* 1 by tests/m)
   // Others are held back by the rights of their user, if at all.
   expect(existsSync(join(base, 'outside'))).toBe(process.getuid?.() !== 0)
-}, 240_000)
+})
+
+const PLACES: readonly (readonly [name: string, folder: string])[] = [
+  ['below the temporary folder', tmpdir()],
+  ['in shared memory', '/dev/shm'],
+]
+const places = PLACES.filter(([, folder]) => existsSync(folder))
+it.each(places)('a tree %s is tested with the packages that are installed in it', async (_, place) => {
+  const folder = await mkdtemp(join(place, 'mutants-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const tree = join(folder, 'a clone')
+  await mkdir(join(tree, 'node_modules/installed'), { recursive: true })
+  const outside = join(tree, 'outside')
+  const write = `try { require("fs").writeFileSync(${JSON.stringify(outside)}, "x") } catch {}`
+  await writeFile(join(tree, 'node_modules/installed/index.js'), `console.log("found"); ${write}`)
+  const copy = copyTree(tree)
+  const [file, ...args] = isolatedCommand(copy, [process.execPath, '-e', 'require("installed")'], tree).command
+  try {
+    expect(execFileSync(file!, args, { cwd: copy, encoding: 'utf8' })).toBe('found\n')
+    expect(existsSync(outside)).toBe(process.getuid?.() !== 0)
+  } finally {
+    await rm(copy, { recursive: true })
+  }
+})
 
 it('a script that is ended ends its tests and removes its copy', async () => {
   const script = spawn(process.execPath, argsFor('src/endless.ts'), { ...options(), stdio: 'ignore' })
@@ -131,7 +156,7 @@ it('a script that is ended ends its tests and removes its copy', async () => {
     .finally(() => script.kill('SIGTERM'))
   expect(await end).toEqual([143, null])
   expect(await readdir(temporary)).toEqual([])
-}, 300_000)
+})
 
 const MUTATIONS: readonly (readonly [operator: string, was: string, became: string])[] = [
   ['regex-anchor', 'x = /^a$/g', 'x = /a$/g'],

@@ -16,12 +16,12 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
+import { openStore } from '@tool-hub/library/stores'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { HubOptions } from '../src/core/options.ts'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import { protectedCode } from '../src/hub/protected-code.ts'
-import { openStore } from '../src/store/sqlite.ts'
-import { prepareDataFolder } from '../src/system/data-folder.ts'
+import type { HubOptions } from '../packages/core/src/options.ts'
+import { protectedCode } from '../packages/runtime/src/hub/protected-code.ts'
+import { prepareDataFolder } from '../packages/sandbox/src/system/data-folder.ts'
 import { CLI_MAIN, startCli } from './support/cli.ts'
 
 let root: string
@@ -153,7 +153,7 @@ describe('code that the hub runs', () => {
   it('of the package itself is closed to file tools and to commands, with all it resolves', async () => {
     const own = join(root, 'node_modules/tool-hub')
     cpSync(dirname(dirname(CLI_MAIN)), join(own, 'dist'), { recursive: true })
-    cpSync(resolve('package.json'), join(own, 'package.json'))
+    cpSync(resolve('packages/tool-hub/package.json'), join(own, 'package.json'))
     symlinkSync(resolve('node_modules'), join(own, 'node_modules'))
     write('tool-hub.yaml', 'sandbox: { root: . }\npolicy: [{ allow: exec }, { allow: write:fs }]\n')
     const main = join(own, 'dist/cli/main.js')
@@ -211,7 +211,7 @@ policy: [{ allow: exec }, { allow: danger:destructive }]
       await cli(['call', 'core/fs.writeText', JSON.stringify({ path, text: 'evil', overwrite: true })])
     expect(files.filter((file) => read(file).includes('evil'))).toEqual([])
     expect(read('ordinary.mjs')).toContain('evil')
-  }, 240_000)
+  })
 
   it('of MCP servers is closed however their command line names it', () => {
     const files = {
@@ -235,7 +235,7 @@ policy: [{ allow: exec }, { allow: danger:destructive }]
     const mcpServers = Object.fromEntries(servers.map((server, index) => [`s${index}`, { ...server, cwd: root }]))
     const paths = [...Object.keys(files), 'module', 'folder/package.json'].map((path) => join(root, path))
     write('folder/package.json', '{}')
-    const closed = protectedCode({ mcpServers })
+    const closed = protectedCode({ mcpServers }, [])
     expect(closed).toEqual(expect.arrayContaining(paths))
     expect(closed).not.toContain(root)
     expect(closed).not.toContain(join(root, 'folder'))
@@ -327,7 +327,7 @@ describe('what git, editors, shells and agents run', () => {
     write('lib/x')
     const { exec } = hubHere({ sandbox: { root, roots: [{ path: join(root, 'lib'), mode: 'read' }] } })
     const waiting = exec('touch ready; until mkdir lib; do sleep 0.05; done 2>/dev/null; echo evil > lib/.envrc')
-    await vi.waitFor(() => expect(existsSync(join(root, 'ready'))).toBe(true), { timeout: 60_000, interval: 50 })
+    await vi.waitFor(() => expect(existsSync(join(root, 'ready'))).toBe(true), { timeout: 100_000, interval: 50 })
     rmSync(join(root, 'lib'), { recursive: true })
     expect((await waiting).error).toBeUndefined()
     expect([existsSync(join(root, 'lib')), existsSync(join(root, 'lib/.envrc'))]).toEqual([true, false])
@@ -352,7 +352,7 @@ describe('what git, editors, shells and agents run', () => {
     writeFileSync(join(other, 'tool-hub.yaml'), '')
     // The hub has looked at both folders once more when this is gone.
     write('.envrc')
-    await vi.waitFor(() => expect(existsSync(join(root, '.envrc'))).toBe(false), { timeout: 60_000, interval: 50 })
+    await vi.waitFor(() => expect(existsSync(join(root, '.envrc'))).toBe(false), { timeout: 100_000, interval: 50 })
     expect(readdirSync(other)).toEqual(['tool-hub.yaml'])
     const [ledger] = readdirSync(join(root, '.tool-hub/commands')).map((name) => join('.tool-hub/commands', name))
     const left = read(ledger!)
@@ -363,11 +363,11 @@ describe('what git, editors, shells and agents run', () => {
     expect([existsSync(join(root, ledger!)), readdirSync(other)]).toEqual([false, ['tool-hub.yaml']])
   })
 
-  it('is taken away while a background command that made it goes on', async () => {
+  it('is taken away while the background command that made it still runs', async () => {
     const { hub, exec } = hubHere()
     const started = await exec('echo evil > .envrc; while :; do sleep 1; done', { background: true })
     expect(started.ok).toBe(true)
-    await vi.waitFor(() => expect(existsSync(join(root, '.envrc'))).toBe(false), { timeout: 60_000, interval: 50 })
+    await vi.waitFor(() => expect(existsSync(join(root, '.envrc'))).toBe(false), { timeout: 100_000, interval: 50 })
     await hub.close()
   })
 })
@@ -419,7 +419,7 @@ describe('secrets in the roots', () => {
     const refused = await hubHere({ runs: false }).exec('cat .env || true')
     expect(refused.error).toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',
-      message: expect.stringContaining('look like secrets'),
+      message: expect.stringContaining('601 secrets'),
     })
-  }, 120_000)
+  })
 })

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { HubOptions } from '../src/core/options.ts'
-import { type Capability, defineTool } from '../src/core/tool.ts'
-import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
+import type { HubOptions } from '../packages/core/src/options.ts'
+import { type Capability, defineTool } from '../packages/core/src/tool.ts'
+import { type TestHub, testHub } from '../packages/testing/src/tool-contract.ts'
 
 let hub: TestHub | undefined
 afterEach(() => hub?.close({ abort: true }))

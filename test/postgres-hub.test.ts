@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createToolHub, defineTool, openPostgresStore } from '../src/index.ts'
+import { createToolHub, defineTool, openPostgresStore } from '../packages/library/src/index.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 

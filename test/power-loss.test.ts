@@ -3,18 +3,21 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { expect, it } from 'vitest'
-import { createClient, type HubClient } from '../src/client/index.ts'
-import type { HubOptions } from '../src/core/options.ts'
-import { verifyRun } from '../src/records/log/verify-run.ts'
+import { createClient, type HubClient } from '@tool-hub/client'
+import { expect, it, vi } from 'vitest'
+import type { HubOptions } from '../packages/core/src/options.ts'
+import { verifyRun } from '../packages/runtime/src/records/log/verify-run.ts'
 import { CLI_MAIN } from './support/cli.ts'
+
+// A service is started on thirty disks.
+vi.setConfig({ testTimeout: 600_000 })
 
 /** How often the power is lost. */
 const LOSSES = 30
 /** What was acknowledged before, of each kind that is looked at again; asking for all each time would take minutes. */
 const LOOKED_AT = 5
 
-/** What clients were told is done. */
+/** What was acknowledged to clients. */
 interface Acknowledged {
   readonly effects: string[]
   /** Secrets of tokens that were revoked. */
@@ -64,7 +67,7 @@ const rules: HubOptions['policy'] = [
   { deny: 'core/fs.writeText', when: { tainted: true }, reason: 'it has read content from outside' },
 ]
 
-/** Lets clients work, and loses the power now and then; gives back what had been acknowledged each time. */
+/** Lets clients work, and loses the power now and then; returns what had been acknowledged each time. */
 async function work(disk: string, lose: (loss: number) => void): Promise<Acknowledged[]> {
   mkdirSync(join(disk, 'work'))
   mkdirSync(join(disk, OUTSIDE))
@@ -133,7 +136,7 @@ async function served<T>(disk: string, use: (service: Served) => Promise<T>): Pr
   }
 }
 
-/** Clients that do one thing after the other and note what they were told. */
+/** Clients that do one thing after the other and note what was acknowledged. */
 class Working {
   isOver = false
   readonly #acknowledged: Acknowledged

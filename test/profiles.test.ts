@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Rule } from '../src/core/principal.ts'
-import { testHub } from '../src/testing/tool-contract.ts'
+import type { HubOptions } from '../packages/core/src/options.ts'
+import type { Rule } from '../packages/core/src/principal.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 
 type Profile = 'minimal' | 'coding' | 'messaging' | 'full'
 
@@ -93,5 +94,22 @@ describe('the groups of S3', () => {
     expect(warnings({}, [{ ask: 'group:fs' }])).toEqual([[expect.any(String), left]])
     expect(warnings({ deny: ['group:fs', 'group:files'] })).toEqual([])
     expect(warnings({ allow: ['group:fs'] }, [{ allow: 'group:fs' }])).toEqual([])
+  })
+
+  it('a tool that begins what only a hidden tool continues is reported, and its group shows both', () => {
+    const check = (visibility: NonNullable<HubOptions['visibility']>) => {
+      const hub = testHub({ visibility })
+      onTestFinished(() => hub.close())
+      return hub.check().map(({ source, message }) => `${source}: ${message}`)
+    }
+    expect(check({ profile: 'coding', also: ['core/code.run'] })).toEqual([
+      'tools: core/code.run is visible and core/code.wait is not: an agent can begin a script that waits for an approval, but not continue it.',
+    ])
+    expect(check({ allow: ['exec'] })).toEqual([
+      expect.stringContaining('core/exec.run is visible and core/exec.process is not'),
+    ])
+    expect(check({ profile: 'coding', also: ['group:code'] })).toEqual([])
+    expect(check({ allow: ['group:runtime'] })).toEqual([])
+    expect(check({ deny: ['core/code.run', 'exec'] })).toEqual([])
   })
 })

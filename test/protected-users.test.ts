@@ -42,7 +42,7 @@ let root: string
 
 beforeAll(async () => {
   module = await bundleModule('test/support/hub-process.ts', {
-    beside: { 'sandbox/exec/spawner/spawner-main': 'src/sandbox/exec/spawner/spawner-main.ts' },
+    beside: { 'sandbox/exec/spawner/spawner-main': 'packages/sandbox/src/exec/spawner/spawner-main.ts' },
   })
   // Others may run it, too.
   chmodSync(dirname(module), 0o755)

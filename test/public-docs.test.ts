@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseAst } from 'rolldown/parseAst'
 import { describe, expect, it } from 'vitest'
+import { readExports } from '../scripts/packages.mjs'
 
 /** The part of a syntax tree node that this test reads. */
 interface Node {
@@ -48,24 +49,27 @@ interface Declaration {
 
 /** Types that users pass on without looking inside, or that another specification describes, each with the reason. */
 const OPAQUE: Readonly<Record<string, string>> = {
-  'src/policy/compile-policy.ts#Policy': 'compiled rules; `explain` takes them whole',
-  'src/core/schema/schema.ts#': 'the keywords of JSON Schema and of Standard Schema',
+  'packages/policy/src/compile-policy.ts#Policy': 'compiled rules; `explain` takes them whole',
+  'packages/runtime/src/hub/create-runtime.ts#HubLists': 'what a hub is put together from; users call `createToolHub`',
+  'packages/core/src/schema/schema.ts#': 'the keywords of JSON Schema and of Standard Schema',
 }
 const MEMBERS = new Set(['TSPropertySignature', 'TSMethodSignature', 'PropertyDefinition', 'MethodDefinition'])
 const SCHEMA_METHODS = new Set(['extend', 'omit', 'pick', 'partial', 'array', 'optional', 'nullable'])
 const DECLARATION = /^(TSInterface|TSTypeAlias|Class|Function|Variable)Declaration$|^TSDeclareFunction$/
 const files = new Map<string, SourceFile>()
+const sourceOfExport = readExports()
 
 describe('the public types', () => {
   const declarations = reachableDeclarations(entryPoints())
 
   it('are found from the entry points, even if only another type mentions them', () => {
     const names = [...declarations.keys()]
-    expect(names).toContain('src/core/options.ts#HubOptions')
-    expect(names).toContain('src/core/handles.ts#ReadFiles')
-    expect(names).toContain('src/client/resources.ts#Resources')
-    expect(names).toContain('src/features/sessions/types.ts#SessionEntry')
-    expect(names).toContain('src/protocol/runs.ts#runEntry')
+    expect(names).toContain('packages/core/src/options.ts#HubOptions')
+    expect(names).toContain('packages/core/src/handles.ts#ReadFiles')
+    expect(names).toContain('packages/client/src/create-client.ts#FollowOptions')
+    expect(names).toContain('packages/features/src/schedules/schema.ts#scheduleRunList')
+    expect(names).toContain('packages/features/src/sessions/types.ts#SessionEntry')
+    expect(names).toContain('packages/core/src/protocol/runs.ts#runEntry')
     expect(names.length).toBeGreaterThan(300)
   })
 
@@ -126,16 +130,19 @@ describe('the search for doc comments', () => {
 
 /** The source file behind every entry of `exports` in package.json that has types. */
 function entryPoints(): string[] {
-  const { exports } = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: Record<string, unknown> }
+  const { exports } = JSON.parse(readFileSync('packages/tool-hub/package.json', 'utf8')) as {
+    exports: Record<string, unknown>
+  }
   return Object.values(exports)
     .filter((entry): entry is { types: string } => typeof entry === 'object' && entry !== null && 'types' in entry)
-    .map(({ types }) => types.replace(/^\.\/dist\//, 'src/').replace(/\.d\.ts$/, '.ts'))
+    .map(({ types }) => types.replace(/^\.\/dist\/types\/([^/]+)\//, 'packages/$1/src/').replace(/\.d\.ts$/, '.ts'))
 }
 
 /** Every declaration that an entry point exports, or that the type of one mentions, by file and name. */
 function reachableDeclarations(entries: readonly string[]): Map<string, Declaration> {
   const found = new Map<string, Declaration>()
   const waiting = entries.flatMap((path) => exportedNames(path).map((name) => ({ path, name })))
+  waiting.push(...schemasOfClient())
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const declaration of declarationsOf(next.path, next.name)) {
       const { file, node } = declaration
@@ -150,6 +157,18 @@ function reachableDeclarations(entries: readonly string[]): Map<string, Declarat
   return found
 }
 
+/** The schemas whose types the generated methods of the client have. */
+function schemasOfClient(): { readonly path: string; readonly name: string }[] {
+  const file = 'packages/client/src/routes.generated.ts'
+  const { text } = read(file)
+  const imports = text.matchAll(/^import type \* as (\w+) from '([^']+)'$/gm)
+  const modules = new Map([...imports].map(([, name, from]) => [name!, sourceBehind(file, from!)!]))
+  return [...text.matchAll(/typeof (\w+)\.(\w+)/g)].map(([, module, name]) => ({
+    path: modules.get(module!)!,
+    name: name!,
+  }))
+}
+
 /** The declarations of a name in a file, or in the one that the file has it from; none for other packages. */
 function declarationsOf(path: string, name: string): Declaration[] {
   const file = read(path)
@@ -158,8 +177,8 @@ function declarationsOf(path: string, name: string): Declaration[] {
     .filter((node) => DECLARATION.test(node.type) && namesOf(node).includes(name))
   if (own.length > 0) return own.map((node) => ({ file, node }))
   return file.body.flatMap(({ type, source, specifiers = [] }) => {
-    if (!source?.value.startsWith('.')) return []
-    const target = join(dirname(path), source.value)
+    const target = source ? sourceBehind(path, source.value) : undefined
+    if (target === undefined) return []
     if (type === 'ExportAllDeclaration') return declarationsOf(target, name)
     return specifiers
       .filter(({ exported, local }) => textOf(exported ?? local) === name)
@@ -167,9 +186,14 @@ function declarationsOf(path: string, name: string): Declaration[] {
   })
 }
 
+/** The file that is imported, unless it belongs to a package of others. */
+function sourceBehind(path: string, specifier: string): string | undefined {
+  return specifier.startsWith('.') ? join(dirname(path), specifier) : sourceOfExport(specifier)
+}
+
 function exportedNames(path: string): string[] {
   return read(path).body.flatMap(({ type, source, declaration, specifiers = [] }) => {
-    if (type === 'ExportAllDeclaration') return exportedNames(join(dirname(path), source!.value))
+    if (type === 'ExportAllDeclaration') return exportedNames(sourceBehind(path, source!.value)!)
     if (type !== 'ExportNamedDeclaration') return []
     return declaration ? namesOf(declaration) : specifiers.map(({ exported }) => textOf(exported))
   })

@@ -1,9 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { ToolResult } from '../src/core/call.ts'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import type { Hub } from '../src/hub/hub.ts'
+import type { ToolResult } from '../packages/core/src/call.ts'
+import type { Hub } from '../packages/runtime/src/hub/hub.ts'
 import { FILES_LEVEL } from './support/files-level.ts'
 import { type RaceFolders, startRace } from './support/race-folders.ts'
 

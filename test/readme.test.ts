@@ -10,7 +10,7 @@ const example = /```ts\n(import[\s\S]*?)```/.exec(readFileSync('README.md', 'utf
 
 beforeAll(() => {
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true })
-  symlinkSync(resolve('.'), join(folder, 'node_modules/tool-hub'))
+  symlinkSync(resolve('packages/tool-hub'), join(folder, 'node_modules/tool-hub'))
   for (const name of ['zod', '@types/node'])
     symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name))
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')

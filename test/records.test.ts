@@ -4,14 +4,17 @@ import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { describe, expect, it } from 'vitest'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { defineTool } from '../src/core/tool.ts'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import { verifyRun } from '../src/records/log/verify-run.ts'
-import { testHub } from '../src/testing/tool-contract.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import { verifyRun } from '../packages/runtime/src/records/log/verify-run.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 import { bundleModule } from './support/run-module.ts'
+
+// Hubs are killed and recovered, one after the other.
+vi.setConfig({ testTimeout: 600_000 })
 
 const note = defineTool({
   name: 'notes.keep',
@@ -133,7 +136,7 @@ describe('the record of a run', () => {
     await hub.close()
   })
 
-  it('cannot be shared by two hubs: the second is told, and works on another run', async () => {
+  it('cannot be shared by two hubs: the second gets an error, and works on another run', async () => {
     const hub = testHub({ tools: [pure], run: 'shared' })
     await hub.call(pure, { text: 'a' })
     const second = createToolHub({ tools: [pure], runs: join(hub.folder, 'runs'), run: 'shared' })
@@ -198,7 +201,7 @@ describe('kill -9', () => {
   })
 })
 
-/** Runs the script until it has acknowledged so many calls, kills it, and gives back their ids. */
+/** Runs the script until it has acknowledged so many calls, kills it, and returns their ids. */
 async function killAfter(script: string, folder: string, calls: number): Promise<string[]> {
   const child = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
   const acknowledged: string[] = []

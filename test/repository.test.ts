@@ -28,14 +28,63 @@ describe('continuous integration', () => {
     expect(text('.ci/run')).toContain(`{ ${testCommand}; }`)
   })
 
+  it('runs only scripts and projects of tests that exist', () => {
+    const { scripts } = JSON.parse(text('package.json')) as { scripts: Record<string, string> }
+    const commands = readdirSync('.github/workflows').flatMap((file) =>
+      Object.values((parse(text(`.github/workflows/${file}`)) as Workflow).jobs).flatMap(({ steps }) =>
+        steps.flatMap(({ run = '' }) => run.split('&&').map((command) => command.trim())),
+      ),
+    )
+    const named = (pattern: RegExp) => commands.flatMap((command) => pattern.exec(command)?.[1] ?? [])
+    const run = named(/^npm run (?:--silent )?([\w:]+)/)
+    expect(run).toContain('check')
+    expect(run.filter((name) => scripts[name] === undefined)).toEqual([])
+    const projects = named(/^npx vitest run --project (\w+)/)
+    expect(projects).toEqual(['paths'])
+    expect(text('vitest.config.ts')).toContain(`name: '${projects[0]}'`)
+  })
+
+  it('checks every push in minutes', () => {
+    const { on, jobs } = parse(text('.github/workflows/check.yml')) as Workflow & { readonly on: object }
+    expect(Object.keys(on)).toEqual(['push', 'pull_request'])
+    expect(jobs.check).toMatchObject({ 'timeout-minutes': 5 })
+  })
+
   it('tests every supported line of Node', () => {
     expect(job.strategy.matrix.node).toEqual(['20', '22', '24'])
-    const { engines } = JSON.parse(text('package.json')) as { engines: { node: string } }
+    const { engines } = JSON.parse(text('packages/tool-hub/package.json')) as { engines: { node: string } }
     expect(engines.node).toMatch(/^>=20\./)
   })
 
   it('may only read the repository', () => {
     expect(workflow.permissions).toEqual({ contents: 'read' })
+  })
+})
+
+describe('a release', () => {
+  const { jobs } = parse(text('.github/workflows/release.yml')) as Workflow
+  const commands = jobs.publish!.steps.flatMap(({ run = '' }) => run.split('&&').map((command) => command.trim()))
+  const versionOf = (folder: string) => JSON.parse(text(`${folder}/package.json`)).version as string | undefined
+
+  it('has one version for all packages of the workspace', () => {
+    const versions = readdirSync('packages').map((name) => [name, versionOf(`packages/${name}`)])
+    expect(versions.filter(([, version]) => version !== versionOf('packages/tool-hub'))).toEqual([])
+    expect(versionOf('.')).toBeUndefined()
+  })
+
+  it('compares the tag with the version of the package that it publishes', () => {
+    const [, manifest = ''] = commands.flatMap((command) => /require\("\.\/(.*?)"\)\.version/.exec(command) ?? [])
+    expect(JSON.parse(text(manifest))).toMatchObject({ name: 'tool-hub', version: expect.any(String) })
+  })
+
+  it('publishes the package tool-hub, and no other one, with a proof and after the build', () => {
+    const publish = commands.filter((command) => command.startsWith('npm publish'))
+    expect(publish).toEqual(['npm publish -w packages/tool-hub --provenance --access public'])
+    expect(commands.indexOf('npm run check')).toBeGreaterThan(commands.indexOf('npm ci'))
+    expect(commands.indexOf(publish[0]!)).toBeGreaterThan(commands.indexOf('npm run check'))
+    expect(commands.filter((command) => /^npm pkg set (?!-w packages\/tool-hub )/.test(command))).toEqual([])
+    const isPublic = (name: string) => JSON.parse(text(`packages/${name}/package.json`)).private !== true
+    expect(readdirSync('packages').filter(isPublic)).toEqual(['tool-hub'])
   })
 })
 

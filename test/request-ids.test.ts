@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createClient } from '@tool-hub/client'
+import { startService } from '@tool-hub/server'
 import { expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
-import { createClient } from '../src/client/index.ts'
-import type { ApprovalRequest } from '../src/core/events.ts'
-import type { CallView } from '../src/core/tool.ts'
-import { startService } from '../src/server/index.ts'
-import { testHub } from '../src/testing/tool-contract.ts'
+import type { ApprovalRequest } from '../packages/core/src/events.ts'
+import type { CallView } from '../packages/core/src/tool.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const IDS = { requestId: 'A', taskId: 't1', goalId: 'g1' }

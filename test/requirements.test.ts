@@ -9,24 +9,30 @@ const NUMBERS = Object.entries(COUNTS).flatMap(([document, count]) =>
   Array.from({ length: count }, (_, index) => `${document}-${index + 1}`),
 )
 
-/** Every test of a requirement: its number and its file. */
+/** The rows of the list: the number, what is required, the file and the name of a test. */
+const ROWS = readFileSync(`${FOLDER}/requirements.tsv`, 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => line.split('\t'))
+
+/** Every test in the folder, except the names of the documents, with its file. */
 const TESTS = readdirSync(FOLDER)
-  .filter((name) => name.endsWith('.test.ts'))
-  .flatMap((name) => {
-    const tests = readFileSync(`${FOLDER}/${name}`, 'utf8').matchAll(/^ *it\('(S\d-\d+) /gm)
-    return [...tests].map(([, number]) => [number!, `${FOLDER}/${name}`] as const)
+  .filter((name) => name.endsWith('.test.ts') && name !== 'names.test.ts')
+  .flatMap((file) => {
+    const tests = readFileSync(`${FOLDER}/${file}`, 'utf8').matchAll(/^ *it\('(.+?)', (?:async )?\(/gm)
+    return [...tests].map(([, name]) => `${file}: ${name}`)
   })
 
 describe('requirements', () => {
-  it('each have a test in their folder', () => {
+  it('each have a test, and are listed in their order', () => {
     expect(NUMBERS).toHaveLength(145)
-    expect(new Set(TESTS.map(([number]) => number))).toEqual(new Set(NUMBERS))
+    expect([...new Set(ROWS.map(([number]) => number))]).toEqual(NUMBERS)
+    expect(ROWS.filter((row) => row.length !== 4 || row.includes(''))).toEqual([])
   })
 
-  it('are listed in requirements.tsv, each in one line with the file of its test', () => {
-    const rows = readFileSync(`${FOLDER}/requirements.tsv`, 'utf8').matchAll(/^(S\d-\d+)\t.+\t(.+)$/gm)
-    const fileOf = new Map(TESTS)
-    const listed = [...rows].map(([, number, file]) => `${number} ${file}`)
-    expect(listed).toEqual(NUMBERS.map((number) => `${number} ${fileOf.get(number)}`))
+  it('are listed with the file and the name of each test in their folder', () => {
+    const listed = ROWS.map(([, , file, name]) => `${file}: ${name}`)
+    expect(listed.toSorted()).toEqual(TESTS.toSorted())
+    expect(new Set(listed).size).toBe(listed.length)
   })
 })

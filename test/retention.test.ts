@@ -1,13 +1,13 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
+import { openStore } from '@tool-hub/library/stores'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import { pruneRuns, type Retention } from '../src/hub/prune-runs.ts'
-import { RunIndexer } from '../src/hub/run-index/run-indexer.ts'
-import { readEvents } from '../src/records/log/read-events.ts'
-import { FolderCheck } from '../src/records/log/verify-folder.ts'
-import { startService } from '../src/server/start-service.ts'
-import { openStore } from '../src/store/sqlite.ts'
+import { pruneRuns, type Retention } from '../packages/runtime/src/hub/prune-runs.ts'
+import { RunIndexer } from '../packages/runtime/src/hub/run-index/run-indexer.ts'
+import { readEvents } from '../packages/runtime/src/records/log/read-events.ts'
+import { FolderCheck } from '../packages/runtime/src/records/log/verify-folder.ts'
+import { startService } from '../packages/server/src/start-service.ts'
 import { eventually } from './support/eventually.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -37,7 +37,7 @@ function setAge(home: string, run: string, ms: number): void {
 async function prune(home: string, { runsFolder, store }: Awaited<ReturnType<typeof record>>, bounds: Retention) {
   const hub = createToolHub({ runs: runsFolder, data: join(home, 'data'), store })
   const by = 'cli:test'
-  const shared = { runsFolder, store, by, now: Date.now(), except: [hub.run] }
+  const shared = { runsFolder, store, retention: hub.retention, by, now: Date.now(), except: [hub.run] }
   const report = await pruneRuns({ ...bounds, ...shared, record: (change) => hub.recordChange(change) })
   await hub.close()
   return { report, own: hub.run }

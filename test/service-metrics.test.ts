@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { createClient } from '@tool-hub/client'
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createClient } from '../src/client/index.ts'
-import { defineTool } from '../src/core/tool.ts'
-import { type RunningService, startService } from '../src/server/start-service.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import { type RunningService, startService } from '../packages/server/src/start-service.ts'
 import { eventually } from './support/eventually.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterEach, describe, expect, it } from 'vitest'
-import { startService } from '../src/server/start-service.ts'
+import { startService } from '../packages/server/src/start-service.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const closers: (() => unknown)[] = []

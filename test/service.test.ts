@@ -2,14 +2,14 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writ
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { createClient } from '@tool-hub/client'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createClient } from '../src/client/index.ts'
-import type { HubOptions } from '../src/core/options.ts'
-import { defineTool } from '../src/core/tool.ts'
-import { readEvents } from '../src/records/log/read-events.ts'
-import { type RunningService, startService } from '../src/server/start-service.ts'
-import { adoptDataFolder } from '../src/system/data-folder.ts'
+import type { HubOptions } from '../packages/core/src/options.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import { readEvents } from '../packages/runtime/src/records/log/read-events.ts'
+import { adoptDataFolder } from '../packages/sandbox/src/system/data-folder.ts'
+import { type RunningService, startService } from '../packages/server/src/start-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-service-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -28,7 +28,7 @@ const act = defineTool({
   execute: ({ what }) => `${what} ${++effects}`,
 })
 
-/** A service over real files; with the folder of an earlier one it goes on there. */
+/** A service over real files; with the folder of an earlier one it continues there. */
 async function start(
   home = mkdtempSync(join(folder, 'home-')),
   options: HubOptions = {},
@@ -100,7 +100,7 @@ describe('the service', () => {
     const cut = agent.client.call('core/fs.writeText', input).catch((error) => error)
     const approval = await waiting(first.owner)
     await end(first.service)
-    // In good order it is told to come again.
+    // During a clean shutdown the client is asked to come again.
     expect(await cut).toMatchObject({ status: 'approval_required' })
 
     const { owner, service } = await start(first.home)
@@ -230,7 +230,7 @@ describe('the service', () => {
     await Promise.all(clients.map((client) => client.close().catch(() => {})))
   })
 
-  it('refuses a token at once that another service on the same folder has revoked', async () => {
+  it('immediately refuses a token that another service on the same folder has revoked', async () => {
     const first = await start()
     const second = await start(first.home)
     const { client } = await first.clientOf('agent', ['call'])
@@ -242,7 +242,7 @@ describe('the service', () => {
     await expect(there.call('test.act', { what: 'z' })).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
   })
 
-  it('saves rules into the config that it was started with, and uses them at once', async () => {
+  it('saves rules into the config that it was started with, and uses them immediately', async () => {
     const home = mkdtempSync(join(folder, 'home-'))
     const config = join(home, 'tool-hub.yaml')
     writeFileSync(config, '# mine\npolicy:\n  - { allow: test.act } # for now\nruns: ./runs\n')

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { openPostgresStore } from '@tool-hub/library/stores'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openSharedCheck } from '../src/records/shipping/index.ts'
-import { openPostgresStore } from '../src/store/index.ts'
+import { openSharedCheck } from '../packages/cluster/src/records/verify-shared.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
 import { addLine, longText, sharedHub } from './support/shared-hub.ts'
 import { sharedText } from './support/shared-records.ts'
@@ -25,7 +25,7 @@ it('shares records over PostgreSQL: a stop of the server refuses calls and loses
   await server.stop('immediate')
   expect(await call(one, 'two')).toMatchObject({ ok: false, error: { retryable: true } })
   await server.start()
-  await expect.poll(async () => (await call(one, 'three')).ok, { timeout: 60_000 }).toBe(true)
+  await expect.poll(async () => (await call(one, 'three')).ok, { timeout: 100_000 }).toBe(true)
   await one.endRun('r')
   expect(await two.artifact(artifacts[0]!.ref, { run: 'r' })).toHaveLength(artifacts[0]!.bytes)
   expect(await call(two, 'four')).toMatchObject({ ok: true })

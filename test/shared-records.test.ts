@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Store } from '@tool-hub/core'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Store } from '../src/core/index.ts'
-import { SharedCheck } from '../src/records/shipping/index.ts'
+import { SharedCheck } from '../packages/cluster/src/records/verify-shared.ts'
 import { addLine, longText, openSharedStore, sharedHub } from './support/shared-hub.ts'
 import { sharedText } from './support/shared-records.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -111,14 +111,14 @@ describe('a hub whose store is shared', () => {
   })
 
   it('needs a store that is shared', async () => {
-    const { isShared: _, ...store } = openSharedStore(join(temporaryFolder('store'), 'store'))
+    const store = openSharedStore(join(temporaryFolder('store'), 'store'))
     const folder = temporaryFolder('alone')
-    const alone = { ...store, isShared: false }
+    const alone = { ...store, location: 'process' as const }
     expect(() => sharedHub(folder, alone, { durability: 'shared' })).toThrow('needs a store that many machines share')
     const bucket = { url: 'https://s3.example.org/b', region: 'eu', accessKeyId: 'a', secretAccessKey: 'b' }
     expect(() => sharedHub(folder, alone, { records: { bucket } })).toThrow('records.bucket needs a store')
     const wrong = { records: { bucket: { ...bucket, url: 'b' } } }
-    expect(() => sharedHub(folder, { ...alone, isShared: true }, wrong)).toThrow('is not the address of a bucket')
+    expect(() => sharedHub(folder, { ...alone, location: 'network' }, wrong)).toThrow('is not the address of a bucket')
     await store.close()
   })
 })

@@ -1,9 +1,9 @@
+import { revealText } from '@tool-hub/core/lib/escape-text'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type DiffLine, parseDiff } from '../console/src/lib/diff.ts'
-import { diffView } from '../src/hub/pipeline/approval-views/diff-views.ts'
-import { revealText } from '../src/lib/escape-text.ts'
-import { createRedactor } from '../src/records/redaction/redact.ts'
+import { type DiffLine, parseDiff } from '../packages/console/src/lib/diff.ts'
+import { diffView } from '../packages/runtime/src/hub/pipeline/approval-views/diff-views.ts'
+import { createRedactor } from '../packages/runtime/src/records/redaction/redact.ts'
 
 const SIGNS = { added: '+', removed: '-', same: ' ', hunk: '', note: '' }
 

@@ -1,11 +1,16 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { type AnyTool, ToolError } from '@tool-hub/core'
+import { type AnySchema, compileSchema } from '@tool-hub/core/schema'
+import { builtinTools } from '@tool-hub/library/builtin-tools'
+import { featureToolLoaders } from '@tool-hub/library/generated/tool-loaders'
+import { coreToolLoaders } from '@tool-hub/runtime/tools'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type AnySchema, compileSchema } from '../src/core/schema/index.ts'
-import { toolContract } from '../src/testing/tool-contract.ts'
-import { toolLoaders } from '../src/tools/index.generated.ts'
-import { builtinTools } from '../src/tools/index.ts'
+import { refuseReservedName } from '../packages/adapters/src/sources/reserved-names.ts'
+import { toolContract } from '../packages/testing/src/tool-contract.ts'
+
+const loaders = { ...coreToolLoaders, ...featureToolLoaders }
 
 /** Tools whose examples need somebody or something that a test has not; all else about them holds. */
 const NEEDS: Readonly<Record<string, string | RegExp>> = {
@@ -56,6 +61,24 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true }))
 
+describe('the names of built-in tools', () => {
+  it('can be taken by no tool of others, in no dialect', () => {
+    const names = builtinTools.flatMap(({ dialects = {} }: AnyTool) =>
+      Object.values(dialects).flatMap(({ name, aliases = [] }) => [name, ...aliases]),
+    )
+    const refused = names.filter((name) => {
+      try {
+        refuseReservedName(name)
+        return false
+      } catch (error) {
+        return error instanceof ToolError
+      }
+    })
+    expect(names).toContain('browser')
+    expect(refused).toEqual(names)
+  })
+})
+
 describe('every built-in tool', () => {
   for (const tool of builtinTools) {
     it(`${tool.name} keeps the contract`, async () => {
@@ -71,7 +94,7 @@ describe('every built-in tool', () => {
     })
 
     it(`${tool.name} is in the catalogue as it is defined`, async () => {
-      const defined = await toolLoaders[tool.name as keyof typeof toolLoaders]()
+      const defined = await loaders[tool.name as keyof typeof loaders]()
       expect(shapeOf(tool)).toEqual(shapeOf({ dialects: {}, ...defined }))
     })
   }

@@ -1,6 +1,6 @@
 import { type Span, type Tracer, trace } from '@opentelemetry/api'
 import { afterEach, expect, it } from 'vitest'
-import { testHub } from '../src/testing/tool-contract.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 
 afterEach(() => trace.disable())
 

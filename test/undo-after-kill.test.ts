@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { verifyRun } from '../src/records/log/verify-run.ts'
-import { testHub } from '../src/testing/tool-contract.ts'
+import { verifyRun } from '../packages/runtime/src/records/log/verify-run.ts'
+import { testHub } from '../packages/testing/src/tool-contract.ts'
 import { bundleModule } from './support/run-module.ts'
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'undo-kill-')))

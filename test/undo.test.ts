@@ -18,16 +18,16 @@ import { join, relative } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { WriteFiles } from '../src/core/handles.ts'
-import { defineTool } from '../src/core/tool.ts'
-import { verifyRun } from '../src/records/log/verify-run.ts'
-import { fakeClock } from '../src/testing/fake-clock.ts'
-import { type TestHub, testHub } from '../src/testing/tool-contract.ts'
+import type { WriteFiles } from '../packages/core/src/handles.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import { verifyRun } from '../packages/runtime/src/records/log/verify-run.ts'
+import { fakeClock } from '../packages/testing/src/fake-clock.ts'
+import { type TestHub, testHub } from '../packages/testing/src/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'
 
 type Change = { readonly [K in keyof WriteFiles]: [K, ...Parameters<WriteFiles[K]>] }[keyof WriteFiles]
 
-/** Does to files whatever it is told, several things in one call. */
+/** Changes files as its input says, several in one call. */
 const change = defineTool({
   name: 'test/change',
   description: 'Changes files.',
@@ -238,7 +238,7 @@ describe('a file that was changed since', () => {
     expect(secret).toMatchObject({ action: 'refused' })
   })
 
-  it('is told when it vanished, became a folder or a link, and nothing goes through the link', async () => {
+  it('is reported when it vanished, became a folder or a link, and nothing goes through the link', async () => {
     rmSync(join(root, 'link'))
     await make(...['gone', 'folder', 'link'].map((name) => ['writeText', name, 'by the tool'] as Change))
     await make(...['gone', 'folder', 'link'].map((name) => ['writeText', name, '2', { overwrite: true }] as Change))
@@ -259,7 +259,7 @@ describe('a file that was changed since', () => {
     await make(['writeText', 'a.txt', 'new', { overwrite: true }])
     await hub.endRun(hub.run)
     const narrow = testHub({ runs: join(hub.folder, 'runs'), sandbox: { root: join(root, 'd') } })
-    const report = await narrow.undo()
+    const report = await narrow.undo({ anyRun: true })
     expect(report.changes).toMatchObject([
       { action: 'refused', reason: expect.stringContaining('outside the sandbox') },
     ])
@@ -289,7 +289,7 @@ describe('what is kept', () => {
       })
     }
     rmSync(join(undoFolder(), kept!))
-    expect(await hub.undo()).toMatchObject({ changes: [{ reason: 'What was there before is no longer kept.' }] })
+    expect(await hub.undo()).toMatchObject({ changes: [{ reason: 'The previous content has been deleted.' }] })
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new')
   })
 
@@ -325,12 +325,43 @@ describe('what is kept', () => {
     expect(await hub.undo({ call: result.callId })).toMatchObject({ ok: false })
   })
 
+  it('is not limited by the budget and the rate of agents, also as a dry run', async () => {
+    const limits = { run: { calls: 2 }, session: { calls: 2 }, rate: { perSecond: 0.001, burst: 2 } }
+    const spent = open({ runs: join(base, 'runs'), limits })
+    const write = (path: string) => spent.callDynamic('test/change', { changes: [['writeText', path, 'new']] })
+    expect([await write('one.txt'), await write('two.txt')]).toMatchObject([{ ok: true }, { ok: true }])
+    expect(await write('three.txt')).toMatchObject({ ok: false })
+    for (let time = 0; time < 6; time++) expect(await spent.undo({ dryRun: true })).toMatchObject({ ok: true })
+    expect(actions(await spent.undo())).toEqual(['removed'])
+    expect(actions(await spent.undo())).toEqual(['removed'])
+    // The undo has used nothing of the budget either, and given nothing back.
+    expect(await write('three.txt')).toMatchObject({ ok: false })
+    await spent.close()
+  })
+
+  it('stops at the first change of another hub in the same folder, unless asked for any run', async () => {
+    const runs = join(base, 'runs')
+    const first = open({ runs })
+    await first.callDynamic('test/change', { changes: [['writeText', 'first.txt', 'new']] })
+    await first.close()
+    const second = open({ runs })
+    await second.callDynamic('test/change', { changes: [['writeText', 'own.txt', 'new']] })
+    await second.callDynamic('test/change', { changes: [['writeText', 'named.txt', 'new']] }, { run: 'named' })
+    await second.endRun('named')
+    expect((await second.undo()).calls).toMatchObject([{ run: 'named' }])
+    expect((await second.undo()).calls).toMatchObject([{ run: second.run }])
+    expect(await second.undo()).toMatchObject({ ok: true, calls: [], changes: [] })
+    expect((await second.undo({ anyRun: true })).calls).toMatchObject([{ run: first.run }])
+    await second.close()
+  })
+
   it('serves a run that was opened by another hub before', async () => {
     await make(['writeText', 'a.txt', 'new', { overwrite: true }])
     // The first hub still holds its run open.
     const other = testHub({ runs: join(hub.folder, 'runs'), sandbox: { root } })
-    expect(actions(await other.undo())).toEqual(['restored'])
     expect(await other.undo()).toMatchObject({ changes: [] })
+    expect(actions(await other.undo({ anyRun: true }))).toEqual(['restored'])
+    expect(await other.undo({ anyRun: true })).toMatchObject({ changes: [] })
     expect(await hub.undo()).toMatchObject({ changes: [] })
     await other.close()
   })
@@ -387,8 +418,8 @@ describe('the road of an undo', () => {
     const asks = [{ ask: 'write:fs' as const }]
     for (const options of [{ visibility }, { policy: asks, approve: () => ({ decision: 'deny' as const }) }]) {
       const strict = testHub({ runs: join(hub.folder, 'runs'), sandbox: { root }, ...options })
-      expect((await strict.undo({ dryRun: true })).ok).toBe(true)
-      expect((await strict.undo()).ok).toBe(true)
+      expect((await strict.undo({ anyRun: true, dryRun: true })).ok).toBe(true)
+      expect((await strict.undo({ anyRun: true })).ok).toBe(true)
       const redo = await strict.undo({ run: strict.run })
       expect(redo.ok).toBe(true)
       await strict.close()
@@ -398,7 +429,7 @@ describe('the road of an undo', () => {
   it('is denied where a rule denies writing', async () => {
     await make(['writeText', 'a.txt', 'new', { overwrite: true }])
     const strict = testHub({ runs: join(hub.folder, 'runs'), sandbox: { root }, policy: [{ deny: 'write:fs' }] })
-    await expect(strict.undo()).rejects.toMatchObject({ code: 'POLICY_DENIED' })
+    await expect(strict.undo({ anyRun: true })).rejects.toMatchObject({ code: 'POLICY_DENIED' })
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new')
     await strict.close()
   })
@@ -410,7 +441,11 @@ describe('the road of an undo', () => {
     const workspace = join(hub.folder, 'runs', hub.run, 'workspace')
     await hub.endRun(hub.run)
     const other = testHub({ runs: join(hub.folder, 'runs') })
-    expect(await other.undo()).toMatchObject({ ok: true, run: hub.run, changes: [{ action: 'removed' }] })
+    expect(await other.undo({ anyRun: true })).toMatchObject({
+      ok: true,
+      run: hub.run,
+      changes: [{ action: 'removed' }],
+    })
     expect(readdirSync(workspace)).toEqual([])
     await other.close()
   })
@@ -434,7 +469,7 @@ describe('the road of an undo', () => {
     await bare.close()
   })
 
-  it('stops when it is told to', async () => {
+  it('stops when its signal is aborted', async () => {
     await make(['writeText', 'a.txt', 'new', { overwrite: true }])
     await expect(hub.undo({ signal: AbortSignal.abort() })).rejects.toMatchObject({ code: 'ABORTED' })
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('new')

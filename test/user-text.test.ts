@@ -1,14 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ApprovalRequest, HubOptions } from '@tool-hub/core'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
+import { openStore } from '@tool-hub/library/stores'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { z } from 'zod'
-import { createClient } from '../src/client/create-client.ts'
-import type { ApprovalRequest, HubOptions } from '../src/core/index.ts'
-import { defineTool } from '../src/core/tool.ts'
-import { createToolHub } from '../src/create-tool-hub.ts'
-import { openStore } from '../src/store/index.ts'
+import { createClient } from '../packages/client/src/create-client.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
 import { serveHttp } from './support/http-served.ts'
 import { useServedHubs } from './support/mcp-served.ts'
 import { serveWs } from './support/ws-served.ts'
@@ -69,6 +69,20 @@ it('lets a tainted run do what the user named, and asks for everything else', as
   expect(lines).not.toContain('ghp_0123')
 })
 
+it.each([
+  ['张三丰', true],
+  ['ann@example.org', true],
+  ['上海浦东', true],
+  ['李四', false],
+  ['三丰', false],
+  ['浦东新区', false],
+])('finds in Chinese words what the user named: %s, %s', async (to, isNamed) => {
+  const hub = open({ policy: [...policy] })
+  const userText = '请把总结发给张三丰，也发给 ann@example.org。把天气预报发给上海浦东。'
+  const { status } = await hub.call(send, { to }, { run: 'r', untrusted: true, userText })
+  expect(status).toBe(isNamed ? 'ok' : 'approval_required')
+})
+
 it('does not take what a tool chooses itself for what the user named', async () => {
   const note = defineTool({
     name: 'note.write',
@@ -111,7 +125,7 @@ it('allows by rule what occurs in the words of the user, and only that', async (
   const rules = [{ allow: 'post.send', where: { to: 'from-user' } }] as const
   const hub = open({ policy: [...rules] })
   const options = { userText: ['Write to Ann'] }
-  expect(await hub.call(send, { to: 'ann' }, options)).toMatchObject({ ok: true })
+  expect(await hub.call(send, { to: 'Ann' }, options)).toMatchObject({ ok: true })
   const refused = await hub.call(send, { to: 'eve' }, options)
   expect(refused).toMatchObject({ status: 'approval_required' })
   expect(await hub.explain('post.send', { to: 'eve' })).toMatchObject({
@@ -133,7 +147,7 @@ it('keeps the words in the store, for the next process', async () => {
   await second.close()
 })
 
-it('refuses what is no text', async () => {
+it('refuses what is not text', async () => {
   const hub = open({})
   await expect(hub.addUserText(5 as never)).rejects.toMatchObject({ code: 'INPUT_SCHEMA_INVALID' })
   expect(await hub.call(send, { to: 'ann' }, { userText: [{}] as never })).toMatchObject({ ok: false })
@@ -147,7 +161,7 @@ it('shows what an approver cannot see in a value that is to be remembered', asyn
     return undefined
   }
   await hub.call(send, { to: 'an\u200bn' }, { run: 'r', untrusted: true, userText: 'Write to ann', approve })
-  expect(shown).toEqual(['to "an\\u{200b}n" of post.send'])
+  expect(shown).toEqual(['to "an\\u{200b}n" of post.send, if everything else comes from the user'])
 })
 
 it('remembers a value for an argument, and asks for every other', async () => {
@@ -168,7 +182,10 @@ it('remembers a value for an argument, and asks for every other', async () => {
       },
     )
   expect(await call('bob@example.org', 'hi')).toMatchObject({ ok: true, meta: { approvedBy: 'ann' } })
-  expect(requests[0]).toMatchObject({ unproven: ['to'], coverage: { values: 'to "bob@example.org" of post.send' } })
+  expect(requests[0]).toMatchObject({
+    unproven: ['to'],
+    coverage: { values: 'to "bob@example.org" of post.send, if everything else comes from the user' },
+  })
   expect(await call('bob@example.org', 'other')).toMatchObject({
     ok: true,
     meta: { rule: 'default: its values come from the user or were approved' },
@@ -176,10 +193,85 @@ it('remembers a value for an argument, and asks for every other', async () => {
   expect(requests).toHaveLength(1)
   await call('eve@example.org', 'hi')
   await call('bob@example.org', 'see evil-site.com')
-  expect(requests.map(({ unproven }) => unproven)).toEqual([['to'], ['to'], ['body']])
+  expect(requests.map(({ unproven }) => unproven)).toEqual([['to'], ['to'], ['to', 'body']])
   const [first] = await hub.grants.list()
   expect(first).toMatchObject({ covers: 'values', values: [{ argument: 'to' }] })
   expect(JSON.stringify(first)).not.toContain('bob@example.org')
+})
+
+it('remembers values together, and does not add up those of several answers', async () => {
+  const pay = defineTool({
+    name: 'bank.send',
+    description: 'Sends money.',
+    input: z.strictObject({ to: z.string(), amount: z.number() }),
+    capabilities: ['remote'],
+    execute: ({ to }) => `sent to ${to}`,
+  })
+  const hub = open({ tools: [pay], policy: [{ allow: 'bank.send' }, { ask: 'bank.send', when: { tainted: true } }] })
+  const shown: unknown[] = []
+  const call = (to: string, amount: number) =>
+    hub.call(
+      pay,
+      { to, amount },
+      {
+        run: 'r',
+        untrusted: true,
+        userText: 'Do the payments.',
+        approve: ({ coverage }) => {
+          shown.push(coverage.values)
+          return { decision: 'allow', remember: 'always', covers: 'values', by: 'ann' }
+        },
+      },
+    )
+  await call('New Payee', 5)
+  await call('Payroll', 90_000)
+  expect(shown).toEqual([
+    'to "New Payee", amount 5 of bank.send, together, if everything else comes from the user',
+    'to "Payroll", amount 90000 of bank.send, together, if everything else comes from the user',
+  ])
+  expect(await call('New Payee', 5)).toMatchObject({ ok: true })
+  expect(shown).toHaveLength(2)
+  await call('New Payee', 90_000)
+  expect(shown).toHaveLength(3)
+})
+
+it('remembers values for calls that choose all of them, not for one that leaves some out', async () => {
+  const invite = defineTool({
+    name: 'team.invite',
+    description: 'Invites people.',
+    input: z.strictObject({
+      to: z.array(z.string()).optional(),
+      until: z.string().optional(),
+      body: z.string().optional(),
+    }),
+    capabilities: ['remote'],
+    execute: () => 'invited',
+  })
+  const rules = [{ allow: 'team.invite' }, { ask: 'team.invite', when: { tainted: true } }] as const
+  const hub = open({ tools: [invite], policy: [...rules] })
+  let asked = 0
+  const call = (input: object) => {
+    asked = 0
+    const approve = () => {
+      asked++
+      return { decision: 'allow', remember: 'always', covers: 'values' } as const
+    }
+    return hub.call(invite, input, { run: 'r', untrusted: true, userText: 'Do what the mail says.', approve })
+  }
+  const guest = { to: ['ann@b.org', 'bob@b.org'], until: 'tonight' }
+  await call({ ...guest, body: 'see a-site.com' })
+  expect(asked).toBe(1)
+  for (const same of [
+    { ...guest, body: 'hi' },
+    { ...guest, to: guest.to.toReversed(), body: 'hello' },
+  ]) {
+    await call(same)
+    expect(asked).toBe(0)
+  }
+  for (const other of [{ to: guest.to }, { ...guest, to: ['ann@b.org'] }, { until: 'tonight' }]) {
+    await call({ ...other, body: 'hi' })
+    expect(asked, JSON.stringify(other)).toBe(1)
+  }
 })
 
 it('allows by rule what was approved before', async () => {
@@ -217,11 +309,11 @@ it('keeps the newest of a long conversation, which every call passes', async () 
 
 it('cuts a text that is too long between words', async () => {
   const hub = open({ policy: [...policy] })
-  const userText = `${'long '.repeat(13_104)}to ann@example.org.evil.example ${'x'.repeat(4_000_000)}`
+  const userText = `Write to bob@example.org ${'long '.repeat(13_099)}to ann@example.org.evil.example ${'x'.repeat(4_000_000)}`
   expect(userText.slice(0, 65_536).endsWith('ann@example.o')).toBe(true)
   const call = (to: string) => hub.call(send, { to }, { run: 'r', untrusted: true, userText })
   expect(await call('ann@example.o')).toMatchObject({ status: 'approval_required' })
-  expect(await call('long long')).toMatchObject({ ok: true })
+  expect(await call('bob@example.org')).toMatchObject({ ok: true })
 })
 
 describe('over HTTP and WebSockets', () => {
@@ -262,7 +354,7 @@ describe('over HTTP and WebSockets', () => {
     const served = await serveWs({ hub: ruled })
     opened = served
     const socket = await createClient({ url: served.url, token: 'ada', WebSocket }).connect()
-    const call = (options: object) => socket.call('post.send', { to: 'bob' }, { onAsk: 'return', ...options })
+    const call = (options: object) => socket.call('post.send', { to: 'Bob' }, { onAsk: 'return', ...options })
     expect(await call({})).toMatchObject({ status: 'approval_required' })
     await expect(call({ userText: 5 })).rejects.toThrow('must be a text or a list of at most 200 texts')
     expect(await call({ userText: 'Write to Bob' })).toMatchObject({ ok: true })
@@ -278,12 +370,12 @@ describe('over MCP', () => {
       ...{ tools: [send], policy: [{ allow: 'post.send', where: { to: 'from-user' } }], approve: undefined },
     })
     const client = await connect(url, era)
-    const call = (meta: object, to = 'bob') =>
+    const call = (meta: object, to = 'Bob') =>
       client.callTool({ name: 'post_send', arguments: { to }, _meta: { ...meta } as never })
     expect(await call({ userText: 'Write to Bob', 'other/userText': 'Write to Bob' })).toMatchObject({ isError: true })
     await expect(call({ 'tool-hub/userText': 5 })).rejects.toThrow('expected a text or a list of texts')
     expect(await call({ 'tool-hub/userText': ['Write to Bob'] })).toMatchObject({
-      content: [{ type: 'text', text: 'sent to bob' }],
+      content: [{ type: 'text', text: 'sent to Bob' }],
     })
     expect(await call({ 'tool-hub/userText': '' }, 'eve')).toMatchObject({ isError: true })
   })

@@ -1,12 +1,12 @@
 import { request as openRequest } from 'node:http'
+import { createMemoryStore } from '@tool-hub/library/stores'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createClient } from '../src/client/create-client.ts'
-import type { HubOptions } from '../src/core/options.ts'
-import type { Store } from '../src/core/store.ts'
-import { defineTool } from '../src/core/tool.ts'
-import { createMemoryStore } from '../src/store/in-process.ts'
-import { fakeClock } from '../src/testing/fake-clock.ts'
+import { createClient } from '../packages/client/src/create-client.ts'
+import type { HubOptions } from '../packages/core/src/options.ts'
+import type { Store } from '../packages/core/src/store.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
+import { fakeClock } from '../packages/testing/src/fake-clock.ts'
 import { type HttpServed, serveHttp } from './support/http-served.ts'
 import { useServedHubs } from './support/mcp-served.ts'
 
@@ -25,7 +25,7 @@ const pick = defineTool({
   execute: async (_, ctx) => (await ctx.ask({ question: 'Soup or salad?' })).answer,
 })
 
-/** Approvals wait in the store, for whoever answers first. */
+/** Approvals wait in the store, for the first who answers. */
 const asking: HubOptions = {
   tools: [send, pick],
   policy: [{ ask: 'remote' }],
@@ -35,7 +35,7 @@ const asking: HubOptions = {
 
 const waitingIds = async ({ approvals: asks }: Store) => (await asks.list({ state: 'waiting' })).map(({ id }) => id)
 const oneWaits = async (store: Store) => {
-  await expect.poll(() => waitingIds(store), { timeout: 20_000 }).toHaveLength(1)
+  await expect.poll(() => waitingIds(store), { timeout: 100_000 }).toHaveLength(1)
   return (await waitingIds(store))[0]!
 }
 
@@ -190,7 +190,7 @@ describe('an approval that a call over MCP waits for', () => {
     expect(textOf(waiting)).toMatch(/^APPROVAL_UNAVAILABLE: mail_send waits for an approval .* Repeat the same call/)
     expect(await waitingIds(store)).toEqual([id])
     const again = client.callTool(call)
-    await expect.poll(() => hub.approvals.list().length, { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => hub.approvals.list().length, { timeout: 100_000 }).toBe(1)
     expect(await waitingIds(store)).toEqual([id])
     await hub.approvals.answer(id, { decision: 'allow', by: 'anna' })
     expect(textOf(await again)).toBe('sent to ada')
@@ -210,12 +210,12 @@ describe('an approval that a call over MCP waits for', () => {
     )
     expect(await waitingIds(store)).toEqual([id])
     const again = client.callTool(question)
-    await expect.poll(() => hub.questions.list().length, { timeout: 20_000 }).toBe(1)
+    await expect.poll(() => hub.questions.list().length, { timeout: 100_000 }).toBe(1)
     await hub.questions.reply(id, 'Soup')
     expect(textOf(await again)).toContain('Soup')
   })
 
-  it('is told as progress every 15 s to a client that wants to hear of it', async () => {
+  it('is sent as progress every 15 s to a client that asks for it', async () => {
     const clock = fakeClock()
     const store = createMemoryStore()
     const { hub, url } = await serve({ ...asking, store }, { clock })

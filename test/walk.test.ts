@@ -3,8 +3,8 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
 /** The most source files and functions that one warm call may visit, for each journey of scripts/walk/journeys.mjs. */
-const MAX_FILES = { library: 40, http: 60, approval: 72, mcp: 91 }
-const MAX_FUNCTIONS = { library: 206, http: 330, approval: 420, mcp: 720 }
+const MAX_FILES = { library: 45, http: 68, approval: 79, mcp: 118 }
+const MAX_FUNCTIONS = { library: 220, http: 352, approval: 430, mcp: 830 }
 
 interface Journey {
   readonly name: keyof typeof MAX_FILES
@@ -25,7 +25,7 @@ describe('one warm call', () => {
       // A measure that sees nothing would pass as well.
       expect(files).toBeGreaterThan(10)
       expect(names).toEqual([...new Set(names)].sort())
-      expect(names.filter((file) => !/^src\/.+\.ts$/.test(file))).toEqual([])
+      expect(names.filter((file) => !/^packages\/.+\.ts$/.test(file))).toEqual([])
     }
   })
 })

@@ -11,7 +11,7 @@ async function withoutProc(args: readonly string[], cwd: string) {
   return promisify(execFile)('bwrap', [...hidden, ...args])
 }
 
-const CLI = resolve('dist/cli/main.js')
+const CLI = resolve('packages/tool-hub/dist/cli/main.js')
 const CONFIG = 'sandbox: { root: files }\npolicy: [{ allow: write:fs }, { allow: danger:destructive }]\n'
 
 function world() {

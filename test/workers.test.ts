@@ -5,10 +5,11 @@ import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
+import type { Store } from '@tool-hub/core'
+import { openPostgresStore } from '@tool-hub/library/stores'
+import type { Hub } from '@tool-hub/runtime/hub'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Store } from '../src/core/index.ts'
-import { createHub, type Hub } from '../src/hub/index.ts'
-import { openPostgresStore } from '../src/store/index.ts'
+import { createBareHub } from './support/create-bare-hub.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { type WorkerProcessOptions, workerTools } from './support/worker-process.ts'
@@ -38,7 +39,7 @@ function cluster() {
   mkdirSync(folder, { recursive: true })
   const store = openPostgresStore(server.url, { schema })
   const own = { runs: join(folder, 'runs'), data: join(folder, 'data') }
-  const hub = createHub({ store, tools: workerTools(folder), policy: [{ allow: 'send' }], ...own }, [])
+  const hub = createBareHub({ store, tools: workerTools(folder), policy: [{ allow: 'send' }], ...own })
   opened.push({ hub, store })
   const linesOf = (name: string) => {
     try {

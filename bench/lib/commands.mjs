@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createToolHub } from '../../dist/index.js'
+import { createToolHub } from '../../packages/tool-hub/dist/index.js'
 import { dataOf } from './ours.mjs'
 import { ownerRules } from './rules.mjs'
 

@@ -1,4 +1,4 @@
-import { defineTool } from '../../dist/index.js'
+import { defineTool } from '../../packages/tool-hub/dist/index.js'
 import { echoTools } from './echo-tools.mjs'
 import { governedHub } from './ours.mjs'
 

@@ -1,6 +1,6 @@
 /**
  * Measures all contenders once a round, in turn (A, B, C, A, B, C, …), so that a slow moment of the machine meets each
- * of them. A contender is a function that gives back its cost, in a unit of its own choice.
+ * of them. A contender is a function that returns its cost, in a unit of its own choice.
  * Gives back the costs by contender, one a round; the rounds that warm up are not among them.
  */
 export async function measureInRounds(contenders, { rounds, warmUps = 3 }) {
@@ -36,7 +36,7 @@ export function microsecondsEachSync(calls, call) {
   return ((performance.now() - start) * 1_000) / calls
 }
 
-/** Microseconds until the last of the calls, all in flight at once, is back. */
+/** Microseconds until the last of the calls, all in flight together, has returned. */
 export async function microsecondsAtOnce(calls, call) {
   const start = performance.now()
   await Promise.all(Array.from({ length: calls }, (_, index) => call(index)))

@@ -25,7 +25,7 @@ export function orderOf(id) {
     sku: `SKU-${line}-${id}`,
     quantity: (line % 4) + 1,
     price: line * 3 + 0.5,
-    tags: ['blue', `shelf ${line}`, 'gift'],
+    tags: ['blue', `aisle ${line}`, 'gift'],
     note: 'Wrap it in paper, and leave it at the gate.',
   }))
   return {

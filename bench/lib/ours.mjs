@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { createToolHub, defineTool } from '../../dist/index.js'
+import { createToolHub, defineTool } from '../../packages/tool-hub/dist/index.js'
 import { orderSchema, totalOf } from './order.mjs'
 import { ownerRules } from './rules.mjs'
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { createToolHub, defineTool } from '../../dist/index.js'
+import { createToolHub, defineTool } from '../../packages/tool-hub/dist/index.js'
 
 const add = defineTool({
   name: 'bench/math.add',

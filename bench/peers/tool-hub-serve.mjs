@@ -1,5 +1,5 @@
 // The service with one trivial tool, records in the default durability.
-import { startService } from '../../dist/public/serve.js'
+import { startService } from '../../packages/tool-hub/dist/serve.js'
 import { add } from '../lib/ours.mjs'
 import { ownerRules } from '../lib/rules.mjs'
 

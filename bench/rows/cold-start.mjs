@@ -16,7 +16,7 @@ export default async function coldStart({ rounds }) {
       bare: () => millisecondsOf(['--eval', ''], PROJECT),
       // Inside the project its own name resolves to dist/, by the exports that a user gets.
       library: () => millisecondsOf(['--eval', "import('tool-hub')"], PROJECT),
-      list: () => millisecondsOf(['dist/cli/main.js', 'list'], PROJECT),
+      list: () => millisecondsOf(['packages/tool-hub/dist/cli/main.js', 'list'], PROJECT),
       langchain: () => millisecondsOf(['--eval', "import('@langchain/core/tools')"], BENCH),
       first: () => millisecondsOf([FIRST_CALL], BENCH),
       langchainFirst: () => millisecondsOf([LANGCHAIN_FIRST_CALL], BENCH),

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { figure } from '../lib/figure.mjs'
 
-const CONSOLE = new URL('../../dist/console/', import.meta.url)
+const CONSOLE = new URL('../../packages/tool-hub/dist/console/', import.meta.url)
 
 /** What a browser loads before it shows the first page: the document, and all that it names, gzipped. */
 export default async function consoleSize() {

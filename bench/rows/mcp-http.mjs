@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { createMcpHandler, McpServer, Server } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { serveMcp } from '../../dist/public/mcp.js'
+import { serveMcp } from '../../packages/tool-hub/dist/mcp.js'
 import { answerEcho } from '../lib/answer-echo.mjs'
 import { echoHub } from '../lib/echo-hub.mjs'
 import { echoTools } from '../lib/echo-tools.mjs'

@@ -7,7 +7,7 @@ import { figure, ratioFigure } from '../lib/figure.mjs'
 import { measureInRounds } from '../lib/measure.mjs'
 import { withTempFolder } from '../lib/temp-folder.mjs'
 
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/tool-hub/dist/cli/main.js', import.meta.url))
 const INITIALIZE = {
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '1.0.0' } },

@@ -9,7 +9,7 @@ import { withTempFolder } from '../lib/temp-folder.mjs'
 const CALLS = 1_000
 const READS = 300
 const TEXT = `${'0123456789abcdef '.repeat(6)}\n`.repeat(100).slice(0, 10_240)
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/tool-hub/dist/cli/main.js', import.meta.url))
 
 /** A call over stdio with the whole road in it, beside the bare SDK; and a file of 10 KB beside the reference server. */
 export default async function mcpStdio({ rounds }) {

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { defineTool } from '../../dist/index.js'
+import { defineTool } from '../../packages/tool-hub/dist/index.js'
 import '../../test/support/load-typescript.mjs'
 import { figure, ratioFigure } from '../lib/figure.mjs'
 import { measureInRounds, microsecondsEach, microsecondsEachSync, millisecondsOf } from '../lib/measure.mjs'
 import { add, dataOf, governedHub } from '../lib/ours.mjs'
 import { alikeRules, subjectRules, targetRules } from '../lib/rules.mjs'
 
-const { compilePolicy } = await import('../../src/policy/compile-policy.ts')
-const { decide } = await import('../../src/policy/decide.ts')
+const { compilePolicy } = await import('../../packages/policy/src/compile-policy.ts')
+const { decide } = await import('../../packages/policy/src/decide.ts')
 
 const SIZES = [10, 100, 1_000]
 const DECISIONS = 2_000

@@ -1,4 +1,4 @@
-import { openStore } from '../../dist/index.js'
+import { openStore } from '../../packages/tool-hub/dist/index.js'
 import { figure } from '../lib/figure.mjs'
 import { measureInRounds } from '../lib/measure.mjs'
 import { dataOf, governedHub } from '../lib/ours.mjs'

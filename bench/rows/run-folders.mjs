@@ -5,14 +5,14 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createToolHub } from '../../dist/index.js'
+import { createToolHub } from '../../packages/tool-hub/dist/index.js'
 import { figure, ratioFigure } from '../lib/figure.mjs'
 import { measureInRounds, millisecondsOf } from '../lib/measure.mjs'
 import { withTempFolder } from '../lib/temp-folder.mjs'
 
 const RUNS = 10_000
 const CALLS_A_RUN = 3
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../packages/tool-hub/dist/cli/main.js', import.meta.url))
 const TIME = '2026-01-01T00:00:00.000Z'
 
 /** 10,000 closed runs of three calls: listed, looked through after a crash, and verified on one core and on all. */

@@ -1,5 +1,5 @@
-import { createToolHub, defineTool, openStore } from '../../dist/index.js'
 import { z } from '../../node_modules/zod/index.js'
+import { createToolHub, defineTool, openStore } from '../../packages/tool-hub/dist/index.js'
 import { figure } from '../lib/figure.mjs'
 import { withTempFolder } from '../lib/temp-folder.mjs'
 

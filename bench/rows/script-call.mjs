@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { createRunner } from 'run'
-import { createToolHub, defineTool, openStore } from '../../dist/index.js'
+import { createToolHub, defineTool, openStore } from '../../packages/tool-hub/dist/index.js'
 import { figure, ratioFigure } from '../lib/figure.mjs'
 import { measureInRounds, millisecondsOf } from '../lib/measure.mjs'
 import { dataOf, governedHub } from '../lib/ours.mjs'

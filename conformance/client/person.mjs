@@ -12,7 +12,7 @@ export class Person {
   #host
   #signIns = 0
 
-  /** `where`: the server's name, its address, how it knows this client, and who hears what a person is told. */
+  /** `where`: the server's name, its address, how it knows this client, and who receives what a person is shown. */
   constructor(where) {
     this.#where = where
   }

@@ -7,7 +7,7 @@ import { Person } from './person.mjs'
 
 const SERVER = 'suite'
 const PREFIX = `mcp/${SERVER}.`
-/** Where this client would tell about itself; the suite expects this very address. */
+/** The address of this client's metadata; the suite expects exactly this one. */
 const OWN_METADATA = 'https://conformance-test.local/client-metadata.json'
 
 /**

@@ -4,7 +4,7 @@ import { runToEnd } from './run-to-end.mjs'
 
 const HOME = join(import.meta.dirname, '..')
 const LAUNCHER = join(HOME, 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js')
-const CLI = join(HOME, '../dist/cli/main.js')
+const CLI = join(HOME, '../packages/tool-hub/dist/cli/main.js')
 /** Those that have tools of ours. */
 const FILLED = ['coding', 'full']
 const PROFILES = ['minimal', 'messaging', ...FILLED]

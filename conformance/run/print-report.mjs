@@ -1,4 +1,4 @@
-/** Prints what fails, line by line, a table, and the two numbers; gives back whether all that counts has passed. */
+/** Prints the failures line by line, a table and the two totals. Returns whether everything that counts has passed. */
 export function printReport(outcomes, { seconds }) {
   for (const outcome of outcomes) printProblems(outcome)
   printTable(outcomes)

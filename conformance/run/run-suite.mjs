@@ -8,7 +8,7 @@ const SUITE = join(HOME, 'node_modules/@modelcontextprotocol/conformance')
 const TIMEOUT_MS = 60_000
 const STAMP = /-\d{4}-\d\d-\d\dT[\d-]+Z$/
 
-/** Runs what a revision requires of one side; gives back the outcome of each scenario. `how`: the arguments for the side. */
+/** Runs what a revision requires of one side. Returns the outcome of each scenario. `how`: the arguments for the side. */
 export async function runSuite({ side, revision, how, env, folder }) {
   const output = join(folder, `${side}-${revision}`)
   const args = [side, ...how, '--requirements', revision, '--timeout', String(TIMEOUT_MS), '--output-dir', output]
@@ -41,7 +41,7 @@ function describe({ id, errorMessage, description, details }) {
 
 /** By scenario: the suite makes a folder for each, named after it and the time. */
 async function readChecks(output, prefix) {
-  // There is no folder when nothing ran at all.
+  // The folder does not exist if nothing ran at all.
   const files = await readdir(output, { recursive: true }).catch(() => [])
   const found = files.filter((file) => file.endsWith('checks.json'))
   const read = async (file) => {

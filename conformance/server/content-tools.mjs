@@ -4,7 +4,7 @@ import { RED_PIXEL, SILENCE } from './samples.mjs'
 
 const image = { type: 'image', data: RED_PIXEL, mediaType: 'image/png' }
 
-/** Tools that give back content of every kind, fail, and say how far they are. */
+/** Tools that return content of every kind, fail, and report progress. */
 export const contentTools = [
   fixture('test_simple_text', 'Gives back a text.', () => 'This is a simple text response for testing.'),
   fixture('test_image_content', 'Gives back an image.', () => [image]),

@@ -3,7 +3,7 @@ import { defineTool } from '../tool-hub.mjs'
 
 const NO_ARGUMENTS = { type: 'object', properties: {}, additionalProperties: false }
 
-/** A tool that the suite calls by its name; what it gives back, a text or blocks, is what the client gets. */
+/** A tool that the suite calls by its name. The client receives what it returns, a text or blocks. */
 export function fixture(name, description, execute, { input = NO_ARGUMENTS, ...rest } = {}) {
   return defineTool({ name, description, input, execute, toModel: (content) => content, ...rest })
 }

@@ -21,7 +21,7 @@ export const rawTools = [
     await log('Tool execution completed')
     return 'Logged.'
   }),
-  fixture('test_logging_tool', 'Writes a log message to whoever wants one.', async () => {
+  fixture('test_logging_tool', 'Writes a log message to every client that subscribed.', async () => {
     await log('Tool execution started')
     return 'Logged.'
   }),
@@ -59,7 +59,7 @@ export const rawTools = [
     if (!answer) return needInput({ client_roots: askRoots })
     return `The roots are ${answer.roots?.map(({ uri }) => uri).join(', ')}.`
   }),
-  fixture('test_input_required_result_multiple_inputs', 'Asks for three things at once.', () => {
+  fixture('test_input_required_result_multiple_inputs', 'Asks for three things in one result.', () => {
     const { user_name: name, greeting, client_roots: roots } = responses()
     if (name && greeting && roots) return `${greeting.content?.text} ${name.content?.name}`
     const requests = { user_name: askName, greeting: askModel('Generate a greeting'), client_roots: askRoots }

@@ -44,7 +44,7 @@ export const taskTools = [
     },
     { input: object({ filename: { type: 'string' } }) },
   ),
-  fixture('multi_input', 'Takes its time, and asks two things at once.', async (_, ctx) => {
+  fixture('multi_input', 'Takes its time, and asks two questions together.', async (_, ctx) => {
     await wait(LONG_MS, ctx)
     await Promise.all([ask(ctx, 'The first?'), ask(ctx, 'The second?')])
     return 'Both were answered.'

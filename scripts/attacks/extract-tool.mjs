@@ -1,6 +1,6 @@
 // Stands for unpacking an archive until there is a tool for it: the guard's rules for entries, on the guard's own handle.
 import { z } from 'zod'
-import { defineTool, ToolError } from '../../dist/index.js'
+import { defineTool, ToolError } from '../../packages/tool-hub/dist/index.js'
 
 const MAX_ENTRIES = 10_000
 const MAX_BYTES = 100_000_000

@@ -1,7 +1,7 @@
 // The hub that the path cases go through.
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { createToolHub } from '../../dist/index.js'
+import { createToolHub } from '../../packages/tool-hub/dist/index.js'
 import { extractTool } from './extract-tool.mjs'
 
 /**

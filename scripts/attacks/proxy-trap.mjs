@@ -12,7 +12,7 @@ export async function startProxyTrap() {
   const host = `127.0.0.1:${server.address().port}`
 
   return {
-    /** Runs something with the variables of a case, whose proxies all lead here; gives back how often one was used. */
+    /** Runs something with the variables of a case, whose proxies all lead here; returns how often one was used. */
     async within(env, work) {
       const before = { visits, env: new Map(Object.keys(env).map((name) => [name, process.env[name]])) }
       for (const [name, value] of Object.entries(env)) process.env[name] = leadTo(host, String(value))

@@ -69,7 +69,7 @@ function subjectOf({ reason = '', op }, words, { root, out, fill }) {
   return { name: names[0] || 'd', isFolder, to: isFolder ? out : path.join(out, 'secret.txt') }
 }
 
-/** A process that is told to hold still may do one thing more. */
+/** A process may do one thing more after it received the signal to stop. */
 function insist(work) {
   for (let times = 0; times < 100; times += 1) {
     try {

@@ -1,9 +1,9 @@
-import type { loadSecondParser } from '../../src/hub/second-parser.ts'
-import type { compilePolicy } from '../../src/policy/compile-policy.ts'
-import type { decide } from '../../src/policy/decide.ts'
-import type { readCommandLine } from '../../src/shell/reader/read-command-line.ts'
+import type { compilePolicy } from '../../packages/policy/src/compile-policy.ts'
+import type { decide } from '../../packages/policy/src/decide.ts'
+import type { loadSecondParser } from '../../packages/runtime/src/hub/second-parser.ts'
+import type { readCommandLine } from '../../packages/shell/src/reader/read-command-line.ts'
 
-/** Answers allow, ask or deny. The parts come from dist/ or from src/, whichever is to be tried. */
+/** Answers allow, ask or deny. The parts come from dist or from the sources, whichever is to be tried. */
 export function createShellJudge(
   parts: {
     readonly compilePolicy: typeof compilePolicy

@@ -3,7 +3,7 @@
 /** Where the lines of the attack cases run. */
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'] }
 
-/** Answers allow, ask or deny. The parts come from dist/ or from src/, whichever is to be tried. */
+/** Answers allow, ask or deny. The parts come from dist or from the sources, whichever is to be tried. */
 export async function createShellJudge({ compilePolicy, decide, readCommandLine, loadSecondParser }, { allow, deny }) {
   const secondParser = await loadSecondParser()
   const source = { file: 'attacks' }

@@ -1,8 +1,9 @@
 // Runs shell.jsonl: every line is judged under the policy of the corpus, or under the one that it names.
-import { loadSecondParser } from '../../src/hub/second-parser.ts'
-import { compilePolicy } from '../../src/policy/compile-policy.ts'
-import { decide } from '../../src/policy/decide.ts'
-import { readCommandLine } from '../../src/shell/reader/read-command-line.ts'
+
+import { compilePolicy } from '../../packages/policy/src/compile-policy.ts'
+import { decide } from '../../packages/policy/src/decide.ts'
+import { loadSecondParser } from '../../packages/runtime/src/hub/second-parser.ts'
+import { readCommandLine } from '../../packages/shell/src/reader/read-command-line.ts'
 import { scoreCase } from './score.mjs'
 import { createShellJudge } from './shell-judge.mjs'
 import { SHELL_POLICIES } from './shell-policies.mjs'

@@ -1,7 +1,7 @@
 // Runs ssrf.jsonl through the network guard: a fake resolver, and every connection ends at a server on loopback.
 import { BlockList, isIP } from 'node:net'
-import { ToolError } from '../../dist/index.js'
-import { createNetworkGuard } from '../../dist/testing/index.js'
+import { ToolError } from '../../packages/tool-hub/dist/index.js'
+import { createNetworkGuard } from '../../packages/tool-hub/dist/testing.js'
 import { certificateFor } from './certificate.mjs'
 import { startProxyTrap } from './proxy-trap.mjs'
 import { scoreCase } from './score.mjs'

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { readOperands } from './operands.mjs'
 import { ROOT } from './world.mjs'
 
-/** Variables of the jail, and those that bash keeps by itself. */
+/** Variables of the sandbox, and those that bash keeps by itself. */
 const ENVIRONMENT = new Map([
   ['HOME', '/home/agent'],
   ['PATH', '/stubs'],
@@ -17,7 +17,7 @@ const CHANGING = new Set(['FUZZ_LINE', 'FUZZ_FAIL', 'FUZZ_LAST_PID', 'SHLVL', '_
 const GIT_HAZARDS = /^--(o|ou|out|outp|outpu|output|ext.*|textc.*)$/
 const GO_HAZARDS =
   /^--?(o|exec|toolexec|vettool|overlay|modfile|cpuprofile|memprofile|blockprofile|mutexprofile|trace|coverprofile|outputdir|C|gccgoflags|ldflags|gcflags|asmflags|compiler|pkgdir|c|fuzz|test\..*)(=|$)/
-/** Options of go that take the next word, which is no file. */
+/** Options of go that take the next word, which is not a file then. */
 const GO_VALUES =
   /^--?(run|skip|bench|benchtime|count|timeout|tags|p|parallel|vet|installsuffix|mod|shuffle|cpu|list|buildmode|covermode|coverpkg)$/
 

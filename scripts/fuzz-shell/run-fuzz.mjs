@@ -4,7 +4,7 @@ import path from 'node:path'
 import { problemsOf } from './check-run.mjs'
 import { generateLine } from './generate-line.mjs'
 import { createRandom } from './random.mjs'
-import { runInStubJail } from './stub-jail.mjs'
+import { runInStubSandbox } from './stub-sandbox.mjs'
 
 const CASES = path.join(import.meta.dirname, '../../test/attacks')
 const LINES_A_JAIL = 150
@@ -14,7 +14,7 @@ const ASKS_HOW_IT_ENDED = /\|\||&&|!|\b(if|while|until|elif)\b/
 
 /**
  * `judge` answers { verdict, commands }: allow, ask or deny, and the words of every command that it has read, where
- * undefined stands for words that only the run tells; without them only what ran is looked at. `known` are lines to start from, those of the attack cases unless said; `most` is
+ * undefined stands for words that are known only at run time; without them only what ran is checked. `known` are lines to start from (default: those of the attack cases); `most` is
  * how many wrong allows are enough to stop.
  */
 export async function runFuzz({ lines: count, seed, judge, known = knownLines(), most = 20, onProgress = () => {} }) {
@@ -50,7 +50,7 @@ export async function runAllowed(lines, most = 20) {
     .map(({ line }) => ({ line, problems: ['it holds a NUL'] }))
   const turns = lines.filter(({ line }) => !line.includes('\0')).flatMap(turnsOf)
   if (turns.length === 0) return { wrong, ran: 0, programs: 0 }
-  const { runs, strays, changes, end } = await runInStubJail(turns)
+  const { runs, strays, changes, end } = await runInStubSandbox(turns)
   const isAny = strays.length > 0 || changes.length > 0 || end.code !== 0 || runs.some(({ hasEnded }) => !hasEnded)
   const suspects = new Map(
     turns.filter((turn, index) => isAny || problemsOf(runs[index], turn).length > 0).map((turn) => [turn.line, turn]),
@@ -74,12 +74,12 @@ export async function runAllowed(lines, most = 20) {
 
 async function problemsAlone(allowed) {
   const turns = turnsOf(allowed)
-  const { runs, strays, changes, end } = await runInStubJail(turns)
+  const { runs, strays, changes, end } = await runInStubSandbox(turns)
   return [
     ...runs.flatMap((run) => problemsOf(run, allowed)),
     ...strays.map(({ program, words }) => `it hid ${[program, ...words].join(' ')}`),
     ...changes.map((change) => `a file: ${change}`),
-    ...(end.code === 0 ? [] : [`the jail ended with ${JSON.stringify(end)}`]),
+    ...(end.code === 0 ? [] : [`the sandbox ended with ${JSON.stringify(end)}`]),
   ]
 }
 

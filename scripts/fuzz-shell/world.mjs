@@ -1,4 +1,4 @@
-// What there is in the jail of the fuzz, and so what its lines are about.
+// What there is in the sandbox of the fuzz, and so what its lines are about.
 
 /** Where the lines run, and all they may read. */
 export const ROOT = '/ws/repo'
@@ -12,7 +12,7 @@ export const PROGRAMS = [
   ...['egrep', 'fgrep', 'zgrep', 'lsof', 'mkdir', 'ln', 'chown', 'kill', 'sleep', 'watch', 'script', 'time', 'rev'],
 ]
 
-/** What bash does by itself: in the jail these are programs too, so that their use is seen. */
+/** What bash does by itself: in the sandbox these are programs too, so that their use is seen. */
 export const BUILTINS = [
   ...[':', '[', 'alias', 'bg', 'bind', 'break', 'builtin', 'caller', 'cd', 'command', 'compgen', 'complete'],
   ...['compopt', 'continue', 'declare', 'dirs', 'disown', 'echo', 'enable', 'eval', 'exec', 'exit', 'export', 'false'],

@@ -1,6 +1,7 @@
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, symlinkSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { linkModules } from '../packages.mjs'
 
 /** A copy of the tree that shares the installed packages and the build, in which a run writes nothing. */
 export function copyTree(root) {
@@ -11,15 +12,10 @@ export function copyTree(root) {
   chmodSync(join(copy, 't'), 0o1777)
   for (const name of readdirSync(root)) {
     if (name === '.git' || name === 'node_modules') continue
-    if (name === 'dist') symlinkSync(join(root, name), join(copy, name))
-    else
-      cpSync(join(root, name), join(copy, name), { recursive: true, filter: (path) => !path.endsWith('/node_modules') })
+    cpSync(join(root, name), join(copy, name), { recursive: true, filter: (path) => !path.endsWith('/node_modules') })
   }
   // Not the folder itself: a run puts modules of its own into it.
-  mkdirSync(join(copy, 'node_modules'))
-  const modules = realpathSync(join(root, 'node_modules'))
-  for (const name of readdirSync(modules).filter((name) => !/^\.(vite|own-modules)/.test(name)))
-    symlinkSync(join(modules, name), join(copy, 'node_modules', name))
+  linkModules(realpathSync(join(root, 'node_modules')), copy)
   return copy
 }
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
+import { readExports } from '../packages.mjs'
 
-/** Loads what a file names in quotes: modules it imports, and modules it runs by their path below the root or `src`. */
+/** Loads what a file names in quotes: modules it imports, and modules it runs by their path below the root or in a package. */
 const QUOTED = /'([^'\n]+)'/g
 const TYPES_ONLY = /^(import|export) type [^']*'[^']*'/gm
 
@@ -11,11 +12,17 @@ const TYPES_ONLY = /^(import|export) type [^']*'[^']*'/gm
  */
 export function readUsers(root, files) {
   const known = new Set(files)
+  const sourceOfExport = readExports(root)
   const users = new Map(files.map((file) => [file, []]))
   for (const file of files) {
     const text = readFileSync(join(root, file), 'utf8').replaceAll(TYPES_ONLY, '')
     for (const [, name] of text.matchAll(QUOTED)) {
-      const places = [join(dirname(file), name), normalize(name), join('src', name), join('src', `${name}.ts`)]
+      const places = [
+        join(dirname(file), name),
+        normalize(name),
+        sourceOfExport(name),
+        `packages/${name.replace('/', '/src/')}.ts`,
+      ]
       const used = places.find((place) => known.has(place))
       if (used !== undefined && used !== file) users.get(used).push(file)
     }

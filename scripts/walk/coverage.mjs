@@ -2,7 +2,7 @@ import { Session } from 'node:inspector/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Every script below it is a source file; Node loads each under the URL of its .ts file. */
-const SOURCES = new URL('../../src/', import.meta.url).href
+const SOURCES = new URL('../../packages/', import.meta.url).href
 
 /** Sources that do nothing for this long have finished what earlier work left to the background, such as an index. */
 const QUIET_MS = 200
@@ -44,7 +44,7 @@ async function takeVisits(session) {
 function visitsOf({ url, functions }) {
   const counts = functions.map(({ ranges }) => ranges[0].count).filter((count) => count > 0)
   return {
-    file: `src/${url.slice(SOURCES.length)}`,
+    file: `packages/${url.slice(SOURCES.length)}`,
     functions: counts.length,
     calls: counts.reduce((sum, count) => sum + count, 0),
   }

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** The only modules of the sources that are named here, so that everything behind them can move. */
 const ENTRY_POINTS = {
-  library: '../../src/index.ts',
-  service: '../../src/public/serve.ts',
-  mcp: '../../src/public/mcp.ts',
+  library: '../../packages/library/src/index.ts',
+  service: '../../packages/tool-hub/src/serve.ts',
+  mcp: '../../packages/tool-hub/src/mcp.ts',
 }
 
 /** How often the owner looks for an approval. */

@@ -2,8 +2,11 @@ import { type ExecFileOptions, execFile } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { bundleModule } from '../support/run-module.ts'
+
+// Each test tries hundreds of attacks, one after the other.
+vi.setConfig({ testTimeout: 600_000 })
 
 interface Report {
   readonly file: string
@@ -37,10 +40,10 @@ function runScript(
   })
 }
 
-/** The judge of command lines is no part of the built package; the runner takes it from the sources. */
+/** The judge of command lines is not part of the built package; the runner takes it from the sources. */
 const LOAD_SOURCES = ['--import', './test/support/load-typescript.mjs']
 
-const BY_FOLDER = { 'test/attacks': [119, 88, 187], 'test/attacks/more': [70, 298, 2054] } as const
+const BY_FOLDER = { 'test/attacks': [119, 88, 191], 'test/attacks/more': [70, 298, 2054] } as const
 
 it.each(Object.entries(BY_FOLDER))(
   'no case of %s escapes, and at most 2 % of what is to be allowed is refused',
@@ -55,7 +58,7 @@ it.each(Object.entries(BY_FOLDER))(
     }
     expect(shell).toMatchObject({ file: 'shell.jsonl', cases: shellCases, escapes: 0 })
     const values = reports.find(({ file }) => file === 'values.jsonl')
-    expect(values).toMatchObject(folder === 'test/attacks' ? { cases: 45, exactShare: 1 } : { notRun: 'no such file' })
+    expect(values).toMatchObject(folder === 'test/attacks' ? { cases: 107, exactShare: 1 } : { notRun: 'no such file' })
     expect(shell?.exactShare, JSON.stringify([shell?.misses, shell?.inexact])).toBeGreaterThanOrEqual(0.95)
     expect(shell?.benignAsked, JSON.stringify([shell?.misses, shell?.inexact])).toBeLessThanOrEqual(0.02)
     expect(code).toBe(0)

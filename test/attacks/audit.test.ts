@@ -3,16 +3,16 @@ import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
+import { openStore } from '@tool-hub/library/stores'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemClock } from '../../src/core/context.ts'
-import type { Store } from '../../src/core/store.ts'
-import { createToolHub } from '../../src/create-tool-hub.ts'
-import { FIRST_PREV, linkLine } from '../../src/records/log/event-line.ts'
-import { RunRecords } from '../../src/records/log/run-records.ts'
-import { FolderCheck } from '../../src/records/log/verify-folder.ts'
-import type { VerifyReport } from '../../src/records/log/verify-run.ts'
-import { openStore } from '../../src/store/sqlite.ts'
-import { adoptDataFolder } from '../../src/system/data-folder.ts'
+import { systemClock } from '../../packages/core/src/context.ts'
+import type { Store } from '../../packages/core/src/store.ts'
+import { FIRST_PREV, linkLine } from '../../packages/runtime/src/records/log/event-line.ts'
+import { RunRecords } from '../../packages/runtime/src/records/log/run-records.ts'
+import { FolderCheck } from '../../packages/runtime/src/records/log/verify-folder.ts'
+import type { VerifyReport } from '../../packages/runtime/src/records/log/verify-run.ts'
+import { adoptDataFolder } from '../../packages/sandbox/src/system/data-folder.ts'
 import { bundleModule } from '../support/run-module.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-audit-'))
@@ -241,7 +241,7 @@ describe('records that an attacker has changed, of a hub without a store', () =>
     expect(await bare()).toEqual({ a: 'broken', b: 'broken', c: 'intact' })
   })
 
-  it('with a last-head.json that is no head', async () => {
+  it('with a last-head.json that is not a head', async () => {
     writeFileSync(join(runs, 'last-head.json'), '{"run":"c"}')
     const check = await FolderCheck.open(runs, undefined)
     expect(check.missing()).toMatchObject([
@@ -294,7 +294,7 @@ describe('records that nobody has changed', () => {
 
   it('of a process that was killed: not proven at first, intact when it was recovered', async () => {
     const script = `
-      import { RunRecords } from ${JSON.stringify(await bundleModule('src/records/log/run-records.ts'))}
+      import { RunRecords } from ${JSON.stringify(await bundleModule('packages/runtime/src/records/log/run-records.ts'))}
       let keep
       const clock = { now: Date.now, after(ms, run) { if (ms === 2000) keep = run; return () => {} } }
       const line = (callId) => ({ type: 'call-started', callId, tool: 'notes.save', caller: 'child' })
@@ -324,7 +324,7 @@ describe('records that nobody has changed', () => {
     expect((await verify()).a).toMatchObject({ ok: true, state: 'intact', interrupted: 2 })
   })
 
-  it('of a run whose store refuses: the record is closed, its end not proven, and the owner is told once', async () => {
+  it('of a run whose store refuses: the record is closed, its end not proven, and the owner is warned once', async () => {
     const problems: string[] = []
     const records = RunRecords.open(runs, 'a', {
       durability: 'effects',

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { useConsole } from '../support/console-page.ts'
 
-const PATIENCE = { timeout: 20_000 }
+const PATIENCE = { timeout: 100_000 }
 const GAPS = [60, 120, 200, 300, 450]
 
 describe('a press in the console counts only for what could be seen', () => {

@@ -84,7 +84,7 @@ describe('the canvas page of the console', () => {
     await form.getByLabel('Fast').check()
     await form.getByRole('button', { name: 'Send' }).click()
     expect((await answered).data).toMatchObject({ values: { region: 'eu', fast: true }, canvas: { hidden: true } })
-    await page.getByRole('heading', { name: 'This form is no longer waiting for an answer' }).waitFor()
+    await page.getByRole('heading', { name: 'This form no longer waits for an answer' }).waitFor()
   })
 
   it('is readable by everybody: axe finds nothing serious, and it fits a phone', async () => {
@@ -160,7 +160,7 @@ async function brightnessOf(page: Page, box: Locator): Promise<number> {
   return (red + green + blue) / 3
 }
 
-/** Waits until it is to be seen; a frame that is swapped meanwhile is no answer yet. */
+/** Waits until it is visible; if the frame is replaced meanwhile, it waits on. */
 async function seen(place: Locator): Promise<void> {
   await expect.poll(() => place.isVisible().catch(() => false)).toBe(true)
 }

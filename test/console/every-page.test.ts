@@ -36,10 +36,10 @@ const PAGES: readonly (readonly [path: string, ready: (page: Page) => Promise<un
   ['/policy?view=explain', (page) => page.getByRole('form', { name: 'Explain a call' }).waitFor()],
   ['/policy?view=suggestions', (page) => page.getByRole('heading', { name: 'There is nothing to suggest' }).waitFor()],
   ['/policy?view=edit', (page) => page.getByLabel(/as YAML$/).waitFor()],
-  ['/policy?view=shadow', (page) => page.getByRole('heading', { name: 'There is no shadow policy' }).waitFor()],
+  ['/policy?view=shadow', (page) => page.getByRole('heading', { name: 'No shadow policy' }).waitFor()],
   ['/audit?view=calls', (page) => page.getByRole('grid', { name: 'Calls on record' }).waitFor()],
   ['/tokens', (page) => openDialog(page, 'New token', 'New token')],
-  ['/machines', (page) => page.getByRole('heading', { name: 'This hub runs on one machine' }).waitFor()],
+  ['/machines', (page) => page.getByRole('table', { name: 'Processes' }).waitFor()],
   ['/health', (page) => page.getByRole('figure', { name: 'Calls per minute' }).waitFor()],
 ]
 
@@ -49,7 +49,7 @@ await Promise.all(words.map((text) => tools.core.fs.writeText({ path: \`\${text}
 describe('every page of the console', () => {
   const web = useConsole()
   const waitingCalls = (count: number) =>
-    vi.waitFor(async () => expect(await web.service.owner.approvals.list()).toHaveLength(count), 60_000)
+    vi.waitFor(async () => expect(await web.service.owner.approvals.list()).toHaveLength(count), 300_000)
   beforeAll(async () => {
     const { agent, folder } = web.service
     await agent.call('test/nests', {}, { run: 'shown' })

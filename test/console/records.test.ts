@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ApiError } from '@tool-hub/client'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { ApiError } from '../../src/client/index.ts'
 import { cutCells, useConsole } from '../support/console-page.ts'
 
 describe('the tools, runs, policy, audit and health of the console', () => {
@@ -76,7 +76,7 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     expect(result).toMatchObject({ status: 'approval_required' })
     const page = await web.open('/runs?text=left')
     const run = page.getByRole('grid', { name: 'Runs' }).getByRole('row').filter({ hasText: 'left' })
-    await run.getByText('none failed').waitFor()
+    await run.getByText('1 waiting').waitFor()
     await page.goto(new URL('/live', page.url()).href)
     const row = page.getByRole('grid', { name: 'Calls' }).getByRole('row').filter({ hasText: 'left.txt' }).first()
     await row.getByText('needs approval').waitFor()
@@ -96,6 +96,22 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     await page.getByRole('complementary', { name: 'Call test/echo' }).getByText('nested').first().waitFor()
     await outer.getByRole('button', { name: /^Hide the 1 call/ }).click()
     await inner.waitFor({ state: 'hidden' })
+  })
+
+  it('lists the files that run by themselves and that a run has changed, each with its call', async () => {
+    const { agent, owner } = web.service
+    const workflow = { path: '.github/workflows/ci.yml', text: 'on: push', mkdirp: true }
+    const asked = agent.call('core/fs.writeText', workflow, { run: 'later' })
+    const waiting = () => owner.approvals.list().then((list) => list.find(({ run }) => run === 'later')?.id)
+    await expect.poll(waiting).toBeDefined()
+    await owner.approvals.answer((await waiting())!, { decision: 'allow', remember: 'once' })
+    expect(await asked).toMatchObject({ ok: true })
+    const page = await web.open('/runs/later', { profile: { viewport: { width: 390, height: 844 } } })
+    const note = page.getByRole('note').filter({ hasText: 'These files run by themselves and were changed' })
+    await note.getByText('run or obeyed by a pipeline').waitFor()
+    expect(await page.evaluate<number>('document.scrollingElement.scrollWidth - innerWidth')).toBe(0)
+    await note.getByRole('link', { name: /ci\.yml$/ }).click()
+    await page.getByRole('dialog', { name: 'core/fs.writeText' }).waitFor()
   })
 
   it('finds runs by text, caller and time, keeps the filters in the address, and removes a run that has ended', async () => {
@@ -124,7 +140,7 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     await toast(page, 'Run searched was removed').waitFor()
     await expect.poll(shown).toContain('searched-too')
     await expect.poll(shown).not.toContain('searched')
-    await expect(owner.runs.get('searched')).rejects.toThrow('no run')
+    await expect(owner.runs.get('searched')).rejects.toThrow('not found')
   })
 
   it('undoes a file change after a look at what that would do', async () => {
@@ -223,7 +239,7 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     expect(new Set(tools)).toEqual(new Set(['test/echo']))
   })
 
-  it('makes a token whose secret works, until it is revoked', async () => {
+  it('makes a token whose secret works, also after it was rotated, until it is revoked', async () => {
     const page = await web.open('/live')
     await page.getByRole('link', { name: 'Tokens' }).click()
     await page.getByRole('button', { name: 'New token' }).click()
@@ -235,7 +251,17 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     await shown.getByRole('button', { name: 'I have copied it' }).click()
     const helper = web.service.as(secret.trim())
     expect(await helper.call('test/echo', {})).toMatchObject({ ok: true })
-    await page.getByRole('grid', { name: 'Tokens' }).getByRole('button', { name: 'Revoke helper' }).click()
+    const tokens = page.getByRole('grid', { name: 'Tokens' })
+    await tokens.getByRole('button', { name: 'Rotate helper' }).click()
+    const question = page.getByRole('dialog', { name: 'Give this token a new secret?' })
+    await question.getByRole('button', { name: 'Rotate' }).click()
+    const next = (await shown.getByRole('figure', { name: 'Secret' }).innerText()).trim()
+    expect(next).not.toBe(secret.trim())
+    await shown.getByRole('button', { name: 'I have copied it' }).click()
+    await tokens.getByText('Previous secret until').waitFor()
+    for (const client of [helper, web.service.as(next)])
+      expect(await client.call('test/echo', {})).toMatchObject({ ok: true })
+    await tokens.getByRole('button', { name: 'Revoke helper' }).click()
     await page.getByRole('dialog', { name: 'Revoke this token?' }).getByRole('button', { name: 'Revoke' }).click()
     await toast(page, 'helper is revoked').waitFor()
     await expect(helper.call('test/echo', {})).rejects.toThrow(ApiError)
@@ -265,7 +291,7 @@ describe('the tools, runs, policy, audit and health of the console', () => {
     await bar.getByRole('button', { name: 'Health, menu of all sections' }).waitFor()
   })
 
-  it('shows rates and how strongly commands are fenced in', async () => {
+  it('shows rates and how strongly commands are sandboxed', async () => {
     await web.service.agent.call('test/fails', {}, { run: 'rates' })
     const page = await web.open('/health')
     await page.getByRole('figure', { name: 'Calls per minute' }).waitFor()

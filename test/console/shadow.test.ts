@@ -23,7 +23,7 @@ const web = useConsole(async (folder) => {
 
 it('the policy page shows which calls the shadow policy would decide otherwise, as they happen', async () => {
   const page = await web.open('/policy?view=shadow')
-  await page.getByText('There is no difference.').waitFor()
+  await page.getByText('No differences.').waitFor()
   const { agent } = web.service
   const { callId } = await agent.call('test/echo', { a: 1 }, { run: 'tried' })
   const table = page.getByRole('table', { name: /^Differences between/ })

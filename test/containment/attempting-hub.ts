@@ -1,14 +1,14 @@
 import { writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { ToolResult } from '../../src/core/call.ts'
-import { createToolHub } from '../../src/create-tool-hub.ts'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
+import type { ToolResult } from '../../packages/core/src/call.ts'
 import { type Order, type Outcome, type Task, wordsFor } from './order.ts'
 import { processesNamed } from './processes.ts'
 
 /**
  * A hub in a process of its own, as the user it is started as: runs the attempts that the first line of its input tells
- * of, some at once, and says what came of each, one JSON a line. It ends with its input, or is killed.
+ * of, some concurrently, and says what came of each, one JSON a line. It ends with its input, or is killed.
  */
 const input = createInterface({ input: process.stdin }).on('close', () => process.exit())
 const order = await new Promise<Order>((resolve) => input.once('line', (line) => resolve(JSON.parse(line))))

@@ -15,7 +15,7 @@ export interface Attempt {
   readonly machine?: string
   /** To be killed is to be held: it takes more than its share, and the kernel ends it. */
   readonly isKilledWhenHeld: boolean
-  /** Not to be started at all is to be held: the jail is not what it should be. */
+  /** Not to be started at all is to be held: the sandbox is not what it should be. */
   readonly isRefusedWhenHeld: boolean
   readonly repeat: number
 }
@@ -28,7 +28,7 @@ export function readAttempts(folder: string): Attempt[] {
 }
 
 /**
- * Whether the attempt must succeed on this machine where there is no sandbox: `escapes`, with `as root` where another
+ * Whether the attempt must succeed on this machine without a sandbox: `escapes`, with `as root` where another
  * user is refused anyway, and `where PATH`, `where PATH is VALUE` or `where facts.NAME` where the machine must have it.
  */
 export function mustEscape({ atNone }: Attempt, facts: Readonly<Record<string, unknown>>, isRoot: boolean): boolean {

@@ -1,10 +1,13 @@
 import { chmodSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { bundleModule } from '../support/run-module.ts'
 import { type Attempt, mustEscape, readAttempts } from './attempts.ts'
 import { type Attempted, runAttempts } from './run-attempts.ts'
 import type { Verdict } from './verdict.ts'
+
+// Dozens of programs attack each sandbox.
+vi.setConfig({ testTimeout: 600_000 })
 
 const isRoot = process.getuid?.() === 0
 const ROOT = { uid: 0, gid: 0 }
@@ -21,12 +24,12 @@ const full = new Map<string, Attempted>()
 const none = new Map<string, Verdict[]>()
 const facts: Record<string, unknown> = {}
 
-// Where the machine cannot fence anything in, CI fails: nothing here may be left out silently.
+// If the machine has no sandbox, CI fails: nothing here may be skipped silently.
 describe.skipIf(process.platform !== 'linux' && !process.env.CI)('commands that try to get out', () => {
   beforeAll(async () => {
     const module = await bundleModule('test/containment/attempting-hub.ts', {
       beside: {
-        'sandbox/exec/spawner/spawner-main': 'src/sandbox/exec/spawner/spawner-main.ts',
+        'sandbox/exec/spawner/spawner-main': 'packages/sandbox/src/exec/spawner/spawner-main.ts',
       },
     })
     // Another user must be able to run it.

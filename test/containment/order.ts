@@ -1,6 +1,6 @@
-import type { ToolResult } from '../../src/core/call.ts'
-import type { SandboxLevel } from '../../src/core/commands.ts'
-import type { CommandLimits } from '../../src/core/options.ts'
+import type { ToolResult } from '../../packages/core/src/call.ts'
+import type { SandboxLevel } from '../../packages/core/src/commands.ts'
+import type { CommandLimits } from '../../packages/core/src/options.ts'
 
 /** One attempt as a command to run. */
 export interface Task {
@@ -15,7 +15,7 @@ export interface Task {
   readonly repeat: number
 }
 
-/** What a hub of attempts is told. */
+/** What a hub of attempts is started with. */
 export interface Order {
   /** Marks the processes of this world. */
   readonly name: string

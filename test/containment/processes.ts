@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Processes whose first word begins with one word and holds another, seen from outside of all jails. */
+/** Processes whose first word begins with one word and holds another, seen from outside of all sandboxes. */
 export function processesNamed(begin: string, name: string): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
@@ -8,7 +8,7 @@ export function processesNamed(begin: string, name: string): number[] {
     .map(Number)
 }
 
-/** Ends them at once. */
+/** Kills them immediately. */
 export function endProcesses(pids: readonly number[]): void {
   for (const pid of pids) {
     try {

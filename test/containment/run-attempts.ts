@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { SandboxLevel } from '../../src/core/commands.ts'
-import type { CommandLimits } from '../../src/core/options.ts'
+import type { SandboxLevel } from '../../packages/core/src/commands.ts'
+import type { CommandLimits } from '../../packages/core/src/options.ts'
 import type { Attempt } from './attempts.ts'
 import { type Order, type Outcome, type Task, wordsFor } from './order.ts'
 import { endProcesses, processesNamed } from './processes.ts'
@@ -136,7 +136,8 @@ async function obey(hub: ChildProcess, order: Order): Promise<{ outcomes: Outcom
     if (outcome.name === 'done') return { outcomes, words }
     outcomes.push(outcome)
   }
-  throw new Error(`The hub ended before its attempts did: ${words}`)
+  const failed = outcomes.filter(({ result }) => result?.ok === false).slice(-10)
+  throw new Error(`The hub ended before its attempts did: ${words}\nIts last failures: ${JSON.stringify(failed)}`)
 }
 
 /** What is left of the attempts that go on when their hub is killed. */

@@ -1,4 +1,4 @@
-import type { CommandResult } from '../../src/tools/exec/command-result.ts'
+import type { CommandResult } from '../../packages/runtime/src/tools/exec/command-result.ts'
 import type { Attempt } from './attempts.ts'
 import type { Outcome } from './order.ts'
 
@@ -6,7 +6,7 @@ import type { Outcome } from './order.ts'
 export interface Verdict {
   readonly verdict: 'ESCAPED' | 'HELD' | 'BROKEN'
   readonly text: string
-  /** How strongly it was fenced in. */
+  /** How strongly it was sandboxed. */
   readonly sandbox: string | undefined
 }
 
@@ -15,6 +15,7 @@ export function verdictOf(attempt: Attempt, { result, left = [] }: Outcome): Ver
   const data = result?.data as Partial<CommandResult> | undefined
   const sandbox = data?.sandbox
   if (left.length > 0) return { verdict: 'ESCAPED', text: `left the processes ${left}`, sandbox }
+  if (result?.error?.code === 'INTERNAL') return { verdict: 'BROKEN', text: result.error.message, sandbox }
   if (attempt.before === 'kill hub') return { verdict: 'HELD', text: 'ended with the hub', sandbox: 'full' }
   const [, verdict, text] = /^(ESCAPED|HELD|BROKEN): (.*)\n$/.exec(data?.stdout ?? '') ?? []
   if (verdict !== undefined) return { verdict: verdict as Verdict['verdict'], text: text!, sandbox }

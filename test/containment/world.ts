@@ -60,7 +60,7 @@ const PLACES = [
   ...['memory', 'socket', 'abstract', 'tcp', 'udp', 'unlinked', 'systemv', 'queue', 'shared'],
 ]
 
-/** The Python that jails find as well. */
+/** The Python that sandboxes find as well. */
 export const PYTHON = ['/usr/local/bin/python3', '/usr/bin/python3'].find((path) => existsSync(path)) ?? 'python3'
 export const KEY_NAME = 'tool-hub-planted-key'
 

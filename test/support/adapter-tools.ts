@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../src/core/tool.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
 
 /** To whom `send` and `sendTwice` have sent; tests empty it. */
 export const ran: string[] = []

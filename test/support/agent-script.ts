@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/core/errors.ts'
+import type { ErrorCode } from '@tool-hub/core/errors'
 
 /** A call that a model makes, by the name that it sees, and how it must end. */
 export interface ScriptedCall {
@@ -7,7 +7,7 @@ export interface ScriptedCall {
   readonly ends: 'ok' | ErrorCode
 }
 
-/** What a model says and does before it hears again; the calls of one turn are made at once. */
+/** What a model says and does before the next answer; the calls of one turn are made together. */
 export interface Turn {
   readonly says: string
   readonly calls: readonly ScriptedCall[]
@@ -37,7 +37,7 @@ export const AGENT_SCRIPT: readonly Turn[] = [
   turn('I change the lock.', call('write', { path: 'locked/key.txt', content: 'mine' }, 'POLICY_DENIED')),
   turn('I leave the project.', call('read', { path: '../outside.txt' }, 'PATH_OUTSIDE_SANDBOX')),
   turn(
-    'Three things at once.',
+    'Three things together.',
     call('write', { path: 'notes/one.md', content: '# one\n' }),
     call('write', { path: 'plans/two.md', content: '# two\n' }),
     call('chat_post', { channel: 'team', text: 'Mended.' }),

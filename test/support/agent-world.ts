@@ -10,11 +10,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { ToolError } from '@tool-hub/core/errors'
 import { z } from 'zod'
-import { ToolError } from '../../src/core/errors.ts'
-import type { HubOptions } from '../../src/core/options.ts'
-import { defineTool } from '../../src/core/tool.ts'
-import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
+import type { HubOptions } from '../../packages/core/src/options.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
+import { type TestHub, testHub } from '../../packages/testing/src/tool-contract.ts'
 
 const FILES = {
   'README.md': '# Greeter\n\nSays helo.\n',

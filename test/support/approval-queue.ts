@@ -1,10 +1,10 @@
-import { CallApprovals } from '../../src/approvals/index.ts'
-import type { ApprovalReply, ApprovalRequest } from '../../src/core/events.ts'
-import { callerGone } from '../../src/core/failures.ts'
-import type { HubOptions } from '../../src/core/options.ts'
-import type { Store } from '../../src/core/store.ts'
-import { createMemoryStore } from '../../src/store/in-process.ts'
-import { fakeClock } from '../../src/testing/fake-clock.ts'
+import { createMemoryStore } from '@tool-hub/library/stores'
+import { CallApprovals } from '@tool-hub/runtime/approvals'
+import type { ApprovalReply, ApprovalRequest } from '../../packages/core/src/events.ts'
+import { callerGone } from '../../packages/core/src/failures.ts'
+import type { HubOptions } from '../../packages/core/src/options.ts'
+import type { Store } from '../../packages/core/src/store.ts'
+import { fakeClock } from '../../packages/testing/src/fake-clock.ts'
 
 /** A request that waits for a second, from the time at which `fakeClock` starts. */
 export const request: ApprovalRequest = {
@@ -21,7 +21,7 @@ export const request: ApprovalRequest = {
   labels: [],
   views: [],
   history: [],
-  coverage: { exact: 'this very call' },
+  coverage: { exact: 'this exact call' },
   hash: 'hash-1',
   askedAt: '2026-01-01T00:00:00.000Z',
   expiresAt: '2026-01-01T00:00:01.000Z',

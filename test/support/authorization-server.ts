@@ -16,7 +16,7 @@ export interface Behaviour {
   metadata: Record<string, unknown>
   /** Of what the resource says about itself. */
   resource: Record<string, unknown>
-  /** What the resource wants of whoever has no token. */
+  /** The challenge of the resource to a request without a token. */
   challengeScope: string | undefined
   /** What a call must have been granted. */
   neededScope: string | undefined

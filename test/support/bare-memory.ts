@@ -1,9 +1,9 @@
-import type { FeatureCall, FeatureHost } from '../../src/core/feature.ts'
-import type { CandidateArchive } from '../../src/features/memory/candidates.ts'
-import { createMemory } from '../../src/features/memory/create-memory.ts'
-import type { MemoryCandidate, MemoryOptions } from '../../src/features/memory/types.ts'
-import { createMemoryStore } from '../../src/store/in-process.ts'
-import { fakeClock } from '../../src/testing/fake-clock.ts'
+import type { FeatureCall, FeatureHost } from '@tool-hub/core/feature'
+import type { MemoryCandidate, MemoryOptions } from '@tool-hub/features/memory/types'
+import { createMemoryStore } from '@tool-hub/library/stores'
+import type { CandidateArchive } from '../../packages/features/src/memory/candidates.ts'
+import { createMemory } from '../../packages/features/src/memory/create-memory.ts'
+import { fakeClock } from '../../packages/testing/src/fake-clock.ts'
 
 /** An archive of candidates in a list. */
 function listArchive() {

@@ -1,9 +1,9 @@
-import type { FeatureCall, FeatureHost } from '../../src/core/feature.ts'
-import type { Principal } from '../../src/core/principal.ts'
-import { createSchedules } from '../../src/features/schedules/create-schedules.ts'
-import type { NewSchedule, SchedulesOptions } from '../../src/features/schedules/types.ts'
-import { createMemoryStore } from '../../src/store/in-process.ts'
-import { fakeClock } from '../../src/testing/fake-clock.ts'
+import type { FeatureCall, FeatureHost } from '@tool-hub/core/feature'
+import type { NewSchedule, SchedulesOptions } from '@tool-hub/features/schedules/types'
+import { createMemoryStore } from '@tool-hub/library/stores'
+import type { Principal } from '../../packages/core/src/principal.ts'
+import { createSchedules } from '../../packages/features/src/schedules/create-schedules.ts'
+import { fakeClock } from '../../packages/testing/src/fake-clock.ts'
 
 /** 2026-01-01, a Thursday, at midnight. */
 export const START = Date.UTC(2026, 0, 1)

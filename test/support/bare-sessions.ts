@@ -1,10 +1,10 @@
+import type { FeatureCall, FeatureHost } from '@tool-hub/core/feature'
+import { createMemoryStore } from '@tool-hub/library/stores'
 import { afterEach } from 'vitest'
-import type { FeatureCall, FeatureHost } from '../../src/core/feature.ts'
-import type { Principal } from '../../src/core/principal.ts'
-import { createSessions } from '../../src/features/sessions/create-sessions.ts'
-import type { SessionsOptions, SessionWork } from '../../src/features/sessions/runner.ts'
-import { createMemoryStore } from '../../src/store/in-process.ts'
-import { fakeClock } from '../../src/testing/fake-clock.ts'
+import type { Principal } from '../../packages/core/src/principal.ts'
+import { createSessions } from '../../packages/features/src/sessions/create-sessions.ts'
+import type { SessionsOptions, SessionWork } from '../../packages/features/src/sessions/runner.ts'
+import { fakeClock } from '../../packages/testing/src/fake-clock.ts'
 
 /** Opens sessions without a hub around them; they are closed after each test of the file. */
 export function useBareSessions() {

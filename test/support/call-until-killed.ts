@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/tool.ts'
-import { createToolHub } from '../../src/create-tool-hub.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
 
 /** Calls tools with and without effects until somebody kills it; prints the id of every call that came back. */
 const effect = defineTool({

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createToolHub } from '../../src/create-tool-hub.ts'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { draftsBelow, openBelow } from './left-behind.ts'
 
-/** Makes far more calls at once than there are descriptors; prints what came of them and whether later calls work. */
+/** Makes far more concurrent calls than there are descriptors; prints what came of them and whether later calls work. */
 const base = process.argv[2]!
 const root = join(base, 'few')
 mkdirSync(root)
@@ -16,7 +16,7 @@ const open = () =>
     data: join(base, 'few-data'),
   })
 const hub = open()
-// The first call opens the records; then all at once.
+// The first call opens the records; then all together.
 await hub.callDynamic('core/fs.readText', { path: '0.txt' })
 const calls = Array.from({ length: 300 }, (_, n) => [
   hub.callDynamic('core/fs.readText', { path: `${n}.txt` }),

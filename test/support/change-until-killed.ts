@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/tool.ts'
-import { createToolHub } from '../../src/create-tool-hub.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
 
 /** Changes files of a folder, or takes the changes back, until somebody kills it; says when it has begun. */
 const [, , runs, root, task] = process.argv

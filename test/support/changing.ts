@@ -1,12 +1,17 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import type { FileState, Journal, KeptChange, SeenFiles } from '../../src/core/change.ts'
-import type { WriteFiles } from '../../src/core/handles.ts'
-import { sha256 } from '../../src/lib/hash.ts'
-import { changeHandle } from '../../src/sandbox/files/change/change-handle.ts'
-import { openChanges } from '../../src/sandbox/files/change/change-scope.ts'
-import { createFilesRoot, type FilesCall, openRoots, type RootOptions } from '../../src/sandbox/files/files-root.ts'
+import type { FileState, Journal, KeptChange, SeenFiles } from '../../packages/core/src/change.ts'
+import type { WriteFiles } from '../../packages/core/src/handles.ts'
+import { sha256 } from '../../packages/core/src/lib/hash.ts'
+import { changeHandle } from '../../packages/sandbox/src/files/change/change-handle.ts'
+import { openChanges } from '../../packages/sandbox/src/files/change/change-scope.ts'
+import {
+  createFilesRoot,
+  type FilesCall,
+  openRoots,
+  type RootOptions,
+} from '../../packages/sandbox/src/files/files-root.ts'
 
 /** A journal that really keeps: contents in memory by hash, trees in a folder, every change in order. */
 export class MemoryJournal implements Journal {
@@ -71,7 +76,7 @@ export function changing({ roots = [], draftsFolder }: { roots?: RootOptions[]; 
     seen,
     notices,
     at,
-    /** The handle of one call that may do all, unless said; a filesRoot of another guard shares no queue. */
+    /** The handle of one call, by default one that may do everything; a filesRoot of another guard shares no queue. */
     handle(call: Partial<FilesCall> = {}, through = filesRoot): WriteFiles {
       const notice = (text: string) => notices.push(text)
       const all = { signal: () => never, canRead: true, canWrite: true, canOverwrite: true, journal, seen, notice }

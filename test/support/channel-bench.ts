@@ -1,6 +1,11 @@
-import type { ChannelIo, ChannelRequest, OutgoingMessage, SentRequest } from '../../src/features/messages/channel.ts'
-import { type ChannelContext, readReferences } from '../../src/features/messages/channels/channel-settings.ts'
-import { createMemoryStore } from '../../src/store/in-process.ts'
+import { createMemoryStore } from '@tool-hub/library/stores'
+import type {
+  ChannelIo,
+  ChannelRequest,
+  OutgoingMessage,
+  SentRequest,
+} from '../../packages/features/src/messages/channel.ts'
+import { type ChannelContext, readReferences } from '../../packages/features/src/messages/channels/channel-settings.ts'
 
 /** What a built-in channel named `ops` is made of, and an io that notes what it sends instead of sending it. */
 export function channelBench(host: Partial<ChannelContext['host']> = {}) {

@@ -5,7 +5,7 @@ import { afterAll, expect, vi } from 'vitest'
 import { removeTemporaryFolders } from './temporary-folder.ts'
 
 /** What is killed by a test may still be ending, on a busy machine for long. */
-const LIMIT_MS = 30_000
+const LIMIT_MS = 120_000
 
 const folder = workerFolder()
 const before = new Set(readdirSync(folder))

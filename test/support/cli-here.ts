@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, vi } from 'vitest'
-import { runCli } from '../../src/cli/program.ts'
+import { runCli } from '../../packages/tool-hub/src/cli/program.ts'
 import type { Ended } from './cli.ts'
 
 /** Command lines in the process of the test, and all that they have said in it. */

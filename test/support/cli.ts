@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 /** The built CLI. */
-export const CLI_MAIN = resolve(process.env.TOOL_HUB_TEST_MAIN ?? 'dist/cli/main.js')
+export const CLI_MAIN = resolve(process.env.TOOL_HUB_TEST_MAIN ?? 'packages/tool-hub/dist/cli/main.js')
 
 /** How a command line ended, and what it said. */
 export interface Ended {
@@ -32,7 +32,7 @@ export interface CliFolder {
   remove(): void
 }
 
-/** Makes a folder of its own for the tests of one file; null is no config. It is the home folder, too, unless one is given. */
+/** Makes a folder of its own for the tests of one file; null means no config. It is the home folder, too, unless one is given. */
 export function cliFolder(config: string | null = CONFIG, home?: string): CliFolder {
   const path = mkdtempSync(join(tmpdir(), 'tool-hub-cli-'))
   const write = (file: string, text: string) => {

@@ -2,12 +2,11 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
-import { systemClock } from '../../src/core/context.ts'
-import { defineTool } from '../../src/core/tool.ts'
-import { createToolHub } from '../../src/create-tool-hub.ts'
-import { startWebhooks } from '../../src/server/approvals/webhooks.ts'
-import { openPostgresStore } from '../../src/store/postgres.ts'
-import { openStore } from '../../src/store/sqlite.ts'
+import { systemClock } from '../../packages/core/src/context.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
+import { createToolHub } from '../../packages/library/src/create-tool-hub.ts'
+import { openPostgresStore, openStore } from '../../packages/library/src/stores.ts'
+import { startWebhooks } from '../../packages/server/src/approvals/webhooks.ts'
 
 const { data, database, runs, ahead, effects, hook, options = {} } = JSON.parse(process.argv[2])
 /** The time of the test, the same in all its processes. */
@@ -15,7 +14,7 @@ const now = () => Date.now() + Number(readFileSync(ahead, 'utf8'))
 const clock = { now, after: systemClock.after }
 const store = database
   ? openPostgresStore(database.url, { ...database, now })
-  : { ...openStore(data, { now }), isShared: true }
+  : { ...openStore(data, { now }), location: 'network' }
 const effect = defineTool({
   name: 'test.effect',
   description: 'Does something elsewhere.',

@@ -1,17 +1,17 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { Scope } from '@tool-hub/core/protocol/shapes'
+import { openStore } from '@tool-hub/library/stores'
+import { type RunningService, type StartServiceOptions, startService } from '@tool-hub/server'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
-import type { HubOptions } from '../../src/core/options.ts'
-import type { NewProcess } from '../../src/core/store/cluster.ts'
-import type { Store } from '../../src/core/store.ts'
-import { defineTool } from '../../src/core/tool.ts'
-import type { Scope } from '../../src/protocol/shapes.ts'
-import { ClusterKey } from '../../src/server/cluster/envelope.ts'
-import { type RunningService, type StartServiceOptions, startService } from '../../src/server/index.ts'
-import type { LogEntry } from '../../src/server/service-log.ts'
-import { openStore } from '../../src/store/index.ts'
+import type { HubOptions } from '../../packages/core/src/options.ts'
+import type { NewProcess } from '../../packages/core/src/store/cluster.ts'
+import type { Store } from '../../packages/core/src/store.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
+import { ClusterKey } from '../../packages/server/src/cluster/envelope.ts'
+import type { LogEntry } from '../../packages/server/src/service-log.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** A service that shares its store with others. */
@@ -108,7 +108,7 @@ export async function serveMember(
       runs: join(folder, name, 'runs'),
       data: join(folder, name, 'data'),
       ...hubOptions,
-      store: { ...own, isShared: true },
+      store: { ...own, location: 'network' },
     },
     { port: 0, shutdownMs: 1_000, onLog: (entry) => log.push(entry), ...options },
   )

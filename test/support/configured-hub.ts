@@ -1,8 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { loadConfig } from '@tool-hub/config'
 import { onTestFinished } from 'vitest'
-import { loadConfig } from '../../src/config/index.ts'
-import { type CallOptions, createToolHub, type Hub, type HubOptions, type ToolResult } from '../../src/index.ts'
+import {
+  type CallOptions,
+  createToolHub,
+  type Hub,
+  type HubOptions,
+  type ToolResult,
+} from '../../packages/library/src/index.ts'
 import { jsonLines } from './cli.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 

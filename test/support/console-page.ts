@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { type ConsoleService, startConsoleService } from './console-service.ts'
 import { launchBrowser } from './launch-browser.ts'
 
-/** How a page is opened: signed in by a token (the owner's unless said, nobody's for ''). */
+/** How a page is opened: signed in by a token (default: the owner's; '' for nobody's). */
 export interface OpenOptions {
   readonly token?: string
   /** A browser profile of its own, of this kind; else pages of one token share one, as tabs do. */
@@ -25,7 +25,7 @@ export function useConsole(prepare?: (folder: string) => Promise<void>) {
     const known = profile ? undefined : contexts.get(token)
     if (known) return known
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...profile })
-    context.setDefaultTimeout(60_000)
+    context.setDefaultTimeout(300_000)
     await watch(context, new URL(state.service.url).origin, (problem) => problems.push(problem))
     if (!profile && token !== '') contexts.set(token, context)
     return context
@@ -50,7 +50,7 @@ export function useConsole(prepare?: (folder: string) => Promise<void>) {
     browser = launched
   })
   afterEach(async () => {
-    // What went wrong last is told before they are closed.
+    // The last errors are reported before they are closed.
     await Promise.allSettled(pages.map((page) => page.evaluate('new Promise((resolve) => setTimeout(resolve))')))
     await Promise.all(pages.map((page) => page.close()))
     const found = problems

@@ -1,5 +1,5 @@
-import { createClient, type HubClient } from '../../src/client/index.ts'
-import type { Scope } from '../../src/protocol/shapes.ts'
+import { createClient, type HubClient } from '@tool-hub/client'
+import type { Scope } from '@tool-hub/core/protocol/shapes'
 import { type CliFolder, cliFolder, type Running } from './cli.ts'
 
 /** The built service in a folder of its own, and those who use it. */

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
-import type { SandboxLaunch } from '../../src/sandbox/exec/isolation/sandbox.ts'
-import { createStarter } from '../../src/sandbox/exec/start/starter.ts'
-import { fakeClock } from '../../src/testing/fake-clock.ts'
+import type { SandboxLaunch } from '../../packages/sandbox/src/exec/isolation/sandbox.ts'
+import { createStarter } from '../../packages/sandbox/src/exec/start/starter.ts'
+import { fakeClock } from '../../packages/testing/src/fake-clock.ts'
 
 /** How many prewarmed processes a starter creates together, whenever it has none. */
 export const PREWARMED = 3

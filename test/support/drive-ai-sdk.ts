@@ -1,7 +1,7 @@
 import { generateText, NoSuchToolError, stepCountIs } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
-import { toAiSdk } from '../../src/adapters/ai-sdk.ts'
-import type { Hub } from '../../src/hub/hub.ts'
+import { toAiSdk } from '../../packages/adapters/src/ai-sdk.ts'
+import type { Hub } from '../../packages/runtime/src/hub/hub.ts'
 import type { Turn } from './agent-script.ts'
 import type { Conversation } from './conversation.ts'
 
@@ -47,7 +47,7 @@ function stepOf({ says, calls }: Turn, index: number): Step {
   }
 }
 
-/** The last time the model was asked it was told everything. */
+/** The last request to the model contained everything. */
 function heardBy(model: MockLanguageModelV3): Conversation['heard'] {
   const messages = model.doGenerateCalls.at(-1)!.prompt.filter(({ role }) => role === 'tool')
   return messages.map(({ content }) =>

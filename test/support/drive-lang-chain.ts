@@ -1,8 +1,8 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { fakeModel } from '@langchain/core/testing'
 import { DynamicStructuredTool } from '@langchain/core/tools'
-import { toLangChain } from '../../src/adapters/langchain.ts'
-import type { Hub } from '../../src/hub/hub.ts'
+import { toLangChain } from '../../packages/adapters/src/langchain.ts'
+import type { Hub } from '../../packages/runtime/src/hub/hub.ts'
 import type { Turn } from './agent-script.ts'
 import type { Conversation } from './conversation.ts'
 

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { serveMcp } from '../../src/server/mcp/serve.ts'
-import type { TestHub } from '../../src/testing/tool-contract.ts'
+import { serveMcp } from '../../packages/server/src/mcp/serve.ts'
+import type { TestHub } from '../../packages/testing/src/tool-contract.ts'
 import type { ScriptedCall, Turn } from './agent-script.ts'
 import type { Conversation } from './conversation.ts'
 
@@ -14,7 +14,7 @@ export async function driveMcp(hub: TestHub, turns: readonly Turn[]): Promise<Co
     { versionNegotiation: { mode: { pin: '2026-07-28' } }, capabilities: { elicitation: { form: {} } } },
   )
   client.setRequestHandler('elicitation/create', () => {
-    throw new Error('The hub has somebody to ask, and was told not to ask the client.')
+    throw new Error('The hub has somebody to ask, and is configured not to ask the client.')
   })
   try {
     await client.connect(new StreamableHTTPClientTransport(new URL(server.url)))

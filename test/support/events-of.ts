@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import type { RecordEvent } from '../../src/records/log/events.ts'
-import { readEvents } from '../../src/records/log/read-events.ts'
+import type { RecordEvent } from '../../packages/runtime/src/records/log/events.ts'
+import { readEvents } from '../../packages/runtime/src/records/log/read-events.ts'
 
-/** What a test hub has on record for a run, its own unless said. */
+/** What a test hub has on record for a run. Default: its own run. */
 export async function eventsOf(
   hub: { readonly folder: string; readonly run: string },
   run = hub.run,

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path'
-import type { FileState, KeptChange } from '../../src/core/change.ts'
-import { ToolError } from '../../src/core/errors.ts'
-import type { Step } from '../../src/hub/undo/judge-change.ts'
-import { compareTree, type Restorer } from '../../src/hub/undo/restorer.ts'
-import type { TakenChange } from '../../src/hub/undo/undo-changes.ts'
-import { sha256 } from '../../src/lib/hash.ts'
-import type { FoundEntry } from '../../src/sandbox/files/change/restore-handle.ts'
+import { ToolError } from '@tool-hub/core/errors'
+import type { FileState, KeptChange } from '../../packages/core/src/change.ts'
+import { sha256 } from '../../packages/core/src/lib/hash.ts'
+import type { Step } from '../../packages/runtime/src/hub/undo/judge-change.ts'
+import { compareTree, type Restorer } from '../../packages/runtime/src/hub/undo/restorer.ts'
+import type { TakenChange } from '../../packages/runtime/src/hub/undo/undo-changes.ts'
+import type { FoundEntry } from '../../packages/sandbox/src/files/change/restore-handle.ts'
 
 /** A file with its text, a folder with none; the number is its inode. */
 interface Entry {

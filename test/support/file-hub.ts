@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { ToolResult } from '../../src/core/call.ts'
-import type { HubOptions } from '../../src/core/options.ts'
-import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
+import type { ToolResult } from '../../packages/core/src/call.ts'
+import type { HubOptions } from '../../packages/core/src/options.ts'
+import { type TestHub, testHub } from '../../packages/testing/src/tool-contract.ts'
 
 /** A hub whose sandbox is a folder with some files in it; gone when the test is over. */
 export interface FileHub {

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { IndexedCall } from '../../src/core/store.ts'
+import type { IndexedCall } from '../../packages/core/src/store.ts'
 import { CLI_MAIN } from './cli.ts'
 
 /** How many calls `fillIndex` puts in. */
@@ -9,7 +9,7 @@ export const MANY_CALLS = 100_000
 /** Puts calls into the index of a service that is yet to start, as they would be there after a busy month. */
 export async function fillIndex(folder: string): Promise<void> {
   // The built one, as the service is: what it writes the service reads.
-  const built: typeof import('../../src/index.ts') = await import(
+  const built: typeof import('../../packages/library/src/index.ts') = await import(
     pathToFileURL(resolve(CLI_MAIN, '../../index.js')).href
   )
   const store = built.openStore(join(folder, '.tool-hub'))

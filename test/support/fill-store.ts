@@ -1,5 +1,5 @@
+import type { Store } from '@tool-hub/core'
 import { expect } from 'vitest'
-import type { Store } from '../../src/core/index.ts'
 
 const DAY = 86_400_000
 /** Long after every test. */

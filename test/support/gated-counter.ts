@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineTool } from '../../src/core/tool.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
 
 /** A tool that counts its executions, each of which waits while the gate is shut; it changes something, so policy and keys matter. */
 export function gatedCounter() {

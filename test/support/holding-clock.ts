@@ -1,4 +1,4 @@
-import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../../packages/testing/src/fake-clock.ts'
 
 /** A clock that stands still and tells how many timers were set that would keep the process alive. */
 export interface HoldingClock extends FakeClock {

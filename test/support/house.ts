@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { cyclesOf } from './cycles.ts'
+import { type Import, ROOT_UNIT, readSourceTree, type Source } from './source-tree.ts'
 
 /** One number that describes the source tree, and what it counts, for a message that helps. */
 export interface Measure {
@@ -7,53 +7,18 @@ export interface Measure {
   readonly offenders: readonly string[]
 }
 
-export interface House {
-  readonly files: Measure
-  readonly lines: Measure
-  /** In percent of the files, like every share. */
-  readonly shareUnder30: Measure
-  /** Its offenders are the files that are smaller or larger. */
-  readonly shareFrom60To250: Measure
-  readonly shareWithSingleImporter: Measure
-  readonly namesWithTwoHomes: Measure
-  readonly importsPastIndex: Measure
-  /** Folders that import each other, directly or through others; types count. */
-  readonly foldersInCycles: Measure
-  readonly awkwardWords: Measure
-  readonly privateLabels: Measure
-  readonly castsThroughUnknown: Measure
-  readonly mixins: Measure
-  readonly proxies: Measure
-}
+export type House = ReturnType<typeof measureHouse>
 
-interface Source {
-  readonly path: string
-  readonly text: string
-  readonly lines: number
-}
-
-interface Import {
-  readonly from: string
-  readonly to: string
-}
-
-const ROOT = 'src'
-
-/** Folders that are not part of the repository. */
-const SKIPPED = /(^|\/)(\.git|node_modules|dist|\.tool-hub)$|^runs$/
-
-const TEST = /\.(test|test-d|examples|bench)\.tsx?$/
-const GENERATED = /\.generated\.tsx?$/
 const INDEX = /\/index\.tsx?$/
-
-/** Regular expressions are exact enough for the style of this code. */
-const IMPORT = /(?:^|\n)\s*(?:import|export)\b[^'";]*?from\s*['"](\.[^'"]+)['"]|import\(\s*['"](\.[^'"]+)['"]\s*\)/g
 const EXPORT =
   /(?:^|\n)export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|class|const|let|interface|type|enum)\s+([A-Za-z_$][\w$]*)/g
 
 /** Words that CONVENTIONS.md replaces by the words of the field. */
 const AWKWARD_WORDS =
-  /\b(unless said|give back|gives back|given back|goes on|at once|whoever|is told|are told|hears of|doorkeeper|visitor|post[- ]office|letter box|(?:ask|question|approval|session|memory|message|token|policy|call)[- ]?desk|ask[- ]board|browser[- ]house|waiting[- ]room|MOST_[A-Z_]+|LONGEST_[A-Z_]+|DEEPEST_[A-Z_]+|LARGEST_[A-Z_]+)\b/gi
+  /\b(unless\s+said|give\s+back|gives\s+back|given\s+back|goes\s+on|at\s+once|whoever|is\s+told|are\s+told|hears\s+of|doorkeeper|visitor|post[- ]office|letter\s+box|(?:ask|question|approval|session|memory|message|token|policy|call)[- ]?desk|ask[- ]board|browser[- ]house|waiting[- ]room|MOST_[A-Z_]+|LONGEST_[A-Z_]+|DEEPEST_[A-Z_]+|LARGEST_[A-Z_]+)\b/gi
+/** Those, and pictures that tests and scripts are still full of. */
+const PICTURES =
+  /\b(unless\s+said|gives?\s+back|given\s+back|goes\s+on|at\s+once|whoever|(?:is|are|was|were)\s+told|hears?\s+of|\w*[Dd]esks?|shel(?:f|ves)|jails?|fenc(?:ed?|es)|ProgramFences?|refuseUnfenced|this\s+very|is\s+no\s+[a-z]+|(?:MOST|LONGEST|DEEPEST|LARGEST)_[A-Z_]+)\b/g
 
 /** Names of the documents that tool-hub was written from, which a reader cannot know. */
 const PRIVATE_LABELS = /\bS[0-4](?:-\d+|'s|\b(?= (?:form|asks|says|format|config)))/g
@@ -62,21 +27,38 @@ const CASTS_THROUGH_UNKNOWN = /\bas unknown as\b/g
 /** A class expression with a parent: a function that makes one for the parent it is given. */
 const MIXINS = /(?:\breturn|=>?|[(,?:])\s*class\b[^{]*\bextends\b/g
 const PROXIES = /\bnew Proxy\b|\bProxy\.revocable\b/g
+const CONDITIONAL_SPREADS = /\.\.\.\(\s*[\w.?!]+(?:\s*!==\s*undefined)?\s*&&\s*\{/g
+const PARTICIPLE_TYPES =
+  /(?:^|\n)(?:export )?(?:type|interface) (?:Known|Said|Given|Taken|Made|Left|Held|Wanted|Told|Asked|Kept|Found|Shown|Lost)\b/g
+const COMMENT = /\/\*[\s\S]*?\*\/|\/\/.*/g
+const MANY_MACHINES = /\b(cluster|ClusterMember|workerLabels|sharedStore|isShared|runOn|RunLease)\b/i
+/** Where many machines are at home. */
+const WING = /^packages\/cluster\/|^src\/(?:.*\/)?(?:cluster|worker|shipping)[/.-]|postgres|block-budgets/
 
-/** Measures the sources of this project as they are on disk, without tests and generated files. */
-export function measureHouse(): House {
-  const paths = filesBelow('.')
-  const sources = paths.filter((path) => path.startsWith(`${ROOT}/`) && isOwnCode(path)).map(read)
-  const imports = importsBetween(sources)
-  const texts = [...sources, ...paths.filter(isShownToReaders).map(read)]
+/** Measures the sources of this project as they are on disk, without tests, generated files and the console. */
+export function measureHouse() {
+  const { sources, imports, shown, behind, isWorkspace } = readSourceTree()
+  const texts = [...sources, ...shown]
   return {
-    files: { value: sources.length, offenders: sizesOfFolders(sources, () => 1) },
-    lines: { value: linesOf(sources), offenders: sizesOfFolders(sources, ({ lines }) => lines) },
-    ...sharesOf(sources, imports),
+    files: { value: sources.length, offenders: sizesOfUnits(sources, () => 1) },
+    lines: { value: linesOf(sources), offenders: sizesOfUnits(sources, ({ lines }) => lines) },
+    linesOfLargestUnit: largestUnit(sources),
+    longestFile: longestFile(sources),
+    shareUnder30: share(sources, ({ lines }) => lines < 30),
+    shareFrom60To250: shareFrom60To250(sources),
+    shareWithOneUser: shareWithOneUser(sources, imports),
     namesWithTwoHomes: count(namesWithTwoHomes(sources)),
-    importsPastIndex: count(importsPastIndex(imports)),
-    foldersInCycles: foldersInCycles(imports),
+    importsPastIndex: count(importsPastIndex(imports, isWorkspace)),
+    unitsInCycles: unitsInCycles(imports),
+    filesInLargestCycle: filesInLargestCycle(imports),
+    fieldsOfCall: count(fieldsOfCall(sources)),
+    filesThatKnowManyMachines: count(filesThatKnowManyMachines(sources)),
+    conditionalSpreads: occurrences(sources, CONDITIONAL_SPREADS),
+    participleTypes: occurrences(sources, PARTICIPLE_TYPES),
+    awaitables: occurrences(sources, /\bAwaitable</g),
+    checksForPromises: occurrences(sources, /instanceof Promise/g),
     awkwardWords: occurrences(texts, AWKWARD_WORDS),
+    awkwardWordsEverywhere: occurrences([...texts, ...behind], PICTURES),
     privateLabels: occurrences(texts, PRIVATE_LABELS),
     castsThroughUnknown: occurrences(sources, CASTS_THROUGH_UNKNOWN),
     mixins: occurrences(sources, MIXINS),
@@ -84,57 +66,37 @@ export function measureHouse(): House {
   }
 }
 
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) return SKIPPED.test(path) ? [] : filesBelow(path)
-    return entry.isFile() ? [path] : []
+function largestUnit(sources: readonly Source[]): Measure {
+  const offenders = sizesOfUnits(sources, ({ lines }) => lines)
+  const units = new Set(sources.map(({ unit }) => unit))
+  const sizes = [...units].map((unit) => linesOf(sources.filter((source) => source.unit === unit)))
+  return { value: Math.max(...sizes), offenders }
+}
+
+function longestFile(sources: readonly Source[]): Measure {
+  const largest = sources.toSorted((one, other) => other.lines - one.lines)
+  return { value: largest[0]!.lines, offenders: largest.slice(0, 20).map(withLines) }
+}
+
+/** In percent of the files, like every share. */
+function share(sources: readonly Source[], matches: (source: Source) => boolean): Measure {
+  const found = sources.filter(matches)
+  return { value: (100 * found.length) / sources.length, offenders: found.map(withLines) }
+}
+
+/** Its offenders are the files that are smaller or larger. */
+function shareFrom60To250(sources: readonly Source[]): Measure {
+  const other = share(sources, ({ lines }) => lines < 60 || lines > 250)
+  return { value: 100 - other.value, offenders: other.offenders }
+}
+
+/** Files that one other file imports, and nothing else, not even an index: helpers that could lie beside their user. */
+function shareWithOneUser(sources: readonly Source[], imports: readonly Import[]): Measure {
+  const importers = groupBy(imports, ({ to, from }) => (to === undefined ? undefined : [to, from]))
+  return share(sources, (source) => {
+    const users = [...(importers.get(source) ?? [])]
+    return users.length === 1 && !INDEX.test(users[0]!.path) && !INDEX.test(source.path)
   })
-}
-
-function isOwnCode(path: string): boolean {
-  return /\.tsx?$/.test(path) && !TEST.test(path) && !GENERATED.test(path)
-}
-
-/** Pages and the console, whose words people read; the sources are read for words anyway, the changelog is history. */
-function isShownToReaders(path: string): boolean {
-  if (TEST.test(path) || /CHANGELOG|generated/.test(path)) return false
-  return path.endsWith('.md') || (/^(docs|console\/src)\//.test(path) && /\.tsx?$/.test(path))
-}
-
-function read(path: string): Source {
-  const text = readFileSync(path, 'utf8')
-  return { path, text, lines: text.split('\n').length - 1 }
-}
-
-function importsBetween(sources: readonly Source[]): Import[] {
-  const known = new Set(sources.map(({ path }) => path))
-  return sources.flatMap(({ path: from, text }) =>
-    [...text.matchAll(IMPORT)].flatMap((match) => {
-      const base = normalize(join(dirname(from), match[1] ?? match[2]!))
-      const spellings = [base, `${base}.ts`, `${base}.tsx`, base.replace(/\.js$/, '.ts'), `${base}/index.ts`]
-      const to = spellings.find((path) => known.has(path))
-      return to === undefined || to === from ? [] : [{ from, to }]
-    }),
-  )
-}
-
-function sharesOf(sources: readonly Source[], imports: readonly Import[]) {
-  const importers = groupBy(imports, ({ to, from }) => [to, from])
-  const isSmall = ({ lines }: Source) => lines < 30
-  const isNormal = ({ lines }: Source) => lines >= 60 && lines <= 250
-  const hasOneImporter = ({ path }: Source) => importers.get(path)?.size === 1 && !/index\.tsx?$/.test(path)
-  const share = (matches: (source: Source) => boolean) => (100 * sources.filter(matches).length) / sources.length
-  const named = (matches: (source: Source) => boolean) =>
-    sources.filter(matches).map(({ path, lines }) => `${path} (${lines} lines)`)
-  return {
-    shareUnder30: { value: share(isSmall), offenders: named(isSmall) },
-    shareFrom60To250: { value: share(isNormal), offenders: named((source) => !isNormal(source)) },
-    shareWithSingleImporter: {
-      value: share(hasOneImporter),
-      offenders: sources.filter(hasOneImporter).map(({ path }) => `${path} by ${[...importers.get(path)!].join()}`),
-    },
-  }
 }
 
 function namesWithTwoHomes(sources: readonly Source[]): string[] {
@@ -143,44 +105,38 @@ function namesWithTwoHomes(sources: readonly Source[]): string[] {
   return [...homes].filter(([, paths]) => paths.size > 1).map(([name, paths]) => `${name}: ${[...paths].join(', ')}`)
 }
 
-function importsPastIndex(imports: readonly Import[]): string[] {
-  return imports
-    .filter(({ from, to }) => folderOf(from) !== folderOf(to) && folderOf(to) !== ROOT && !INDEX.test(to))
-    .map(({ from, to }) => `${from} imports ${to}`)
+/** Between packages, imports have names: a path into another package is past its entry points, even to an index. */
+function importsPastIndex(imports: readonly Import[], isWorkspace: boolean): string[] {
+  return imports.flatMap(({ from, to, unit }) => {
+    if (to === undefined || from.unit === unit || unit === ROOT_UNIT) return []
+    return isWorkspace || !INDEX.test(to.path) ? [`${from.path} imports ${to.path}`] : []
+  })
 }
 
-/** Folders are in one cycle if each can be reached from the other. */
-function foldersInCycles(imports: readonly Import[]): Measure {
-  const between = imports.map(({ from, to }) => [folderOf(from), folderOf(to)] as const)
-  const next = groupBy(
-    between.filter(([from, to]) => from !== to),
-    (edge) => edge,
-  )
-  const reached = new Map([...next.keys()].map((folder) => [folder, reachableFrom(folder, next)]))
-  const cycleOf = (folder: string) =>
-    [...reached.get(folder)!].filter((other) => reached.get(other)?.has(folder)).sort()
-  const inCycles = [...reached.keys()].filter((folder) => cycleOf(folder).length > 0)
-  const cycles = new Set(inCycles.map((folder) => cycleOf(folder).join(' ')))
-  return { value: inCycles.length, offenders: [...cycles] }
+function unitsInCycles(imports: readonly Import[]): Measure {
+  const cycles = cyclesOf(groupBy(imports, ({ from, unit }) => (from.unit === unit ? undefined : [from.unit, unit])))
+  return { value: cycles.flat().length, offenders: cycles.map((cycle) => cycle.sort().join(' ')) }
 }
 
-/** Includes the folder itself only if a cycle leads back to it. */
-function reachableFrom(start: string, next: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
-  const reached = new Set<string>()
-  const open = [start]
-  for (let folder = open.pop(); folder !== undefined; folder = open.pop())
-    for (const other of next.get(folder) ?? []) {
-      if (reached.has(other)) continue
-      reached.add(other)
-      open.push(other)
-    }
-  return reached
+/** Types count, too: files that import each other are read together. */
+function filesInLargestCycle(imports: readonly Import[]): Measure {
+  const cycles = cyclesOf(groupBy(imports, ({ from, to }) => (to === undefined ? undefined : [from.path, to.path])))
+  return {
+    value: cycles[0]?.length ?? 0,
+    offenders: cycles.map((cycle) => `${cycle.length}: ${cycle.sort().join(' ')}`),
+  }
 }
 
-/** The folder directly below the sources, or the root of the sources for a file that is in none. */
-function folderOf(path: string): string {
-  const parts = path.split('/')
-  return parts.length === 2 ? ROOT : parts[1]!
+function fieldsOfCall(sources: readonly Source[]): string[] {
+  const bodies = sources.flatMap(({ text }) => text.match(/\b(?:class|interface) Call\b[\s\S]*?\n}/)?.[0] ?? [])
+  if (bodies.length !== 1) throw new Error(`${bodies.length} files declare Call: say here which one is measured.`)
+  const fields = bodies[0]!.matchAll(/^ {2}(?:readonly |#|private |declare )*([a-zA-Z]\w*)[?!]?(?:: |\s=\s)/gm)
+  return [...fields].map((match) => match[1]!)
+}
+
+function filesThatKnowManyMachines(sources: readonly Source[]): string[] {
+  const outside = sources.filter(({ path }) => !WING.test(path))
+  return outside.filter(({ text }) => MANY_MACHINES.test(text.replaceAll(COMMENT, ''))).map(({ path }) => path)
 }
 
 /** Counts every occurrence; names each word once a file. */
@@ -202,20 +158,22 @@ function linesOf(sources: readonly Source[]): number {
   return sources.reduce((sum, { lines }) => sum + lines, 0)
 }
 
-function sizesOfFolders(sources: readonly Source[], sizeOf: (source: Source) => number): string[] {
-  const sizes = new Map<string, number>()
-  for (const source of sources) {
-    const folder = folderOf(source.path)
-    sizes.set(folder, (sizes.get(folder) ?? 0) + sizeOf(source))
-  }
-  return [...sizes].sort(([, one], [, other]) => other - one).map(([folder, size]) => `${folder} ${size}`)
+function withLines({ path, lines }: Source): string {
+  return `${path} (${lines} lines)`
 }
 
-function groupBy<T>(items: readonly T[], pair: (item: T) => readonly [string, string]): Map<string, Set<string>> {
-  const groups = new Map<string, Set<string>>()
+function sizesOfUnits(sources: readonly Source[], sizeOf: (source: Source) => number): string[] {
+  const sizes = new Map<string, number>()
+  for (const source of sources) sizes.set(source.unit, (sizes.get(source.unit) ?? 0) + sizeOf(source))
+  return [...sizes].sort(([, one], [, other]) => other - one).map(([unit, size]) => `${unit} ${size}`)
+}
+
+function groupBy<T, K>(items: readonly T[], pair: (item: T) => readonly [K, K] | undefined): Map<K, Set<K>> {
+  const groups = new Map<K, Set<K>>()
   for (const item of items) {
-    const [key, value] = pair(item)
-    groups.set(key, (groups.get(key) ?? new Set()).add(value))
+    const found = pair(item)
+    if (found === undefined) continue
+    groups.set(found[0], (groups.get(found[0]) ?? new Set()).add(found[1]))
   }
   return groups
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
-import type { HubOptions } from '../../src/core/options.ts'
-import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
+import type { HubOptions } from '../../packages/core/src/options.ts'
+import { type TestHub, testHub } from '../../packages/testing/src/tool-contract.ts'
 import { useLoopback } from './loopback.ts'
 
 /** Gives every test of a file a web server on loopback and hubs whose tools may reach it. */

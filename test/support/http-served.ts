@@ -1,28 +1,28 @@
 import { join } from 'node:path'
-import { systemClock } from '../../src/core/context.ts'
-import type { HubOptions } from '../../src/core/options.ts'
-import { RunIndexer } from '../../src/hub/run-index/run-indexer.ts'
-import type { NewToken } from '../../src/protocol/service.ts'
-import type { Scope } from '../../src/protocol/shapes.ts'
-import { checkRecords } from '../../src/records/log/disk-error.ts'
-import { createApprovalService } from '../../src/server/approvals/approval-service.ts'
-import { createAuthenticator } from '../../src/server/auth/authenticator.ts'
-import { createSignInSessions } from '../../src/server/auth/sign-in-sessions.ts'
-import { createPrincipalLookup, createTokenManager } from '../../src/server/auth/token-manager.ts'
-import { createHttpApp } from '../../src/server/http/create-http-app.ts'
-import type { HttpOptions } from '../../src/server/http/http-context.ts'
-import { type ListenOptions, listenHttp } from '../../src/server/http/listen-http.ts'
-import type { Service } from '../../src/server/service.ts'
-import { createCallHistory } from '../../src/server/services/call-history.ts'
-import { describeCluster } from '../../src/server/services/cluster-state.ts'
-import { createEventHub } from '../../src/server/services/event-hub.ts'
-import { describeHealth } from '../../src/server/services/health.ts'
-import { listPrincipals } from '../../src/server/services/list-principals.ts'
-import { createPolicyManager } from '../../src/server/services/policy-manager.ts'
-import { createMemoryStore } from '../../src/store/in-process.ts'
-import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
+import type { Scope } from '@tool-hub/core/protocol/shapes'
+import { createMemoryStore } from '@tool-hub/library/stores'
+import { systemClock } from '../../packages/core/src/context.ts'
+import type { HubOptions } from '../../packages/core/src/options.ts'
+import type { NewToken } from '../../packages/core/src/protocol/service.ts'
+import { RunIndexer } from '../../packages/runtime/src/hub/run-index/run-indexer.ts'
+import { checkRecords } from '../../packages/runtime/src/records/log/disk-error.ts'
+import { createApprovalService } from '../../packages/server/src/approvals/approval-service.ts'
+import { createAuthenticator } from '../../packages/server/src/auth/authenticator.ts'
+import { createSignInSessions } from '../../packages/server/src/auth/sign-in-sessions.ts'
+import { createPrincipalLookup, createTokenManager } from '../../packages/server/src/auth/token-manager.ts'
+import { openProcessGroup } from '../../packages/server/src/cluster/cluster-group.ts'
+import { createHttpApp } from '../../packages/server/src/http/create-http-app.ts'
+import type { HttpOptions } from '../../packages/server/src/http/http-context.ts'
+import { type ListenOptions, listenHttp } from '../../packages/server/src/http/listen-http.ts'
+import type { Service } from '../../packages/server/src/service.ts'
+import { createCallHistory } from '../../packages/server/src/services/call-history.ts'
+import { createEventHub } from '../../packages/server/src/services/event-hub.ts'
+import { describeHealth } from '../../packages/server/src/services/health.ts'
+import { listPrincipals } from '../../packages/server/src/services/list-principals.ts'
+import { createPolicyManager } from '../../packages/server/src/services/policy-manager.ts'
+import { type TestHub, testHub } from '../../packages/testing/src/tool-contract.ts'
 
-/** A whole service over HTTP on loopback, with a token for whoever is needed. */
+/** A whole service over HTTP on loopback, with a token for each principal that is needed. */
 export async function serveHttp(
   hubOptions: HubOptions = {},
   options: Partial<HttpOptions> & ListenOptions & { rate?: { perSecond: number; burst: number } } = {},
@@ -39,6 +39,7 @@ export async function serveHttp(
   const sessions = createSignInSessions({ store, tokens })
   const startedAt = Date.now()
   const approvals = createApprovalService({ hub, store, events, clock })
+  const group = openProcessGroup(hub, store, clock)
   const service: Service = {
     hub,
     store,
@@ -50,7 +51,7 @@ export async function serveHttp(
     policy: createPolicyManager({ hub, store, runsFolder, indexer, events, cwd: hub.folder }),
     tokens,
     principals: async () => listPrincipals({ store, tokens: await tokens.list(), now: clock.now() }),
-    cluster: () => describeCluster({ cluster: hub.cluster, store, now: clock.now() }),
+    group,
     metrics: () => hub.metrics(),
     health: () => describeHealth({ hub, store, startedAt }),
     checkRecords: () => checkRecords(runsFolder),

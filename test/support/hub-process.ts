@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { createInterface } from 'node:readline'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/tool.ts'
-import { createToolHub } from '../../src/create-tool-hub.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
 
 /**
- * A hub in a process of its own: makes the calls and undos that it is told, one JSON a line, and says what came of each.
+ * A hub in a process of its own: makes the calls and undos that it reads, one JSON a line, and prints what came of each.
  * `dieAfterRename` is the ending of a path: the process kills itself when something has got that name. `approveAll`:
  * somebody says yes to everything, as the bundle has no second parser of command lines, without which all are asked.
  */

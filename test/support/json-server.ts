@@ -7,7 +7,7 @@ export type FakeAnswer =
   | { readonly status?: number; readonly json: unknown }
   | { readonly events: ReadonlyArray<{ readonly event?: string; readonly data: unknown }> }
 
-/** A server on loopback that reads JSON and answers as it is told. */
+/** A server on loopback that reads JSON and answers with what the test chooses. */
 export interface JsonServer {
   readonly url: string
   close(): Promise<void>

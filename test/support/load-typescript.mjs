@@ -1,4 +1,4 @@
-// Lets Node load the .ts sources: workers of a test (src/system/own-file.ts names it, no release does) and scripts.
+// Lets Node load the .ts sources: workers of a test (packages/sandbox/src/system/own-file.ts names it, no release does) and scripts.
 import { readFile } from 'node:fs/promises'
 import { register } from 'node:module'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs'
-import { lazyModule } from '../../src/core/lazy-module.ts'
+import { lazyModule } from '../../packages/core/src/lazy-module.ts'
 
 /** Loads a module with 0, 1, 2 … free descriptors, first every descriptor being used; prints how each try ended. */
 const [file] = process.argv.slice(2) as [string]

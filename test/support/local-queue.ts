@@ -1,5 +1,5 @@
-import type { JobQueue, QueuedJob, Store } from '../../src/core/index.ts'
-import { createMemoryStore } from '../../src/store/index.ts'
+import type { JobQueue, QueuedJob, Store } from '@tool-hub/core'
+import { createMemoryStore } from '@tool-hub/library/stores'
 
 /** A queue in this process, which delivers each job once. */
 export class LocalQueue implements JobQueue {
@@ -42,5 +42,5 @@ export class LocalQueue implements JobQueue {
 /** A store in memory as several hubs of this process share it, each as if it were on a machine of its own. */
 export function sharedMemoryStore(): { readonly store: Store; readonly queue: LocalQueue } {
   const queue = new LocalQueue()
-  return { store: { ...createMemoryStore(), isShared: true, openQueue: async () => queue }, queue }
+  return { store: { ...createMemoryStore(), location: 'network', openQueue: async () => queue }, queue }
 }

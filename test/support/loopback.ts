@@ -13,7 +13,7 @@ import {
   type NetworkCall,
   type NetworkGuard,
   type NetworkGuardOptions,
-} from '../../src/sandbox/network/network-guard.ts'
+} from '../../packages/sandbox/src/network/network-guard.ts'
 
 /** A public address, for names that tests make up. */
 export const PUBLIC = '93.184.216.34'
@@ -54,7 +54,7 @@ export function useLoopback() {
       state.dialled.push(address)
       return socket
     },
-    /** A server that talks as it likes; gives back how to reach it. */
+    /** A server with behaviour of its own; returns its address. */
     async liar(talk: (socket: Socket) => void): Promise<() => Socket> {
       const liar = createTcpServer({ allowHalfOpen: true }, (socket) => talk(socket.on('error', () => {})))
       liars.push(liar)

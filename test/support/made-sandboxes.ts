@@ -2,9 +2,9 @@ import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { SandboxLaunch } from '../../src/sandbox/exec/isolation/sandbox.ts'
-import { supervisorFile } from '../../src/sandbox/exec/isolation/supervisor.ts'
-import { SUPERVISOR } from '../../src/sandbox/exec/start/protocol.ts'
+import type { SandboxLaunch } from '../../packages/sandbox/src/exec/isolation/sandbox.ts'
+import { supervisorFile } from '../../packages/sandbox/src/exec/isolation/supervisor.ts'
+import { SUPERVISOR } from '../../packages/sandbox/src/exec/start/protocol.ts'
 
 const LIMITS = { cpuSeconds: 60, memoryBytes: 2 ** 30, processes: 200, fileBytes: 2 ** 30, openFiles: 512 }
 const ENVIRONMENT = { PATH: '/usr/bin:/bin' }

@@ -1,11 +1,11 @@
 import { tmpdir } from 'node:os'
 import { PassThrough, Readable } from 'node:stream'
-import type { RunningCommand } from '../../src/core/commands.ts'
-import { systemClock } from '../../src/core/context.ts'
-import { commandArgv } from '../../src/sandbox/exec/command/command-request.ts'
-import { ManagedCommand, type ManagedCommandOptions } from '../../src/sandbox/exec/command/managed-command.ts'
-import type { CommandCall } from '../../src/sandbox/exec/command-call.ts'
-import type { CommandProcess } from '../../src/sandbox/exec/start/sandbox-handle.ts'
+import type { RunningCommand } from '../../packages/core/src/commands.ts'
+import { systemClock } from '../../packages/core/src/context.ts'
+import { commandArgv } from '../../packages/sandbox/src/exec/command/command-request.ts'
+import { ManagedCommand, type ManagedCommandOptions } from '../../packages/sandbox/src/exec/command/managed-command.ts'
+import type { CommandCall } from '../../packages/sandbox/src/exec/command-call.ts'
+import type { CommandProcess } from '../../packages/sandbox/src/exec/start/sandbox-handle.ts'
 import { startPlainly } from './plain-starter.ts'
 
 /** A call that may do everything and redacts nothing. */

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A fenced code block of a page. */
+/** A code block of a page. */
 export interface CodeBlock {
   readonly page: string
-  /** Line number of the opening fence. */
+  /** Line number of the opening backticks. */
   readonly line: number
   readonly language: string
   /** The words after the language: a file name, `background`, `not run`, … */
@@ -34,13 +34,13 @@ export function codeBlocks(page: string): CodeBlock[] {
   const blocks: CodeBlock[] = []
   let open: { readonly line: number; readonly info: string; readonly lines: string[] } | undefined
   for (const [index, text] of readFileSync(page, 'utf8').split('\n').entries()) {
-    const fence = /^```(.*)$/.exec(text)
-    if (!fence) {
+    const opening = /^```(.*)$/.exec(text)
+    if (!opening) {
       open?.lines.push(text)
       continue
     }
     if (!open) {
-      open = { line: index + 1, info: fence[1]!.trim(), lines: [] }
+      open = { line: index + 1, info: opening[1]!.trim(), lines: [] }
       continue
     }
     const [language = '', ...label] = open.info.split(' ')

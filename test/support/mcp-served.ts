@@ -2,10 +2,10 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from '@mode
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterEach } from 'vitest'
-import type { HubOptions } from '../../src/core/options.ts'
-import type { McpHttpOptions } from '../../src/server/mcp/options.ts'
-import { type McpHttpServer, serveMcp } from '../../src/server/mcp/serve.ts'
-import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
+import type { HubOptions } from '../../packages/core/src/options.ts'
+import type { McpHttpOptions } from '../../packages/server/src/mcp/options.ts'
+import { type McpHttpServer, serveMcp } from '../../packages/server/src/mcp/serve.ts'
+import { type TestHub, testHub } from '../../packages/testing/src/tool-contract.ts'
 
 /** What a client says to a form. */
 export type FormReply = { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, string | number | boolean> }

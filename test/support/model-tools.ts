@@ -1,7 +1,7 @@
+import { ToolError } from '@tool-hub/core/errors'
 import { z } from 'zod'
-import { ToolError } from '../../src/core/errors.ts'
-import type { HubOptions } from '../../src/core/options.ts'
-import { defineTool } from '../../src/core/tool.ts'
+import type { HubOptions } from '../../packages/core/src/options.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
 
 /** One pixel. */
 export const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { BucketOptions } from '@tool-hub/core'
 import { afterAll } from 'vitest'
-import type { BucketOptions } from '../../src/core/index.ts'
 
 const REGION = 'eu-test-1'
 const KEY = { accessKeyId: 'AKTEST', secretAccessKey: 'secret/of+the+key' }

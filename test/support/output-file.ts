@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { open, rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import type { OutputFile } from '../../src/sandbox/exec/command-call.ts'
+import type { OutputFile } from '../../packages/sandbox/src/exec/command-call.ts'
 
 /** A file on disk that takes output as the records do. */
 export function outputFile(path: string): OutputFile {

@@ -1,9 +1,9 @@
 import { PGlite } from '@electric-sql/pglite'
-import type { Store } from '../../src/core/index.ts'
-import { PostgresDriver, type PostgresSession } from '../../src/store/postgres/driver.ts'
-import type { PostgresPlace } from '../../src/store/postgres/errors.ts'
-import { openSchema } from '../../src/store/postgres/schema.ts'
-import { createPostgresStore } from '../../src/store/postgres.ts'
+import type { Store } from '@tool-hub/core'
+import { PostgresDriver, type PostgresSession } from '../../packages/cluster/src/postgres/driver.ts'
+import { createPostgresStore } from '../../packages/cluster/src/postgres/postgres-store.ts'
+import { openSchema, type SchemaPlace } from '../../packages/cluster/src/postgres/schema.ts'
+import { ALL_TABLES } from './all-tables.ts'
 
 /** As the driver of `pg` reads BIGINT and NUMERIC. */
 const PARSERS = { 20: Number, 1700: Number }
@@ -15,9 +15,10 @@ export class TestPglite {
 
   /** A store in a schema of its own. */
   openStore(schema: string, now?: () => number): Store {
-    const place: PostgresPlace = {
+    const place: SchemaPlace = {
       ...{ name: 'pglite', host: 'here', database: 'postgres', user: 'postgres', schema },
       ...{ pool: 1, statementTimeoutMs: 10_000, connectTimeoutMs: 10_000 },
+      steps: ALL_TABLES.postgres,
     }
     let opening: Promise<void> | undefined
     const open = async () => {
@@ -33,7 +34,7 @@ export class TestPglite {
       end: async () => {},
       schema,
     })
-    return createPostgresStore(driver, { now, check: async () => {} })
+    return createPostgresStore(driver, { features: ALL_TABLES.features, now, check: async () => {} })
   }
 
   close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { ToolError } from '../../src/core/errors.ts'
-import type { CommandProcess } from '../../src/sandbox/exec/start/sandbox-handle.ts'
-import type { StartRequest } from '../../src/sandbox/exec/start/starter.ts'
+import { ToolError } from '@tool-hub/core/errors'
+import type { CommandProcess } from '../../packages/sandbox/src/exec/start/sandbox-handle.ts'
+import type { StartRequest } from '../../packages/sandbox/src/exec/start/starter.ts'
 
 /** Starts real processes without a sandbox, for tests that are about what comes after the start. */
 export async function startPlainly({

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { defineTool } from '../../src/core/tool.ts'
-import { createHub } from '../../src/hub/hub.ts'
-import { serveMcpStdio } from '../../src/server/mcp/serve.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
+import { serveMcpStdio } from '../../packages/server/src/mcp/serve.ts'
+import { createBareHub } from './create-bare-hub.ts'
 
 /** A process that serves over stdio a tool that prints in every way there is. */
 const print = defineTool({
@@ -18,7 +18,7 @@ const print = defineTool({
   },
 })
 
-const hub = createHub({ tools: [print], runs: join(process.cwd(), 'runs'), data: join(process.cwd(), 'data') }, [])
+const hub = createBareHub({ tools: [print], runs: join(process.cwd(), 'runs'), data: join(process.cwd(), 'data') })
 const server = await serveMcpStdio(hub)
 await server.closed
 await hub.close()

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach } from 'vitest'
-import type { NetworkGuardOptions } from '../../src/sandbox/network/network-guard.ts'
-import type { OpenedProxy, ProxySettings } from '../../src/sandbox/network/proxy/open-proxy.ts'
+import type { NetworkGuardOptions } from '../../packages/sandbox/src/network/network-guard.ts'
+import type { OpenedProxy, ProxySettings } from '../../packages/sandbox/src/network/proxy/open-proxy.ts'
 import { NEVER, useLoopback } from './loopback.ts'
 
-/** What a test wants of a proxy; `a.example` is allowed and led to the loopback server unless said. */
+/** What a test wants of a proxy; `a.example` is allowed and led to the loopback server by default. */
 export interface ProxySetting extends ProxySettings {
   readonly guard?: Partial<NetworkGuardOptions>
   readonly signal?: AbortSignal

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
-import type { ReadFiles } from '../../src/core/handles.ts'
-import { createFilesGuard } from '../../src/sandbox/files/files-guard.ts'
-import type { FilesCall } from '../../src/sandbox/files/files-root.ts'
+import type { ReadFiles } from '../../packages/core/src/handles.ts'
+import { createFilesGuard } from '../../packages/sandbox/src/files/files-guard.ts'
+import type { FilesCall } from '../../packages/sandbox/src/files/files-root.ts'
 
 const never = new AbortController().signal
 

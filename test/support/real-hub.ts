@@ -1,7 +1,13 @@
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type CallOptions, createToolHub, type Hub, type HubOptions, type ToolResult } from '../../src/index.ts'
+import {
+  type CallOptions,
+  createToolHub,
+  type Hub,
+  type HubOptions,
+  type ToolResult,
+} from '../../packages/library/src/index.ts'
 import { jsonLines } from './cli.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 

@@ -2,10 +2,10 @@ import { fdatasync, writeSync } from 'node:fs'
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../../src/core/context.ts'
-import type { Disk } from '../../src/records/log/append-file.ts'
-import type { CallEnded, CallStarted, RecordEvent } from '../../src/records/log/events.ts'
-import { readEvents } from '../../src/records/log/read-events.ts'
+import type { Clock } from '../../packages/core/src/context.ts'
+import type { Disk } from '../../packages/runtime/src/records/log/append-file.ts'
+import type { CallEnded, CallStarted, RecordEvent } from '../../packages/runtime/src/records/log/events.ts'
+import { readEvents } from '../../packages/runtime/src/records/log/read-events.ts'
 
 /** A folder for runs. */
 export function runsFolder(): Promise<string> {
@@ -83,7 +83,7 @@ export function standingClock(): { readonly clock: Clock; readonly pass: (ms: nu
   return { clock, pass }
 }
 
-/** A disk that counts; it takes at most `most` bytes at once, and after `left` bytes refuses until it is fixed. */
+/** A disk that counts; it takes at most `most` bytes per write, and after `left` bytes refuses until it is fixed. */
 export class TestDisk implements Disk {
   writes = 0
   syncs = 0

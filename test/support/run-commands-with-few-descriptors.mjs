@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { createToolHub } from '../../dist/index.js'
+import { createToolHub } from '../../packages/tool-hub/dist/index.js'
 
 /** Runs the first command of several hubs with 0, 12, 24 … free descriptors each; prints how these ended, and how later ones did. */
 const base = process.argv[2]

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { build } from 'vite'
 
 /**
- * Bundles a TypeScript module, with all it imports, into one file that a child process can run or import; gives back
+ * Bundles a TypeScript module, with all it imports, into one file that a child process can run or import; returns
  * its path. For tests that must kill a process or let several of them race. Built once for the whole run. `beside`:
  * further files that it starts or loads by their place, each as a path without its ending and its source.
  */

@@ -9,7 +9,7 @@ import {
   type ScriptLog,
   type ScriptOutcome,
   type ScriptRun,
-} from '../../src/features/code/engine/index.ts'
+} from '../../packages/code/src/engine/index.ts'
 
 /** What differs from a script that only echoes its calls. */
 export interface RunScriptOptions extends Partial<Omit<ScriptRun, 'limits' | 'host' | 'source'>> {

@@ -2,8 +2,8 @@ import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { commandEnvironment } from '../../src/sandbox/exec/isolation/environment.ts'
-import type { SandboxSpec } from '../../src/sandbox/exec/isolation/sandbox.ts'
+import { commandEnvironment } from '../../packages/sandbox/src/exec/isolation/environment.ts'
+import type { SandboxSpec } from '../../packages/sandbox/src/exec/isolation/sandbox.ts'
 
 /** A folder that is gone after the test, with files in it: a text, or null for a folder. */
 export async function folderWith(files: Readonly<Record<string, string | null>> = {}): Promise<string> {

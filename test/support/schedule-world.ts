@@ -1,11 +1,11 @@
+import type { NewSchedule, SchedulesOptions } from '@tool-hub/features/schedules/types'
+import { createMemoryStore } from '@tool-hub/library/stores'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import type { HubOptions } from '../../src/core/options.ts'
-import { defineTool } from '../../src/core/tool.ts'
-import type { NewSchedule, SchedulesOptions } from '../../src/features/schedules/types.ts'
-import { createMemoryStore } from '../../src/store/in-process.ts'
-import { fakeClock } from '../../src/testing/fake-clock.ts'
-import { testHub } from '../../src/testing/tool-contract.ts'
+import type { HubOptions } from '../../packages/core/src/options.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
+import { fakeClock } from '../../packages/testing/src/fake-clock.ts'
+import { testHub } from '../../packages/testing/src/tool-contract.ts'
 import { eventually } from './eventually.ts'
 
 /** 2026-01-01, a Thursday, at midnight. */

@@ -1,7 +1,8 @@
 import { PassThrough, Writable } from 'node:stream'
-import type { ProgramEnd, RunningProgram } from '../../src/core/commands.ts'
-import type { SourceHost } from '../../src/core/source.ts'
-import { type FakeClock, fakeClock } from '../../src/testing/fake-clock.ts'
+import type { ProgramEnd, RunningProgram } from '../../packages/core/src/commands.ts'
+import type { SourceHost } from '../../packages/core/src/source.ts'
+import { type FakeClock, fakeClock } from '../../packages/testing/src/fake-clock.ts'
+import { sourceStore } from './source-store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** A message that the server gets. */
@@ -42,8 +43,9 @@ export function scriptedHost(script: Script, others: Partial<SourceHost> = {}) {
   }
   const programs: ScriptedProgram[] = []
   const warnings: string[] = []
+  const data = others.data ?? temporaryFolder('scripted-mcp')
   const host = {
-    data: temporaryFolder('scripted-mcp'),
+    ...{ data, store: others.store ?? sourceStore(data) },
     clock,
     secret: () => undefined,
     hide: () => {},

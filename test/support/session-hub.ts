@@ -1,14 +1,14 @@
+import type { SessionStatus } from '@tool-hub/features/sessions/types'
 import { afterEach } from 'vitest'
 import { z } from 'zod'
-import type { ToolResult } from '../../src/core/call.ts'
-import type { HubOptions } from '../../src/core/options.ts'
-import { defineTool } from '../../src/core/tool.ts'
-import type { SessionWork } from '../../src/features/sessions/runner.ts'
-import type { SessionStatus } from '../../src/features/sessions/types.ts'
-import { type TestHub, testHub } from '../../src/testing/tool-contract.ts'
+import type { ToolResult } from '../../packages/core/src/call.ts'
+import type { HubOptions } from '../../packages/core/src/options.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
+import type { SessionWork } from '../../packages/features/src/sessions/runner.ts'
+import { type TestHub, testHub } from '../../packages/testing/src/tool-contract.ts'
 
 /** For what another process, or a program, has to do first. */
-export const PATIENT = { timeout: 60_000, interval: 10 }
+export const PATIENT = { timeout: 100_000, interval: 10 }
 
 /** A runner whose sessions do what a test tells them, one by one. */
 export function puppets() {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import type { HubOptions, Store } from '@tool-hub/core'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
+import { openStore } from '@tool-hub/library/stores'
 import { z } from 'zod'
-import type { HubOptions, Store } from '../../src/core/index.ts'
-import { defineTool } from '../../src/core/tool.ts'
-import { createToolHub } from '../../src/create-tool-hub.ts'
-import { openStore } from '../../src/store/index.ts'
+import { defineTool } from '../../packages/core/src/tool.ts'
 
 /** Writes a file, with a line for each execution, so that a doubled side effect is seen. */
 export const addLine = defineTool({
@@ -30,7 +30,7 @@ export const longText = defineTool({
 
 /** A store in a file that counts as shared: several processes on this machine use it. */
 export function openSharedStore(folder: string, options: { readonly now?: () => number } = {}): Store {
-  return { ...openStore(folder, options), isShared: true }
+  return { ...openStore(folder, options), location: 'network' }
 }
 
 /** A hub of one machine: its folders are its own, the store and the sandbox root are common. */

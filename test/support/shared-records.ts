@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import type { SegmentStore, Store } from '../../src/core/index.ts'
-import { systemClock } from '../../src/core/index.ts'
-import { RunRecords } from '../../src/records/log/run-records.ts'
-import { continueRecord, Shipper } from '../../src/records/shipping/index.ts'
-import type { SharedSource } from '../../src/records/shipping/shared-lines.ts'
+import type { SegmentStore, Store } from '@tool-hub/core'
+import { systemClock } from '@tool-hub/core'
+import { continueRecord } from '../../packages/cluster/src/records/continue-record.ts'
+import type { SharedSource } from '../../packages/cluster/src/records/shared-lines.ts'
+import { Shipper } from '../../packages/cluster/src/records/shipper.ts'
+import { RunRecords } from '../../packages/runtime/src/records/log/run-records.ts'
 
 /** A process with a folder of runs of its own, which shares a store with others. */
 export interface Machine {
@@ -54,8 +55,8 @@ export async function newMachine(
       const { owner, epoch } = await store.runStates.lease(run, { owner: id })
       if (owner !== id) throw new Error(`Run ${run} is leased to ${owner}.`)
       const position = await continueRecord(join(root, run), run, { segments, ...options.source })
-      const sharing = { shipper, held: { owner: id, epoch }, position }
-      return RunRecords.open(root, run, { durability: 'shared', clock, heads: store.heads, sharing })
+      const shipment = shipper.shipment(run, { held: { owner: id, epoch }, position })
+      return RunRecords.open(root, run, { durability: 'shared', clock, heads: store.heads, shipment })
     },
     end: async () => store.processes.remove(id),
   }

@@ -6,6 +6,7 @@ export function sourceFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !/\/(dist|node_modules)\//.test(file))
     .sort()
 }
 

@@ -1,4 +1,4 @@
-import { createStarter, type StartRequest } from '../../src/sandbox/exec/start/starter.ts'
+import { createStarter, type StartRequest } from '../../packages/sandbox/src/exec/start/starter.ts'
 
 /** A hub that starts the given commands, reports it, and waits to be killed. */
 const orders: StartRequest[] = JSON.parse(process.argv[2]!)

@@ -1,4 +1,4 @@
-import type { CallEnded, RecordEvent } from '../../src/records/log/events.ts'
+import type { CallEnded, RecordEvent } from '../../packages/runtime/src/records/log/events.ts'
 
 /** What the audit tells of one call that every run of the same script must tell, too. */
 export interface ToldCall {
@@ -22,6 +22,8 @@ const OWN: ReadonlySet<string> = new Set([
   'callId',
   'parent',
   'approval',
+  // Of the model's call, which MCP does not pass on.
+  'requestId',
   'durationMs',
   'waitedMs',
   'stack',

@@ -1,4 +1,4 @@
-import { createToolHub } from '../../src/create-tool-hub.ts'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 
 /** A hub with a command of a tainted run in the background, which says that it runs and waits to be killed. */
 const [folder, root, command] = process.argv.slice(2) as [string, string, string]

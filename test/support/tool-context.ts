@@ -1,5 +1,5 @@
-import type { Evidence } from '../../src/core/call.ts'
-import type { BaseContext, RunCache } from '../../src/core/tool.ts'
+import type { Evidence } from '../../packages/core/src/call.ts'
+import type { BaseContext, RunCache } from '../../packages/core/src/tool.ts'
 
 /** A context that remembers the evidence it was given. */
 export type TestContext = BaseContext & { readonly collected: readonly Evidence[] }

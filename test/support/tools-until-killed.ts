@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { createToolHub } from '../../src/create-tool-hub.ts'
+import { createToolHub } from '@tool-hub/library/create-tool-hub'
 
 /** Writes, edits and downloads the same three files again and again until somebody kills it; says when a round is over. */
 const [base, url, start] = process.argv.slice(2) as [string, string, string]

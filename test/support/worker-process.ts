@@ -1,9 +1,9 @@
 import { appendFileSync, writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type AnyTool, defineTool } from '@tool-hub/core'
+import { openPostgresStore } from '@tool-hub/library/stores'
 import { z } from 'zod'
-import { type AnyTool, defineTool } from '../../src/core/index.ts'
-import { createHub } from '../../src/hub/index.ts'
-import { openPostgresStore } from '../../src/store/index.ts'
+import { createBareHub } from './create-bare-hub.ts'
 
 /** How a process of a test is started. */
 export interface WorkerProcessOptions {
@@ -45,7 +45,7 @@ async function main(options: WorkerProcessOptions): Promise<void> {
     ? { ...opened, workerCalls: { ...opened.workerCalls, claim: () => process.kill(process.pid, 'SIGKILL') as never } }
     : opened
   const own = { runs: `${folder}/runs-${process.pid}`, data: `${folder}/data-${process.pid}` }
-  const hub = createHub({ store, tools: workerTools(folder), policy: [{ allow: 'send' }], ...own }, [])
+  const hub = createBareHub({ store, tools: workerTools(folder), policy: [{ allow: 'send' }], ...own })
   const say = (value: unknown) => writeSync(1, `${JSON.stringify(value)}\n`)
   if (options.calls) {
     say('ready')

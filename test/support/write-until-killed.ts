@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
-import type { WriteFiles } from '../../src/core/handles.ts'
-import { createFilesGuard } from '../../src/sandbox/files/files-guard.ts'
+import type { WriteFiles } from '../../packages/core/src/handles.ts'
+import { createFilesGuard } from '../../packages/sandbox/src/files/files-guard.ts'
 
 /** Replaces, creates, removes and copies below a root until somebody kills it; says when it has begun. */
 const [root, draftsFolder] = process.argv.slice(2) as [string, string]

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs'
-import type { WriteFiles } from '../../src/core/handles.ts'
-import { createFilesGuard } from '../../src/sandbox/files/files-guard.ts'
+import type { WriteFiles } from '../../packages/core/src/handles.ts'
+import { createFilesGuard } from '../../packages/sandbox/src/files/files-guard.ts'
 
 /** Changes files with 0, 1, 2 … free descriptors left and prints how each change ended. */
 const [root] = process.argv.slice(2) as [string]

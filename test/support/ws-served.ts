@@ -1,19 +1,19 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { ToolError } from '@tool-hub/core/errors'
+import type { Scope } from '@tool-hub/core/protocol/shapes'
 import { WebSocket } from 'ws'
-import { type Clock, systemClock } from '../../src/core/context.ts'
-import { ToolError } from '../../src/core/errors.ts'
-import type { HubOptions, Rate } from '../../src/core/options.ts'
-import type { ClientMessage, ServerMessage } from '../../src/protocol/messages.ts'
-import type { ServiceEvent } from '../../src/protocol/service.ts'
-import type { Scope } from '../../src/protocol/shapes.ts'
-import { unauthenticated } from '../../src/server/auth/auth-request.ts'
-import { RequestRates } from '../../src/server/auth/request-limits.ts'
-import type { EventHub, Service } from '../../src/server/service.ts'
-import { createWebSocketEndpoint } from '../../src/server/websocket/endpoint.ts'
-import type { WsLimits } from '../../src/server/websocket/messages.ts'
-import { testHub } from '../../src/testing/tool-contract.ts'
+import { type Clock, systemClock } from '../../packages/core/src/context.ts'
+import type { HubOptions, Rate } from '../../packages/core/src/options.ts'
+import type { ClientMessage, ServerMessage } from '../../packages/core/src/protocol/messages.ts'
+import type { ServiceEvent } from '../../packages/core/src/protocol/service.ts'
+import { unauthenticated } from '../../packages/server/src/auth/auth-request.ts'
+import { RequestRates } from '../../packages/server/src/auth/request-limits.ts'
+import type { EventHub, Service } from '../../packages/server/src/service.ts'
+import { createWebSocketEndpoint } from '../../packages/server/src/websocket/endpoint.ts'
+import type { WsLimits } from '../../packages/server/src/websocket/messages.ts'
+import { testHub } from '../../packages/testing/src/tool-contract.ts'
 
 /** Who has which token, and what it may do. */
 export type TestTokens = Readonly<Record<string, { readonly scopes: readonly Scope[]; readonly rate?: Rate }>>
@@ -48,7 +48,7 @@ export async function serveWs(
       return () => attending.delete(name)
     },
     answer: async (caller: { name: string }, id: string, answer: unknown, via: string) => {
-      if (id === 'none') throw new ToolError('NOT_FOUND', 'There is no such approval.')
+      if (id === 'none') throw new ToolError('NOT_FOUND', 'Approval not found.')
       return { won: answered.push({ by: caller.name, id, answer, via }) === 1 }
     },
     reply: async (caller: { name: string }, id: string, reply: unknown, via: string) => ({
@@ -119,7 +119,7 @@ function plainFeed(): EventHub {
   }
 }
 
-/** A client that says what it is told to, and acknowledges nothing by itself. */
+/** A client that sends what the test says, and acknowledges nothing by itself. */
 export class RawSocket {
   readonly ws: WebSocket
   /** All that came and was not asked for yet. */

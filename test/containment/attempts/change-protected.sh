@@ -1,5 +1,5 @@
 # Changes what runs code later or changes the rules: git hooks and config, editor settings, the hub's own config.
-# Why: the next `git commit`, the next opened editor or the next hub runs without a jail, as the owner.
+# Why: the next `git commit`, the next opened editor or the next hub runs without a sandbox, as the owner.
 # needs: any
 # at-none: escapes
 . "$(dirname "$0")/attempt.sh"

@@ -1,5 +1,5 @@
 # Leaves a root as programs have left chroots for decades: chroot into a folder while standing outside of it, then go up.
-# Why: a jail that is only a chroot does not hold root.
+# Why: a sandbox that is only a chroot does not hold root.
 # needs: any
 # at-none: escapes as root
 import os

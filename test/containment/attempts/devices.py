@@ -8,7 +8,7 @@ from attempt import escaped, run
 
 # No more than null, zero, full, random, urandom, tty and ptmx.
 HARMLESS = {(1, 3), (1, 5), (1, 7), (1, 8), (1, 9), (5, 0), (5, 2)}
-# Where there is no jail these are opened first, as nothing comes of opening them.
+# Where there is no sandbox these are opened first, as nothing comes of opening them.
 FIRST = ['kvm', 'fuse', 'net/tun', 'autofs', 'loop-control', 'kmsg', 'hwrng', 'sda', 'vda', 'nvme0n1']
 
 

@@ -1,5 +1,5 @@
-# Reads a secret file that was put into the root after earlier commands had run, and jails were made ahead.
-# Why: what a jail hides is decided when it is made; the owner may add a key at any time.
+# Reads a secret file that was put into the root after earlier commands had run, and sandboxes were made ahead.
+# Why: what a sandbox hides is decided when it is made; the owner may add a key at any time.
 # needs: any
 # before: plant .env.late
 # at-none: escapes

@@ -1,5 +1,5 @@
 # Looks for the hub's variables in its own environment, in that of process 1 and on the command lines around it.
-# Why: a child inherits everything unless somebody takes it away, and process 1 of a jail is a child as well.
+# Why: a child inherits everything unless somebody takes it away, and process 1 of a sandbox is a child as well.
 # needs: any
 # at-none: held because commands get a list of variables at every level, never the hub's own
 . "$(dirname "$0")/attempt.sh"

@@ -15,7 +15,7 @@ def pivot():
         syscall('mount', None, b'/', None, MS_PRIVATE_REC, None)
         syscall('mount', b'new', b'new', None, MS_BIND_REC, None)
     except OSError:
-        # Tried all the same: the jail may have a root that can be turned.
+        # Tried all the same: the sandbox may have a root that can be turned.
         pass
     syscall('pivot_root', b'new', b'new/old')
     escaped('turned the root')

@@ -1,5 +1,5 @@
 # Opens every switch below /proc/sys for writing, and writes back what kernel.core_pattern and kernel.modprobe say.
-# Why: these two name programs that the machine itself runs as root, outside of every jail.
+# Why: these two name programs that the machine itself runs as root, outside of every sandbox.
 # needs: any
 # at-none: escapes as root where /proc/sys/kernel/core_pattern
 import os

@@ -1,5 +1,5 @@
 # Reads a file outside of the roots by going up: from the working folder, from a folder that is a link, through /proc.
-# Why: a jail that compares names, and not files, lets `..` pass.
+# Why: a sandbox that compares names, and not files, lets `..` pass.
 # needs: any
 # at-none: escapes
 . "$(dirname "$0")/attempt.sh"

@@ -1,5 +1,5 @@
 # Reads the password hashes of the machine, and the names of its users.
-# Why: they can be cracked elsewhere; a jail that shows all of /etc shows them to root.
+# Why: they can be cracked elsewhere; a sandbox that shows all of /etc shows them to root.
 # needs: any
 # at-none: escapes as root where /etc/shadow
 . "$(dirname "$0")/attempt.sh"

@@ -1,5 +1,5 @@
 # Changes the name of the machine to the one that it has.
-# Why: others trust names, and a name that a command can change is not bound to its jail.
+# Why: others trust names, and a name that a command can change is not bound to its sandbox.
 # needs: any
 # at-none: escapes as root
 import os

@@ -1,5 +1,5 @@
 # Runs a program in the workspace that belongs to another user and has the setuid bit.
-# Why: it is how a user becomes root; a jail must not carry the bit along.
+# Why: it is how a user becomes root; a sandbox must not carry the bit along.
 # needs: any
 # at-none: escapes where facts.setuidProgram
 . "$(dirname "$0")/attempt.sh"

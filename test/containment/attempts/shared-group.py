@@ -1,4 +1,4 @@
-# Looks whether it shares a process group or a session with somebody outside: such a leader has the number 0 in a jail.
+# Looks whether it shares a process group or a session with somebody outside: such a leader has the number 0 in a sandbox.
 # Why: `kill 0` reaches all of a group, over the borders of process spaces; and a session shares its terminal.
 # needs: any
 # at-none: held because every command leads a group of its own, at every level

@@ -14,7 +14,7 @@ def hub():
 def starter():
     with open(f'/proc/{os.getppid()}/cmdline', 'rb') as file:
         if b'spawner' not in file.read():
-            raise OSError('the parent belongs to the jail')
+            raise OSError('the parent belongs to the sandbox')
     os.kill(os.getppid(), 0)
     escaped('reached the starter')
 

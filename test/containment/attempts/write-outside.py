@@ -1,5 +1,5 @@
 # Changes a file outside of the roots, makes one beside it, and removes one.
-# Why: a line in somebody's profile or crontab runs later, without any jail.
+# Why: a line in somebody's profile or crontab runs later, without any sandbox.
 # needs: any
 # at-none: escapes
 import os

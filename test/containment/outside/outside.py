@@ -1,5 +1,5 @@
 """
-The machine around a jail, with something to steal everywhere: a process with secrets in its environment, memory and
+The machine around a sandbox, with something to steal everywhere: a process with secrets in its environment, memory and
 descriptors, servers on sockets of every kind, shared memory, a queue, a terminal. Says what an attacker would know as
 one line of JSON, and ends with its input.
 """
@@ -137,12 +137,15 @@ def sleeper():
     return child
 
 
-# Where only parents may look into a process, say that anybody may; the jail must hold without such help.
+# Where only parents may look into a process, say that anybody may; the sandbox must hold without such help.
 libc.prctl(PR_SET_PTRACER, ctypes.c_ulong(-1), 0, 0, 0)
 os.environ.clear()
 memory = ctypes.create_string_buffer(secrets['memory'].encode())
 path_socket = socket.socket(socket.AF_UNIX)
 path_socket.bind(f'{base}/outside/socket')
+root_socket = socket.socket(socket.AF_UNIX)
+root_socket.bind(f'{base}/workspace/service.sock')
+os.mkfifo(f'{base}/workspace/service.pipe')
 abstract_socket = socket.socket(socket.AF_UNIX)
 abstract_socket.bind(f'\0{name}')
 tcp_socket = socket.socket()
@@ -156,6 +159,8 @@ print(
             'memoryAddress': ctypes.addressof(memory),
             'memoryBytes': len(memory),
             'socket': serve(path_socket, secrets['socket']).getsockname(),
+            'rootSocket': serve(root_socket, secrets['socket']).getsockname(),
+            'rootPipe': f'{base}/workspace/service.pipe',
             'abstract': serve(abstract_socket, secrets['abstract']).getsockname()[1:].decode(),
             'tcpPort': serve(tcp_socket, secrets['tcp']).getsockname()[1],
             'udpPort': udp(secrets['udp']),

@@ -1,0 +1,17 @@
+/** What a section of the config file is made of: keys with defaults and descriptions, and values with units. */
+
+export { fillReferences, type ReferenceSources } from './references.ts'
+export {
+  countSchema,
+  duration,
+  key,
+  programAccessSchema,
+  type ResolvePath,
+  rate,
+  size,
+  text,
+  texts,
+  toProgramAccess,
+  withoutUndefined,
+} from './section.ts'
+export { formatDuration, formatSize, parseDuration, parseRate, parseSize } from './units.ts'

@@ -1,0 +1,74 @@
+/** Passes a value to `go`: synchronously if it is there already, so that a call which need not wait does not. */
+export function after<T, R>(value: T | Promise<T>, go: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(go) : go(value)
+}
+
+/** Waits for all, then throws the first failure, so that nothing is still running when the caller cleans up. */
+export async function allSettled<T extends readonly unknown[] | []>(
+  work: T,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  const results: readonly PromiseSettledResult<unknown>[] = await Promise.allSettled(work)
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+  return Promise.all(work)
+}
+
+/**
+ * Runs asynchronous work once, on the first call, and shares its result. After a failure, the next call tries again.
+ */
+export function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let working: Promise<T> | undefined
+  return () => {
+    working ??= work().catch((error) => {
+      working = undefined
+      throw error
+    })
+    return working
+  }
+}
+
+/** Something that is made at its first use, because its code is loaded only then. */
+export class Later<T> {
+  readonly #make: () => Promise<T>
+  #making: Promise<T> | undefined
+  #made: T | undefined
+
+  /** @param make Makes it; after a failure, the next use tries again. */
+  constructor(make: () => Promise<T>) {
+    this.#make = once(async () => {
+      this.#made = await make()
+      return this.#made
+    })
+  }
+
+  /** It, if it has been made. */
+  get made(): T | undefined {
+    return this.#made
+  }
+
+  /** Makes it, unless that has been done. */
+  get(): Promise<T> {
+    this.#making = this.#make()
+    return this.#making
+  }
+
+  /** Passes it to `work`: synchronously if it has been made. */
+  use<R>(work: (value: T) => R | Promise<R>): R | Promise<R> {
+    return this.#made === undefined ? this.get().then(work) : work(this.#made)
+  }
+
+  /** Closes it; waits for one that is being made. What was never used is not made for that. */
+  async close(close: (value: T) => void | Promise<void>): Promise<void> {
+    const value = await this.#making?.catch(() => undefined)
+    if (value !== undefined) await close(value)
+  }
+}
+
+/** Waits for `work` until the signal aborts; then rejects with the signal's reason while the work itself continues. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}

@@ -1,0 +1,162 @@
+import type { CommandBuilder, CommandKit } from '@tool-hub/core'
+import { scheduleRow } from './schedule-lines.ts'
+import {
+  MISSED_POLICIES,
+  OVERLAP_POLICIES,
+  type Schedule,
+  type ScheduleChange,
+  type ScheduledCall,
+  type WrittenWhen,
+} from './types.ts'
+
+interface WriteFlags {
+  readonly config?: string
+  readonly json?: boolean
+  readonly cron?: string
+  readonly every?: string
+  readonly at?: string
+  readonly timeZone?: string
+  readonly calls?: string
+  readonly continueOnError?: boolean
+  readonly missed?: Schedule['missed']
+  readonly overlap?: Schedule['overlap']
+  readonly jitter?: string
+  readonly until?: string
+  readonly maxRuns?: string
+  readonly timeout?: string
+  readonly enable?: boolean
+  readonly disable?: boolean
+}
+
+/** `cron add`: adds a schedule of the owner. */
+export function describeCronAdd(command: CommandBuilder, kit: CommandKit): void {
+  addSettings(kit, command)
+    .description('Add a schedule that calls one tool, or several with --calls. It has the rights of the command line.')
+    .argument('<name>', 'Name of the schedule')
+    .argument('[tool]', 'The tool to call')
+    .argument('[input]', 'The arguments of the tool as JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tool-hub cron add stamp core/util.time.now --every 15m
+  tool-hub cron add tidy core/fs.deletePath '{"path":"tmp/old","confirm":true}' --cron "0 3 * * 0" --time-zone Europe/Berlin --missed skip
+  tool-hub cron add later --at 2027-01-31T09:00 --calls '[{"tool":"core/util.time.now"}]'`,
+    )
+    .action((name: string, tool: string | undefined, input: string | undefined, flags: WriteFlags) =>
+      add(kit, name, tool, input, flags),
+    )
+}
+
+/** `cron update`: changes a schedule. */
+export function describeCronUpdate(command: CommandBuilder, kit: CommandKit): void {
+  addSettings(kit, command)
+    .description('Change a schedule. Settings without an option keep their value.')
+    .argument('<schedule>', 'Name or id of the schedule')
+    .option('--enable', 'Enable the schedule')
+    .option('--disable', 'Disable the schedule')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tool-hub cron update stamp --every 1h\n  tool-hub cron update stamp --disable',
+    )
+    .action((schedule: string, flags: WriteFlags) => update(kit, schedule, flags))
+}
+
+function addSettings(kit: CommandKit, command: CommandBuilder): CommandBuilder {
+  return kit
+    .addConfigOption(command)
+    .option('--cron <expression>', 'Run at these times: minute, hour, day of month, month, day of week')
+    .option('--every <duration>', 'Run at this interval, e.g. 15m')
+    .option('--at <time>', 'Run once, e.g. at 2027-01-31T09:00')
+    .option('--time-zone <name>', 'Time zone of the times, e.g. Europe/Berlin')
+    .option('--calls <json>', 'The calls to make as a JSON list of { tool, input }; - reads stdin')
+    .option('--continue-on-error', 'Make the remaining calls after one that failed')
+    .addOption(
+      kit.choice(
+        '--missed <policy>',
+        'What to do about times that passed while nothing ran schedules',
+        MISSED_POLICIES,
+      ),
+    )
+    .addOption(kit.choice('--overlap <policy>', 'What to do while the previous run is active', OVERLAP_POLICIES))
+    .option('--jitter <duration>', 'Maximum random delay of each run')
+    .option('--until <time>', 'Do not run after this time')
+    .option('--max-runs <number>', 'Maximum number of runs')
+    .option('--timeout <duration>', 'Time limit of one run')
+}
+
+async function add(
+  kit: CommandKit,
+  name: string,
+  tool: string | undefined,
+  input: string | undefined,
+  flags: WriteFlags,
+): Promise<void> {
+  const when = whenOf(kit, flags)
+  if (!when) throw kit.usageError('No time is given.', 'Give --cron, --every or --at.')
+  const calls = (await callsOf(kit, flags)) ?? callOf(kit, tool, input)
+  if (tool !== undefined && flags.calls !== undefined)
+    throw kit.usageError('A tool and --calls exclude each other.', 'Give one of them.')
+  const wish = { ...settingsOf(kit, flags), name, when, calls }
+  await printSchedule(
+    kit,
+    await kit.withServiceHub(flags, ({ schedules }) => schedules.add(wish, { by: kit.callerName() })),
+    flags,
+  )
+}
+
+async function update(kit: CommandKit, schedule: string, flags: WriteFlags): Promise<void> {
+  const [when, calls] = [whenOf(kit, flags), await callsOf(kit, flags)]
+  if (flags.enable && flags.disable) throw kit.usageError('--enable and --disable exclude each other.', 'Give one.')
+  const enabled = flags.enable ? { enabled: true } : flags.disable ? { enabled: false } : {}
+  const change: ScheduleChange = {
+    ...settingsOf(kit, flags),
+    ...enabled,
+    ...(when && { when }),
+    ...(calls && { calls }),
+  }
+  if (Object.keys(change).length === 0) throw kit.usageError('No change is given.', 'See --help for the settings.')
+  await printSchedule(
+    kit,
+    await kit.withServiceHub(flags, ({ schedules }) => schedules.update(schedule, change, { by: kit.callerName() })),
+    flags,
+  )
+}
+
+function printSchedule(kit: CommandKit, schedule: Schedule, { json }: WriteFlags): Promise<void> {
+  return json ? kit.printJson(schedule) : kit.print(kit.table([scheduleRow(schedule)]))
+}
+
+function settingsOf(kit: CommandKit, flags: WriteFlags): ScheduleChange {
+  const { timeZone, continueOnError, missed, overlap, jitter, until, maxRuns, timeout } = flags
+  return {
+    ...(timeZone !== undefined && { timeZone }),
+    ...(continueOnError && { continueOnError }),
+    ...(missed && { missed }),
+    ...(overlap && { overlap }),
+    ...(jitter !== undefined && { jitterMs: kit.parseTime('--jitter', jitter) }),
+    ...(until !== undefined && { until }),
+    ...(maxRuns !== undefined && { maxRuns: Number(maxRuns) }),
+    ...(timeout !== undefined && { timeoutMs: kit.parseTime('--timeout', timeout) }),
+  }
+}
+
+function whenOf(kit: CommandKit, { cron, every, at }: WriteFlags): WrittenWhen | undefined {
+  const given = [cron, every, at].filter((value) => value !== undefined).length
+  if (given > 1) throw kit.usageError('--cron, --every and --at exclude each other.', 'Give one of them.')
+  if (cron !== undefined) return { cron }
+  if (every !== undefined) return { everyMs: kit.parseTime('--every', every) }
+  return at === undefined ? undefined : { at }
+}
+
+async function callsOf(kit: CommandKit, { calls }: WriteFlags): Promise<readonly ScheduledCall[] | undefined> {
+  if (calls === undefined) return undefined
+  const parsed = kit.parseJson(calls === '-' ? await kit.readStdin() : calls, '--calls')
+  // The service validates them with the whole schedule.
+  return parsed as readonly ScheduledCall[]
+}
+
+function callOf(kit: CommandKit, tool: string | undefined, input: string | undefined): readonly ScheduledCall[] {
+  if (tool === undefined) throw kit.usageError('No tool is given.', 'Name it after the schedule, or give --calls.')
+  return [{ tool, ...(input !== undefined && { input: kit.parseJson(input, 'The argument') }) }]
+}

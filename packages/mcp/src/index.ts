@@ -1,0 +1,3 @@
+/** The tools of MCP servers. What the command line needs besides is in `manage/`, which loads the MCP client. */
+export { createMcpSource, type McpServerStatus, type McpSource, type McpSourceOptions } from './mcp-source.ts'
+export { signsIn } from './resolve-server.ts'

@@ -1,0 +1,5 @@
+export { APPROVAL, approvalReason, CallApprovals, describePlace, isOwnCall } from './call-approvals.ts'
+export { type ApprovedValue, type Grant, Grants, type NamedScript } from './grants.ts'
+export { repeatCallHint } from './pending-request.ts'
+export { answerStored, isStoredInPart, listPending, readRequest, type StoredRequest } from './stored-approvals.ts'
+export { AttributedReply, fitAnswer, QUESTION, ToolQuestions } from './tool-questions.ts'

@@ -1,0 +1,60 @@
+export { readTaint } from './clear-taint.ts'
+export type { HubLists } from './create-runtime.ts'
+export type { Explanation } from './explain.ts'
+export { createHub, type Hub } from './hub.ts'
+export type {
+  Approvals,
+  ClearedTaint,
+  ClearTaintOptions,
+  PrincipalHub,
+  Questions,
+  ToolRegistry,
+} from './hub-api.ts'
+export { fromCoreToolsConfig, mergeSandbox, secretsOf } from './hub-options.ts'
+export { policyLayers } from './hub-policy.ts'
+export {
+  type CallExecutor,
+  type ConnectMachines,
+  type ExecuteOptions,
+  type MachineOptions,
+  type MachineServices,
+  type Machines,
+  ONE_MACHINE,
+  type OwnedRun,
+  type RecordSink,
+  type RunHold,
+  type RunOwnership,
+  type RunRemoval,
+  type RunRetention,
+  reachablePlace,
+} from './machines.ts'
+export type { CallPlace } from './pipeline/call-parts.ts'
+export type { RegisteredTool } from './pipeline/registered-tool.ts'
+export type { FoundTool } from './pipeline/registry.ts'
+export { type RefusedTool, Registry } from './pipeline/registry.ts'
+export { listTools, type ToolListing } from './pipeline/tool-catalog.ts'
+export { guestRuntime } from './principal-hub.ts'
+export { protectedCode } from './protected-code.ts'
+export { type PruneReport, pruneRun, pruneRuns, type Retention, removeRun, sizeOfFolder } from './prune-runs.ts'
+export { isStoreLost, restoreKeys, storeIsLost } from './recovery.ts'
+export { type RecordedCall, recordedCalls, runsBelow } from './run-index/read-records.ts'
+export { RunIndexer } from './run-index/run-indexer.ts'
+export type { RunMoment } from './run-index/run-moments.ts'
+export type { RunSandbox } from './run-sandbox.ts'
+export { RunMemory, type RunOwner } from './run-state.ts'
+export { assertOwner, runOwner, TaintSources } from './run-taint.ts'
+export { newRunId } from './runs.ts'
+export type { HubRuntime, RunLog, RunState, Runtime, SandboxHandles } from './runtime.ts'
+export { loadSecondParser, recoverCommands } from './second-parser.ts'
+export {
+  type RecordedShadow,
+  type ShadowDifference,
+  type ShadowExample,
+  type ShadowReport,
+  shadowFromRuns,
+} from './shadow-policy.ts'
+export { lazySource, turnedOffSource } from './sources.ts'
+export { type SuggestOptions, type SuggestReport, suggestFromRuns } from './suggest.ts'
+export { readMarks } from './undo/find-changes.ts'
+export type { UndoOptions, UndoReport } from './undo/undo.ts'
+export type { UndoneChange } from './undo/undo-changes.ts'

@@ -1,0 +1,299 @@
+import type {
+  CallEvent,
+  Capability,
+  Clock,
+  Durability,
+  FeatureCall,
+  FeatureName,
+  HubOptions,
+  Principal,
+  RecentCall,
+  RecordedOutputs,
+  RunCache,
+  Sandbox,
+  SandboxLevel,
+  SeenFiles,
+  Store,
+  ToolResult,
+  Visibility,
+} from '@tool-hub/core'
+import type { Policy, ValueEvidence } from '@tool-hub/policy'
+import type { ProcessGuard } from '@tool-hub/sandbox/exec'
+import type { FilesGuard } from '@tool-hub/sandbox/files'
+import type { NetworkGuard, ResponseCache } from '@tool-hub/sandbox/network'
+import type { AskSecondParser } from '@tool-hub/shell'
+import type { CallApprovals, Grants, ToolQuestions } from '../approvals/index.ts'
+import type { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../limits/index.ts'
+import type { CallEnded, HubChanged, RunRecords } from '../records/log/index.ts'
+import type { Redactor } from '../records/redaction/index.ts'
+import type { Metrics } from '../records/telemetry/index.ts'
+import type { BackgroundProcesses, UntrustedFiles } from '../store/index.ts'
+import type { EarlierSessions } from './earlier-sessions.ts'
+import type { Features } from './features.ts'
+import type { HiddenValues } from './hidden-values.ts'
+import type { PolicyHistory } from './hub-policy.ts'
+import type { Machines, RunHold } from './machines.ts'
+import type { Call } from './pipeline/call.ts'
+import type { CommandTaint } from './pipeline/exec-handle.ts'
+import type { HookChain } from './pipeline/hooks.ts'
+import type { StartQueue } from './pipeline/record.ts'
+import type { Registry, ToolTable } from './pipeline/registry.ts'
+import { stoppedBy } from './pipeline/settle.ts'
+import type { arrangeFor, ToolCatalog } from './pipeline/tool-catalog.ts'
+import type { PluginSetups } from './plugin-setups.ts'
+import type { RuleDoubts } from './rule-doubts.ts'
+import type { RunMoment } from './run-index/run-moments.ts'
+import type { RunSandbox } from './run-sandbox.ts'
+import type { RunOwner } from './run-state.ts'
+import type { KeptTaint } from './run-taint.ts'
+import type { Runs } from './runs.ts'
+import type { ShadowLog } from './shadow-policy.ts'
+import type { Sources } from './sources.ts'
+import type { UserTexts } from './user-texts.ts'
+
+/** What calls write to the record of their run. On a worker, the process of the run records it with the end of the call. */
+export type RunLog = Pick<RunRecords, 'append' | 'putArtifact' | 'synced' | 'written' | 'ended' | 'problem' | 'isNew'> &
+  Partial<Pick<RunRecords, 'retrySync' | 'folder' | 'openArtifact' | 'fetchArtifact' | 'kept'>>
+
+/** The state of an open run. */
+export interface RunState {
+  readonly id: string
+  readonly records: RunLog | undefined
+  readonly cache: RunCache
+  readonly starts: StartQueue
+  readonly sandbox: SandboxHandles
+  /** The files that the run has read completely, by hash. */
+  readonly seen: SeenFiles
+  /** Cached network responses that are still fresh. */
+  readonly responses: ResponseCache
+  /** By what this process has it. */
+  readonly hold: RunHold
+  /** Whether the run has read content from outside. */
+  readonly tainted: boolean
+  /** What it has read from outside, for people: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
+  readonly taintedBy: readonly string[]
+  /** Taints the run; without a call id, only adds the source to those of a run that other calls have tainted. */
+  taint(callId: string | undefined, source: string): void
+  /** Whether its artifacts may hold content from outside: the run is tainted, or was before its taint was cleared. */
+  readonly hasOutsideArtifacts: boolean
+  /** The ids of the commands that continued in the background since the taint was last cleared. */
+  readonly backgroundCommands: Set<string>
+  /** The ids of those before: reading their output taints the run again. */
+  readonly earlierCommands: ReadonlySet<string>
+  /** Calls the listener when the run becomes tainted. Returns a function that removes it. */
+  onTaint(listener: () => void): () => void
+  /** The owner and the taint of the run for later processes; `undefined` if the hub keeps no records. */
+  readonly keptTaint: Pick<KeptTaint, 'isDurable' | 'synced' | 'keepIn'> | undefined
+  /** Returns whether a call other than this one has tainted the run. */
+  taintedBeside(callId: string): boolean
+  /** What is known about where values come from; `undefined` until the first call of this process. */
+  evidence?: ValueEvidence | undefined
+  /** Set if a recorded call is decided again: what the run knew when the call was made. */
+  readonly past?: RunMoment
+  /** The last calls, oldest first, for approvers. Kept in memory only. */
+  readonly recent: RecentCall[]
+  /** The number of calls in progress. A run without any may be closed. */
+  inFlight: number
+}
+
+/** The guards of a run, which resolve the targets that a tool names to real paths, URLs and commands. */
+export interface SandboxHandles {
+  files(): FilesGuard
+  /** The artifacts of the run, each a file named after its hash; `undefined` if the hub keeps no records. */
+  artifacts(): FilesGuard | undefined
+  network(): NetworkGuard
+  process(): ProcessGuard
+  /** The isolation level of commands on this machine; does not need a root. */
+  sandboxLevel(): Promise<SandboxLevel>
+}
+
+/** The features of a hub, each created when the first call needs it. */
+export interface FeatureRegistry {
+  /** Creates the features that a tool with these capabilities uses. Returns `undefined` if all of them exist. */
+  prepare(capabilities: ReadonlySet<Capability>): Promise<void> | undefined
+  /** Returns the handle of a call for a feature that was prepared. */
+  handle(name: FeatureName, call: FeatureCall): unknown
+}
+
+/** The counters and gates of step 6 and step 8. */
+export interface Limiters {
+  readonly budget: BudgetLedger
+  readonly rate: RateLimiter
+  readonly concurrency: Concurrency
+  readonly breakers: Breakers
+  readonly loops: LoopDetector
+  readonly idempotency: Idempotency<ToolResult>
+}
+
+/** The services that only calls with commands need. */
+export interface CommandRuntime {
+  /** Loads the process guard and reports commands that were lost with an earlier hub. Runs once. */
+  readonly ready: () => Promise<void>
+  /** The second parser of command lines; `undefined` if it cannot be loaded. */
+  readonly secondParser: () => Promise<AskSecondParser | undefined>
+  /** The list of background commands, which the next hub reads if this one is killed. */
+  readonly processes: BackgroundProcesses
+  /** Carries taint from files to runs, and from runs to files, through commands. */
+  readonly taint: CommandTaint
+  /** Redacts the values of files that commands do not see. */
+  readonly hiddenValues: HiddenValues
+}
+
+/** Who calls, by default in which run, and with which rights. */
+export interface RuntimeIdentity {
+  /** Name of the principal that calls; `undefined` for the owner of the hub. */
+  readonly principal: string | undefined
+  /** The principal with all its rights. */
+  readonly rights: Principal | undefined
+  /** What a principal may do now; `undefined` if it no longer exists, such as a token that was revoked. */
+  readonly principalNow: (known: Principal) => Promise<Principal | undefined>
+  /** The default run and caller of calls. */
+  readonly run: string
+  readonly caller: string
+  /** Owns the runs that this caller may use; `undefined` for the owner of the hub, who may use every run. */
+  readonly runOwner: RunOwner | undefined
+}
+
+/** What people are asked, what they have answered, and what the user has said. */
+export interface PeopleServices {
+  readonly approvals: CallApprovals
+  readonly questions: ToolQuestions
+  readonly onQuestion: HubOptions['onQuestion']
+  readonly grants: Grants
+  readonly userTexts: UserTexts
+}
+
+/** The calls of a hub, of all its callers. */
+export interface HubCalls {
+  /** Those in progress. */
+  readonly underWay: Set<Call>
+  /**
+   * The call that ended last. As long as one object of each shape is alive, a full garbage collection does not discard the
+   * code that was optimised for it: the 4,000 calls after one take 33 us each instead of 64.
+   */
+  readonly lastEnded: { call?: Call; result?: ToolResult; end?: CallEnded }
+  /** Listen to the events of all calls. */
+  readonly listeners: Set<(event: CallEvent) => void>
+  nextId(): string
+}
+
+/** Everything that a call uses. The owner of a hub has one, and each principal has a narrower one. */
+export interface Runtime {
+  readonly identity: RuntimeIdentity
+
+  readonly registry: ToolTable
+  /** The tools as this caller sees them. */
+  readonly catalog: ToolCatalog
+  readonly sources: Sources
+  readonly plugins: PluginSetups
+  readonly hooks: HookChain
+  readonly features: FeatureRegistry
+
+  /** Reports what is doubtful about the rules at the first call. */
+  readonly doubts: RuleDoubts
+  readonly policy: Policy
+  /** Decides every call a second time, without effect; `undefined` without one. */
+  readonly shadowPolicy: Policy | undefined
+  readonly shadow: ShadowLog
+  readonly people: PeopleServices
+  /** The runs of clients that do not name their conversations. */
+  readonly earlierSessions: EarlierSessions
+  readonly limits: Limiters
+  readonly settings: Settings
+
+  readonly runs: Runs
+  /** Who may execute the calls of a run, where its record goes, and who executes a call. */
+  readonly machines: Machines
+  readonly commands: CommandRuntime
+  /** The labels of files with content from outside, shared by all runs. */
+  readonly untrusted: UntrustedFiles
+
+  /** The persistent store. */
+  readonly store: Store
+  readonly clock: Clock
+  readonly redactor: Redactor
+  readonly metrics: Metrics
+  readonly calls: HubCalls
+}
+
+/** The runtime of the owner, with everything that only the hub itself uses. */
+export interface HubRuntime extends Runtime {
+  readonly registry: Registry
+  readonly features: Features
+  /** Replaced by `setPolicy`. */
+  policy: Policy
+  /** Replaced by `setShadowPolicy`. */
+  shadowPolicy: Policy | undefined
+  /** Folder of the records of all runs; `false` if the hub keeps none. */
+  readonly runsFolder: string | false
+  readonly rules: PolicyHistory
+  readonly visibility: Visibility
+  /** Which tools a model is shown of those that are visible. */
+  readonly arrangedFor: ReturnType<typeof arrangeFor>
+  readonly sandboxOptions: Sandbox
+  readonly sandbox: RunSandbox
+  /** Returns the sandbox for a principal with its own folders. */
+  readonly sandboxFor: (roots: NonNullable<Sandbox['roots']>) => RunSandbox
+}
+
+/** The settings of every call. Its tool or rule may set lower limits. */
+export interface Settings {
+  readonly timeoutMs: number
+  readonly graceMs: number
+  /** `undefined` if the owner sets no limit. */
+  readonly outputChars: number | undefined
+  readonly inputBytes: number
+  readonly inputDepth: number
+  readonly inputEntries: number
+  /** Whether commands need approval if no sandbox is available for them. */
+  readonly isSandboxRequired: boolean
+  /** Whether calls with a request id but no run get a separate run, so that each request has its own folder. */
+  readonly isolatesRequests: boolean
+  readonly durability: Durability
+  /** Which calls have their output on record. */
+  readonly outputs: RecordedOutputs
+  /** The most bytes of replaced content that a run keeps for undo. */
+  readonly undoBytes: number
+}
+
+/** The names of the sources that still load their tools, and `plugins` while one is being set up. */
+export function loading({ plugins, sources }: Pick<Runtime, 'plugins' | 'sources'>): readonly string[] {
+  return [...(plugins.pending ? ['plugins'] : []), ...sources.loading]
+}
+
+/** Ends a run when its calls have ended: flushes and unlocks its records and discards its counters. */
+export async function endRun(
+  { calls: { underWay }, features, runs, limits, sources, people: { grants }, store }: HubRuntime,
+  run: string,
+): Promise<void> {
+  const calls = () => [...underWay].filter((call) => call.run === run)
+  while (calls().length > 0) await Promise.all(calls().map((call) => call.whenEnded()))
+  await features.endRun(run)
+  await runs.close(run)
+  await limits.budget.endRun(run)
+  limits.loops.forget(run)
+  sources.endRun(run)
+  grants.endSession(`run:${run}`)
+  await store.userTexts.remove(run)
+}
+
+/** Records a configuration change in the hub's own run. Resolves when the record is on disk. */
+export async function recordChange(runtime: HubRuntime, change: Omit<HubChanged, 'type'>): Promise<void> {
+  const { records } = await runtime.runs.open(runtime.identity.run)
+  records?.append(runtime.redactor.value({ type: 'hub-changed', ...change }))
+  await records?.synced()
+}
+
+/** Stops calls whose run was taken by another process, and those with side effects while others may take their run. */
+export function stopLostCalls({ machines, calls: { underWay }, runs }: HubRuntime): void {
+  machines.ownership.onLost(({ run, error }) => {
+    if (run === undefined) {
+      for (const call of underWay)
+        if (call.wasExecuted && call.found?.tool.hasEffects) call.abort(stoppedBy(call, error))
+      return
+    }
+    const calls = [...underWay].filter((call) => call.run === run)
+    for (const call of calls) call.abort(stoppedBy(call, error))
+    runs.abandon(run, Promise.all(calls.map((call) => call.whenEnded())))
+  })
+}

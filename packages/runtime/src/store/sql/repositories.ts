@@ -1,0 +1,335 @@
+import {
+  type FeatureStores,
+  type HeadStore,
+  type Job,
+  type JobStore,
+  type SignInStore,
+  type SlotStore,
+  type Store,
+  type StoredHead,
+  type StoredSignIn,
+  type StoredToken,
+  type TokenStore,
+  ToolError,
+  type UserTextStore,
+} from '@tool-hub/core'
+import {
+  all,
+  bind,
+  type Driver,
+  dialect,
+  entity,
+  get,
+  pageSize,
+  type Repository,
+  run,
+  type StoreOfFeature,
+  transaction,
+  type Work,
+} from '@tool-hub/core/sql'
+import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
+import { type CallSearch, createCallIndex } from './calls.ts'
+import { createProcesses, createRunStates, PROCESS_AGE_MS, settings } from './cluster.ts'
+import { documents } from './documents.ts'
+import { EVENT_AGE_MS, type EventLog } from './events.ts'
+import { budgets, keys, rates, sweepBlocks } from './limits.ts'
+import { blobs, segments, sweepBlobs } from './segments.ts'
+import { createWorkerCalls, WORKER_CALL_AGE_MS } from './worker-calls.ts'
+
+/** The parts of a store that are repositories. */
+export type StoreParts = Omit<Store, 'location' | 'openQueue' | 'events' | 'check' | 'backup' | 'sweep' | 'close'>
+
+/** The repositories of all parts. */
+export type Repositories = { readonly [Name in keyof StoreParts]: Repository<StoreParts[Name]> }
+
+/** The repositories of our own parts. */
+type OwnRepositories = Omit<Repositories, keyof FeatureStores>
+
+/** The repositories of a store. */
+export function createRepositories(options: {
+  readonly features: readonly StoreOfFeature[]
+  readonly events: EventLog
+  readonly search: CallSearch
+  readonly now: () => number
+  /** The clock by which processes are alive; that of the database if several machines use it. Default: `now`. */
+  readonly time?: () => Work<number>
+}): Repositories {
+  const { time = () => timeOf(options.now) } = options
+  const own: OwnRepositories = {
+    keys,
+    budgets,
+    rates,
+    approvals: createApprovals(options),
+    grants,
+    tokens,
+    signIns,
+    jobs,
+    slots,
+    calls: createCallIndex(options),
+    heads,
+    userTexts,
+    processes: createProcesses(time),
+    runStates: createRunStates(time),
+    settings,
+    segments,
+    blobs,
+    documents,
+    workerCalls: createWorkerCalls(time),
+  }
+  return Object.assign(own, ...options.features.map(({ repositories }) => repositories))
+}
+
+function* timeOf(now: () => number): Work<number> {
+  // No query.
+  yield* []
+  return now()
+}
+
+/** The parts of a store that the repositories are on this database. */
+export function bindAll<R extends Partial<Repositories>>(
+  driver: Driver,
+  repositories: R,
+): Pick<StoreParts, keyof R & keyof StoreParts> {
+  const parts = Object.entries(repositories).map(([name, repository]) => [
+    name,
+    bind(driver, repository as Repository<object>),
+  ])
+  return Object.fromEntries(parts)
+}
+
+/** The same parts; as long as no database exists, methods that every hub uses return an empty list without creating one. */
+export function emptyAtFirst<Parts extends Partial<StoreParts>>(
+  parts: Parts,
+  features: readonly StoreOfFeature[],
+  isThere: () => boolean,
+): Parts {
+  const changed = features.flatMap(({ emptyAtFirst: methods = {} }) =>
+    Object.entries(methods).map(([name, keys = []]) => {
+      const part: Record<string, (...values: unknown[]) => unknown> = { ...(parts as Record<string, object>)[name] }
+      for (const key of keys) {
+        const list = part[key]!
+        part[key] = (...values) => (isThere() ? list(...values) : [])
+      }
+      return [name, part]
+    }),
+  )
+  return { ...parts, ...Object.fromEntries(changed) }
+}
+
+/** Deletes what has expired, in all tables. */
+export function sweep(now: number, features: readonly StoreOfFeature[]): Work<void> {
+  return transaction(
+    function* () {
+      yield* run(`DELETE FROM idempotency_keys WHERE expires_at <= ? AND state = 'finished'`, now)
+      yield* sweepBlocks(now)
+      yield* run('DELETE FROM budgets WHERE expires_at <= ?', now)
+      yield* run('DELETE FROM rates WHERE full_at <= ?', now)
+      yield* run('DELETE FROM grants WHERE expires_at <= ?', now)
+      yield* run('DELETE FROM sessions WHERE expires_at <= ?', now)
+      yield* run('DELETE FROM slots WHERE leased_until <= ?', now)
+      const longAgo = now - APPROVAL_AGE_MS
+      yield* run(`DELETE FROM asks WHERE expires_at < ? OR (asked_at < ? AND state <> 'waiting')`, longAgo, longAgo)
+      yield* run('DELETE FROM events WHERE created_at < ?', now - EVENT_AGE_MS)
+      yield* run('DELETE FROM user_texts WHERE added_at < ?', now - USER_TEXT_AGE_MS)
+      yield* run('DELETE FROM processes WHERE seen_at < ?', now - PROCESS_AGE_MS)
+      yield* sweepBlobs(now)
+      yield* run('DELETE FROM worker_calls WHERE queued_at < ?', now - WORKER_CALL_AGE_MS)
+      for (const { sweep: sweepFeature } of features) if (sweepFeature) yield* sweepFeature(now)
+    },
+    ['sweep'],
+  )
+}
+
+const JOBS = entity<Job>('jobs', { id: 'id', kind: 'kind', body: 'body', dueAt: 'due_at', attempts: 'attempts' })
+const IS_DUE = 'SELECT 1 FROM jobs WHERE kind = ? AND due_at <= ? AND leased_until <= ? LIMIT 1'
+/** In PostgreSQL, jobs that another process takes at this moment are left to it. */
+const take = (skip: string) => `UPDATE jobs SET owner = ?, leased_until = ?, attempts = attempts + 1
+ WHERE leased_until <= ? AND id = (
+   SELECT id FROM jobs WHERE kind = ? AND due_at <= ? AND leased_until <= ? ORDER BY due_at, id LIMIT 1${skip}
+ )
+ RETURNING ${JOBS.columns}`
+const TAKE = { sqlite: take(''), postgres: take(' FOR UPDATE SKIP LOCKED') }
+
+/** Jobs. */
+const jobs: Repository<JobStore> = {
+  *add(job) {
+    yield* run(
+      `INSERT INTO jobs (${JOBS.columns}, leased_until) VALUES (${JOBS.marks}, 0) ON CONFLICT (id) DO NOTHING`,
+      ...JOBS.values({ ...job, attempts: 0 }),
+    )
+  },
+  *take({ kind, owner, now, leaseMs }) {
+    // Workers ask again and again; while nothing is due they must not take turns at writing.
+    if (!(yield* get(IS_DUE, kind, now, now))) return undefined
+    const sql = TAKE[yield* dialect()]
+    const row = yield* transaction(() => get(sql, owner, now + leaseMs, now, kind, now, now), [])
+    return row ? JOBS.read(row) : undefined
+  },
+  *finish(id) {
+    yield* run('DELETE FROM jobs WHERE id = ?', id)
+  },
+  *retry(id, dueAt) {
+    yield* run('UPDATE jobs SET due_at = ?, owner = NULL, leased_until = 0 WHERE id = ?', dueAt, id)
+  },
+  *list({ kind, limit }) {
+    const select = `SELECT ${JOBS.columns} FROM jobs WHERE kind = ? ORDER BY due_at, id LIMIT ?`
+    return (yield* all(select, kind, pageSize(limit))).map((row) => JOBS.read(row))
+  },
+}
+
+const LEASE = `INSERT INTO slots (slot, owner, leased_until) VALUES (?, ?, ?)
+ ON CONFLICT (slot) DO UPDATE SET owner = excluded.owner, leased_until = excluded.leased_until
+ WHERE slots.owner = excluded.owner OR slots.leased_until <= ?`
+
+/** Slots. */
+const slots: Repository<SlotStore> = {
+  *lease(slot, { owner, now, until }) {
+    return (yield* run(LEASE, slot, owner, until, now)) === 1
+  },
+  *release(slot, owner) {
+    yield* run('DELETE FROM slots WHERE slot = ? AND owner = ?', slot, owner)
+  },
+}
+
+const TOKENS = entity<StoredToken>('tokens', {
+  id: 'id',
+  name: 'name',
+  hash: 'hash',
+  body: 'body',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+  usedAt: 'used_at',
+  rotatedAt: 'rotated_at',
+  previousHash: 'previous_hash',
+  previousExpiresAt: 'previous_expires_at',
+  previousUsedAt: 'previous_used_at',
+})
+
+const ROTATE = `UPDATE tokens SET previous_hash = hash, previous_expires_at = ?, previous_used_at = used_at,
+ hash = ?, rotated_at = ?, expires_at = ?, used_at = NULL WHERE id = ? AND hash = ?`
+
+/** API tokens. */
+const tokens: Repository<TokenStore> = {
+  *add(token) {
+    if ((yield* run(`${TOKENS.insert} ON CONFLICT DO NOTHING`, ...TOKENS.values(token))) > 0) return
+    throw new ToolError('CONFLICT', `There is a token ${token.name} already.`, {
+      hint: 'Use another name, or remove that token first.',
+    })
+  },
+  *findByHash(hash) {
+    const select = `SELECT ${TOKENS.columns} FROM tokens WHERE`
+    const row = (yield* get(`${select} hash = ?`, hash)) ?? (yield* get(`${select} previous_hash = ?`, hash))
+    return row ? TOKENS.read(row) : undefined
+  },
+  *list() {
+    const rows = yield* all(`SELECT ${TOKENS.columns} FROM tokens ORDER BY created_at, id`)
+    return rows.map((row) => TOKENS.read(row))
+  },
+  *remove(id) {
+    return (yield* run('DELETE FROM tokens WHERE id = ?', id)) > 0
+  },
+  *rotate(id, { from, to, at, expiresAt, previousExpiresAt }) {
+    return (yield* run(ROTATE, previousExpiresAt, to, at, expiresAt, id, from)) > 0
+  },
+  *touch(id, at, secret = 'current') {
+    const column = secret === 'current' ? 'used_at' : 'previous_used_at'
+    yield* run(`UPDATE tokens SET ${column} = ? WHERE id = ? AND (${column} IS NULL OR ${column} < ?)`, at, id, at)
+  },
+}
+
+/** The table was named before agents had sessions: theirs is `agent_sessions`. */
+const SIGN_INS = entity<StoredSignIn>('sessions', {
+  hash: 'hash',
+  token: 'token',
+  body: 'body',
+  createdAt: 'created_at',
+  expiresAt: 'expires_at',
+})
+
+/** Sign-ins of the console. */
+const signIns: Repository<SignInStore> = {
+  *add(signIn) {
+    yield* run(SIGN_INS.upsert('hash'), ...SIGN_INS.values(signIn))
+  },
+  *find(hash, now) {
+    const row = yield* get(`SELECT ${SIGN_INS.columns} FROM sessions WHERE hash = ? AND expires_at > ?`, hash, now)
+    return row ? SIGN_INS.read(row) : undefined
+  },
+  *remove(hash) {
+    yield* run('DELETE FROM sessions WHERE hash = ?', hash)
+  },
+  *removeOf(token) {
+    yield* run('DELETE FROM sessions WHERE token = ?', token)
+  },
+}
+
+/** As long as a run that nobody uses keeps its budget. */
+const USER_TEXT_AGE_MS = 30 * 86_400_000
+const ADD_TEXT = `INSERT INTO user_texts (run, seq, body, added_at)
+ SELECT ?, COALESCE(MAX(seq), 0) + 1, ?, ? FROM user_texts WHERE run = ?`
+const DROP_OLDEST_TEXTS = `DELETE FROM user_texts WHERE run = ? AND seq < (
+   SELECT MIN(seq) FROM (
+     SELECT seq, SUM(LENGTH(body)) OVER (ORDER BY seq DESC) AS kept FROM user_texts WHERE run = ?
+   ) AS sizes WHERE kept <= ?
+ )`
+
+/** What users said. */
+const userTexts: Repository<UserTextStore> = {
+  add: (id, text, { maxChars, at }) =>
+    transaction(
+      function* () {
+        yield* run(ADD_TEXT, id, text.slice(0, maxChars), at, id)
+        yield* run(DROP_OLDEST_TEXTS, id, id, maxChars)
+      },
+      [`user-texts:${id}`],
+    ),
+  *list(id) {
+    const rows = yield* all('SELECT body FROM user_texts WHERE run = ? ORDER BY seq', id)
+    return rows.map((row) => String((row as { readonly body: unknown }).body))
+  },
+  *remove(id) {
+    yield* run('DELETE FROM user_texts WHERE run = ?', id)
+  },
+}
+
+const HEADS = entity<StoredHead>('run_heads', {
+  run: 'run',
+  opening: 'opening',
+  seq: 'seq',
+  hash: 'hash',
+  at: 'kept_at',
+  removedBy: 'removed_by',
+})
+const PUT_HEAD = `INSERT INTO run_heads (run, opening, seq, hash, kept_at) VALUES (?, ?, ?, ?, ?)
+ ON CONFLICT (run, opening) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, kept_at = excluded.kept_at
+ WHERE excluded.seq >= run_heads.seq`
+const DROP_CONTINUED = 'DELETE FROM run_heads WHERE run = ? AND seq = ? AND hash = ? AND opening <> ?'
+const MARK_REMOVED = 'UPDATE run_heads SET removed_by = ? WHERE run = ? AND removed_by IS NULL'
+const LIST_HEADS = `SELECT ${HEADS.columns} FROM run_heads ORDER BY run, kept_at, seq`
+const LIST_HEADS_OF_RUN = `SELECT ${HEADS.columns} FROM run_heads WHERE run = ? ORDER BY kept_at, seq`
+
+/** The heads of run records. */
+const heads: Repository<HeadStore> = {
+  put: ({ run: id, opening, seq, hash, at }, continues) =>
+    transaction(
+      function* () {
+        if (continues) yield* run(DROP_CONTINUED, id, continues.seq, continues.hash, opening)
+        yield* run(PUT_HEAD, id, opening, seq, hash, at)
+      },
+      [`heads:${id}`],
+    ),
+  *list({ run: id } = {}) {
+    const rows = yield* id === undefined ? all(LIST_HEADS) : all(LIST_HEADS_OF_RUN, id)
+    return rows.map((row) => HEADS.read(row))
+  },
+  remove: (id, { by, at }) =>
+    transaction(
+      function* () {
+        if ((yield* run(MARK_REMOVED, by, id)) > 0) return
+        // The removal of a run without a head is on record, too.
+        const removed = HEADS.values({ run: id, opening: '', seq: 0, hash: '', at, removedBy: by })
+        yield* run(`${HEADS.insert} ON CONFLICT (run, opening) DO NOTHING`, ...removed)
+      },
+      [`heads:${id}`],
+    ),
+}

@@ -1,0 +1,194 @@
+import { type Dirent, readdirSync } from 'node:fs'
+import { ToolError } from '@tool-hub/core'
+import { errnoOf } from '@tool-hub/core/lib'
+import { isGitFolder } from './git/layout.ts'
+import { holdsRunLater, isRunLater, isRunLaterAt, RUN_LATER_NAMES } from './run-later-names.ts'
+import { isSecretEntry, isSecretStore, leadsToSecret, SECRET_NAMES } from './secret-names.ts'
+
+/**
+ * Places that are protected by their name, at any depth and whether they exist or not. File tools refuse to write what
+ * other programs run (`run-later-names.ts`) and to read secrets (`secret-names.ts`); commands see the former read-only,
+ * do not see secrets, and lose what they create there.
+ */
+
+/** Why file tools may not write such a place. */
+export const RUN_BY_OTHERS = 'is run or trusted by other programs'
+
+/** Why a file tool may not read or write a path below a root; the names are those between the root and the path. */
+export function closedToFileTools(names: readonly string[], access: 'read' | 'write'): string | undefined {
+  const folded = foldNames(names)
+  if (access === 'read') return leadsToSecret(folded) ? 'looks like a secret' : undefined
+  return isRunLater(folded, 'file tools') || folded.some(isSecretStore) ? RUN_BY_OTHERS : undefined
+}
+
+/** Whether commands may not write an entry with this name; `folder` is its folder, of which the last two names count. */
+export function isClosedToCommands(name: string, folder: string | undefined): boolean {
+  const names = foldNames([name])
+  const above = folder === undefined ? [] : foldNames(lastTwo(folder))
+  const all = [...above, ...names]
+  // A folder above that is closed itself is found as such.
+  return names.some((_, index) => isRunLaterAt(all, above.length + index, 'commands'))
+}
+
+/** The last names of a path, which can have thousands. */
+function lastTwo(path: string): string[] {
+  const slash = path.lastIndexOf('/')
+  return path.slice(slash > 0 ? path.lastIndexOf('/', slash - 1) + 1 : 0).split('/')
+}
+
+/** Whether a folder with this name contains entries that commands may not write. */
+export function holdsClosed(name: string): boolean {
+  return foldNames([name]).some(holdsRunLater)
+}
+
+/** Whether commands do not see an entry with this name; `folder` is its folder. */
+export function isHiddenFromCommands(name: string, isFolder: boolean, folder?: string): boolean {
+  const parent = folder?.slice(folder.lastIndexOf('/') + 1)
+  const names = foldNames(parent ? [parent, name] : [name])
+  return isSecretEntry(names.at(-1)!, names.at(-2), isFolder ? 'folder' : 'file')
+}
+
+/** Folds each name; a backslash separates names on some systems. */
+function foldNames(names: readonly string[]): string[] {
+  return names.flatMap((name) => (name.includes('\\') ? name.split('\\') : [name])).map(foldName)
+}
+
+// Other file systems ignore or strip these in names: in a folder that is shared with them, a name has several spellings.
+const IGNORED = /\p{Default_Ignorable_Code_Point}|\p{Cf}/gu
+const TRAILING = /[. ]+$/
+/** A stream of a file, such as `.git::$INDEX_ALLOCATION`. */
+const STREAM = /(?<=.):.*$/s
+
+/**
+ * The name as other systems may interpret it: `.GIT`, `.git.`, `.g\u200cit`, `.git::$INDEX_ALLOCATION` and `GIT~1` are
+ * all `.git` somewhere.
+ */
+export function foldName(name: string): string {
+  const lower = name.toLowerCase()
+  const plain = isPlain(lower) ? lower : lower.normalize('NFKC').replace(IGNORED, '').toLowerCase()
+  const whole = plain.includes(':') ? plain.replace(STREAM, '') : plain
+  const folded = whole.replace(TRAILING, '')
+  return (folded.includes('~') && longName(folded)) || folded
+}
+
+function isPlain(name: string): boolean {
+  return /^[\0-\x7f]*$/.test(name)
+}
+
+/** A name in the old form of Windows, made of a longer one: at most six characters, `~1`, and an extension. */
+const SHORT_NAME = /^([^.~]{1,6})~\d{1,6}(?:\.([^.]{0,3}))?$/
+/** The same when there are many similar names: the first two characters and a hash. */
+const HASHED = /^(..)[0-9a-f]{4}$/
+/** The protected names that a short one can stand for; one that begins with a star is recognised by its extension. */
+const LONG_NAMES = [...new Set([...RUN_LATER_NAMES, ...SECRET_NAMES])].filter((name) => !name.startsWith('*'))
+
+/** The protected name that a short name may stand for. */
+function longName(short: string): string | undefined {
+  const [, base, extension = ''] = SHORT_NAME.exec(short) ?? []
+  if (base === undefined) return undefined
+  const start = HASHED.exec(base)?.[1]
+  return LONG_NAMES.find((name) => {
+    const isOpen = name.includes('*')
+    const long = baseOf(name).replace(/\*.*$/s, '')
+    const isSame = isOpen ? base.startsWith(long.slice(0, 6)) : base === long.slice(0, 6)
+    const isHash = start !== undefined && long.startsWith(start)
+    return (isSame || isHash) && (isOpen || extension === extensionOf(name).slice(0, 3))
+  })
+}
+
+/** The part of a long name that its short one begins with: without leading and further dots, and without the extension. */
+function baseOf(name: string): string {
+  const start = name.replace(/^[. ]+/, '')
+  const dot = start.lastIndexOf('.')
+  return (dot > 0 ? start.slice(0, dot) : start).replaceAll(/[. ]/g, '')
+}
+
+function extensionOf(name: string): string {
+  const start = name.replace(/^[. ]+/, '')
+  const dot = start.lastIndexOf('.')
+  return dot > 0 ? start.slice(dot + 1) : ''
+}
+
+/** The replacement character for bytes that are not valid UTF-8. */
+const REPLACEMENT = '\uFFFD'
+/** It is checked again each time, so it must not be large. */
+const MAX_ENTRIES = 20_000
+const SLASH = Buffer.from('/')
+
+/** An entry whose name is not valid UTF-8: no sandbox can close it. */
+export interface Unnameable {
+  readonly path: Buffer
+  readonly isFolder: boolean
+  /** Default: false. */
+  readonly isLink?: boolean
+  /** Whether it is in `node_modules`, where only git folders count. Default: false. */
+  readonly isCode?: boolean
+}
+
+/** The entries of a folder with such a name; `names` are all names in it, as text. */
+export function unnameableIn(folder: string, names: Iterable<string>): Unnameable[] {
+  if (![...names].some((name) => name.includes(REPLACEMENT))) return []
+  const path = Buffer.from(folder)
+  return listBytes(path)
+    .filter(({ name }) => !Buffer.from(name.toString()).equals(name))
+    .map((entry) => ({ path: Buffer.concat([path, SLASH, entry.name]), ...kindOf(entry) }))
+}
+
+/** Throws if it, or something below it, is protected or looks like a secret. Returns the links among them. */
+export function refuseProtected(found: Unnameable): Buffer[] {
+  const links: Buffer[] = []
+  let entriesLeft = MAX_ENTRIES
+  const open = [found]
+  for (let at = open.pop(); at; at = open.pop()) {
+    const { path, isFolder, isCode } = at
+    const [parent, name] = path.toString().split('/').slice(-2)
+    if (isCode ? foldName(name!) === '.git' : isProtected(name!, parent, isFolder)) throw cannotClose(path)
+    if (at.isLink) links.push(path)
+    if (!isFolder) continue
+    const entries = listBytes(path)
+    entriesLeft -= entries.length
+    if (isGitFolder(new Set(entries.map((entry) => entry.name.toString())))) throw cannotClose(path)
+    if (entriesLeft < 0) throw tooLarge(found.path)
+    for (const entry of entries)
+      open.push({
+        path: Buffer.concat([path, SLASH, entry.name]),
+        ...kindOf(entry),
+        isCode: isCode || name === 'node_modules',
+      })
+  }
+  return links
+}
+
+function kindOf(entry: Dirent<Buffer>): Pick<Unnameable, 'isFolder' | 'isLink'> {
+  return { isFolder: entry.isDirectory(), isLink: entry.isSymbolicLink() }
+}
+
+function isProtected(name: string, parent: string | undefined, isFolder: boolean): boolean {
+  return isClosedToCommands(name, parent) || isHiddenFromCommands(name, isFolder, parent) || foldName(name) === '.git'
+}
+
+function listBytes(folder: Buffer): Dirent<Buffer>[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
+  } catch (error) {
+    // A command has removed it meanwhile, or put a file in its place.
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'ENOTDIR') return []
+    throw error
+  }
+}
+
+function cannotClose(path: Buffer): ToolError {
+  return new ToolError(
+    'SANDBOX_UNAVAILABLE',
+    `${path} must be closed to commands and cannot be, because its path is not valid UTF-8.`,
+    { hint: 'Rename the file or the folder, or move it out of the sandbox roots.' },
+  )
+}
+
+function tooLarge(path: Buffer): ToolError {
+  return new ToolError(
+    'SANDBOX_UNAVAILABLE',
+    `The name of ${path} is not valid UTF-8, and it holds more than ${MAX_ENTRIES} files: they are not looked through for secrets.`,
+    { hint: 'Rename the folder, or move it out of the sandbox roots.' },
+  )
+}

@@ -1,0 +1,5 @@
+export { baseName, isLike, type LooseWords, readLoosely } from './loose-words.ts'
+export type { AskSecondParser, CodePlaces, CommandPart, CommandReading, Doubt } from './reading.ts'
+export { readRoughly } from './reading.ts'
+export { isSevere, RISKS, type Risk, rankOf } from './risk.ts'
+export { SHELLS } from './wrappers.ts'

@@ -1,0 +1,5 @@
+export type { SuiteExpect, SuiteMatchers, SuiteRunner } from '@tool-hub/core'
+export { createNetworkGuard, type NetworkGuard, type NetworkGuardOptions } from '@tool-hub/sandbox/network'
+export { type FakeClock, fakeClock } from './fake-clock.ts'
+export { storeSuite } from './store-suite.ts'
+export { type TestHub, testHub, toolContract } from './tool-contract.ts'

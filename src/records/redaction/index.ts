@@ -1,1 +1,0 @@
-export { createRedactor, DecisionRedactor, lookAtKeys, type Redactor } from './redact.ts'

@@ -1,7 +1,0 @@
-/** Guarded access to files: the only way in which tools read, change and search them. */
-export { fileAccess } from './access/choose-access.ts'
-export type { FoundEntry, RestoreFiles } from './change/restore-handle.ts'
-export { treeDigest } from './change/tree.ts'
-export { createFilesGuard, type FilesGuard } from './files-guard.ts'
-export type { RootOptions } from './files-root.ts'
-export { checkRipgrep, RIPGREP_HINT } from './search/rg-process.ts'

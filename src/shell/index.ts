@@ -1,5 +1,0 @@
-export { baseName, isLike, type LooseWords, readLoosely } from './loose-words.ts'
-export type { AskSecondParser, CommandPart, CommandReading, Doubt } from './reading.ts'
-export { readRoughly } from './reading.ts'
-export { isSevere, RISKS, type Risk, rankOf } from './risk.ts'
-export { SHELLS } from './wrappers.ts'

@@ -1,3 +1,0 @@
-/** The tools of MCP servers. What the command line needs besides is in `manage/`, which loads the MCP client. */
-export { createMcpSource, type McpServerStatus, type McpSource, type McpSourceOptions } from './mcp-source.ts'
-export { fillReferences, signsIn } from './resolve-server.ts'

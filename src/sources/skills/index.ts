@@ -1,2 +1,0 @@
-export { skillRoots } from './skill-registry.ts'
-export { createSkillSource } from './skill-source.ts'

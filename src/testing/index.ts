@@ -1,5 +1,0 @@
-export type { SuiteExpect, SuiteMatchers, SuiteRunner } from '../core/index.ts'
-export { createNetworkGuard, type NetworkGuard, type NetworkGuardOptions } from '../sandbox/network/index.ts'
-export { type FakeClock, fakeClock } from './fake-clock.ts'
-export { storeSuite } from './store-suite.ts'
-export { type TestHub, testHub, toolContract } from './tool-contract.ts'
