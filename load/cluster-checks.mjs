@@ -37,10 +37,14 @@ function checkApprovals(checks, { calls, approver, outages }) {
   )
 }
 
-/** The services that are left end the runs of processes that were killed. */
-export async function checkOrphans(checks, store) {
+/**
+ * The services that are left end the runs of processes that were killed. The store takes a killed process for alive until its
+ * heartbeats are missed, so only those of the machines count.
+ */
+export async function checkOrphans(checks, store, machines) {
+  const pids = new Set(machines.map(({ pid }) => pid))
   const findOrphans = async () => {
-    const alive = new Set((await store.processes.list()).filter(({ isAlive }) => isAlive).map(({ id }) => id))
+    const alive = new Set((await store.processes.list()).filter(({ pid }) => pids.has(pid)).map(({ id }) => id))
     return (await store.runStates.leases()).filter(({ owner }) => !alive.has(owner))
   }
   const until = performance.now() + MAX_ORPHAN_MS

@@ -101,6 +101,10 @@ export class Machine {
     return this.#process.url
   }
 
+  get pid() {
+    return this.#process.pid
+  }
+
   /** The token of the owner of the hub. */
   get token() {
     return this.#process.token

@@ -63,7 +63,7 @@ async function runOn(checks, { postgres, machines, effects }, options) {
   const store = openPostgresStore(postgres.url)
   try {
     await checkWork(checks, { agents, approver, effects, outages })
-    await checkOrphans(checks, store)
+    await checkOrphans(checks, store, machinesInUse)
     checkBudget(checks, spenders)
     for (const machine of machinesInUse) await checkStop(checks, machine)
     await checkSharedRecords(checks, store, { agents, folder: services[0].folder })

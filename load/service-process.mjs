@@ -51,6 +51,10 @@ class ServiceProcess {
     return line
   }
 
+  get pid() {
+    return this.#child.pid
+  }
+
   get isAlive() {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
