@@ -14,15 +14,18 @@ export class HttpClient {
     this.#agent.destroy()
   }
 
-  /** Rejects when no whole answer comes. */
-  request(method, path, { token, body, headers = {}, timeoutMs = 60_000 } = {}) {
+  /**
+   * Rejects when no whole answer comes. `isFresh` opens a connection for this request: the service may close one that was idle
+   * at the moment in which a busy machine sends on it.
+   */
+  request(method, path, { token, body, headers = {}, timeoutMs = 60_000, isFresh = false } = {}) {
     const text = body === undefined ? undefined : JSON.stringify(body)
     return new Promise((resolve, reject) => {
       const request = send(
         new URL(path, this.#url),
         {
           method,
-          agent: this.#agent,
+          agent: isFresh ? false : this.#agent,
           headers: {
             ...(token && { authorization: `Bearer ${token}` }),
             ...(text !== undefined && {
