@@ -12,7 +12,7 @@ import {
 import { sha256, turnFor, turnToBegin } from '@tool-hub/core/lib'
 import { approve } from './pipeline/approve.ts'
 import { approvedEvidence, knowApprovedValues } from './pipeline/approved-values.ts'
-import { Call, type DecidedCall, type FoundCall, untilStopped, withinTimeout } from './pipeline/call.ts'
+import { Call, type DecidedCall, type FoundCall, untilStopped, withinTimeout, wordsFor } from './pipeline/call.ts'
 import type { CallNested } from './pipeline/context.ts'
 import { decideCall, denyCall, resolveTargets } from './pipeline/decide.ts'
 import { execute } from './pipeline/execute.ts'
@@ -30,8 +30,8 @@ import {
   unwrapCall,
   validate,
 } from './pipeline/validate.ts'
-import type { RunState, Runtime } from './runtime.ts'
-import { wordsFor } from './user-texts.ts'
+import type { RunState } from './run-state.ts'
+import type { Runtime } from './runtime.ts'
 
 /** The recorded origin of the taint if the caller marks a call as untrusted. */
 const FROM_CALLER = 'caller'

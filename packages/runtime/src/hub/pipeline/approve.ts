@@ -2,7 +2,8 @@ import { type ApprovalReply, type ApprovalRequest, type StoredApproval, ToolErro
 import { approvalReason, type Grant, repeatCallHint } from '../../approvals/index.ts'
 import { type BoundInput, takeInput } from '../../limits/index.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../../records/log/index.ts'
-import type { RunState, Runtime } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import {
   boundTo,
   canCoverTargets,

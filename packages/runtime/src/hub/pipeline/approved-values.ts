@@ -2,11 +2,12 @@ import { hashJson } from '@tool-hub/core/lib'
 import type { ControlValue, ValueEvidence } from '@tool-hub/policy'
 import type { Grant } from '../../approvals/index.ts'
 import type { RunMoment } from '../run-index/run-moments.ts'
-import type { RunState, Runtime } from '../runtime.ts'
-import { wordsFor } from '../user-texts.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import { sessionOf } from './approval-request.ts'
 import { findGrant, rememberedAnswer } from './approve.ts'
 import type { ValidCall } from './call.ts'
+import { wordsFor } from './call.ts'
 
 /** Makes the values known that people have approved for this tool. A remembered refusal of this call still counts. */
 export async function knowApprovedValues(runtime: Runtime, run: RunState, valid: ValidCall): Promise<void> {

@@ -20,7 +20,8 @@ import {
   type WriteFiles,
 } from '@tool-hub/core'
 import { createRunJournal } from '../../records/undo/index.ts'
-import type { RunLog, RunState, Runtime } from '../runtime.ts'
+import type { RunLog, RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import { askPerson } from './ask-person.ts'
 import { type Call, type DecidedCall, refuseOnWorker } from './call.ts'
 import { decideNow, holdToDecision, readableFiles } from './decide.ts'

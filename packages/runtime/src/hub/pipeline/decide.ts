@@ -18,9 +18,10 @@ import {
   type ValueEvidence,
 } from '@tool-hub/policy'
 import type { CommandReading } from '@tool-hub/shell'
-import type { RunState, Runtime } from '../runtime.ts'
-import { wordsFor } from '../user-texts.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import type { DecidedCall, JudgedCommand, ValidCall } from './call.ts'
+import { wordsFor } from './call.ts'
 import { readNamedScripts } from './named-scripts.ts'
 import { markLink } from './taint.ts'
 

@@ -1,5 +1,6 @@
 import type { Capability, FeatureCall, Rights } from '@tool-hub/core'
-import type { RunState, Runtime } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import type { Call, DecidedCall } from './call.ts'
 import { decideNow, holdToDecision, isNamed } from './decide.ts'
 import { keepArtifact, recordIntent } from './record.ts'
