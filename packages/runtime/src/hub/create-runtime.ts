@@ -38,6 +38,7 @@ import { HookChain } from './pipeline/hooks.ts'
 import { Registry } from './pipeline/registry.ts'
 import { stoppedBy } from './pipeline/settle.ts'
 import { arrangeFor, ToolCatalog } from './pipeline/tool-catalog.ts'
+import { callNested } from './pipeline.ts'
 import { PluginSetups } from './plugin-setups.ts'
 import { protectedCode } from './protected-code.ts'
 import { RuleDoubts } from './rule-doubts.ts'
@@ -213,7 +214,7 @@ export function createRuntime(
     clock,
     redactor,
     metrics,
-    calls: { underWay, lastEnded: {}, listeners: new Set(), nextId: callIds() },
+    calls: { underWay, lastEnded: {}, listeners: new Set(), nextId: callIds(), callNested },
   }
   stopLostCalls(runtime)
   return runtime

@@ -1,8 +1,10 @@
 import type {
+  AnyTool,
   CallEvent,
   Clock,
   Durability,
   HubOptions,
+  NestedCallOptions,
   Principal,
   RecordedOutputs,
   Sandbox,
@@ -86,6 +88,15 @@ export interface PeopleServices {
   readonly userTexts: UserTexts
 }
 
+/** Calls a tool from within a call, which becomes the parent. The nested call passes through the whole pipeline. */
+export type CallNested = (
+  runtime: Runtime,
+  tool: string | AnyTool,
+  input: unknown,
+  parent: Call,
+  options?: NestedCallOptions,
+) => Promise<ToolResult>
+
 /** The calls of a hub, of all its callers. */
 export interface HubCalls {
   /** Those in progress. */
@@ -98,6 +109,7 @@ export interface HubCalls {
   /** Listen to the events of all calls. */
   readonly listeners: Set<(event: CallEvent) => void>
   nextId(): string
+  readonly callNested: CallNested
 }
 
 /** Everything that a call uses. The owner of a hub has one, and each principal has a narrower one. */

@@ -3,10 +3,9 @@ import type { CommandCall, CommandNetwork, OutputFile } from '@tool-hub/sandbox/
 import type { RunLaterChange, SetAside } from '@tool-hub/sandbox/protected'
 import type { RunState } from '../run-state.ts'
 import type { Runtime } from '../runtime.ts'
-import { type Call, type DecidedCall, type JudgedCommand, refuseOnWorker, type ValidCall } from './call.ts'
-import { decideNow, holdToDecision } from './decide.ts'
-import { recordIntent, recordRunLater } from './record.ts'
-import { markUntrusted } from './taint.ts'
+import { type Call, type JudgedCommand, refuseOnWorker, type ValidCall } from './call.ts'
+import type { CallAuthority } from './call-authority.ts'
+import { recordRunLater } from './record.ts'
 
 const MAX_REFUSALS = 200
 const MAX_NOTICES = 5
@@ -15,57 +14,57 @@ const MAX_NOTICES = 5
  * Creates the handle for commands of a call. It runs only commands that policy decided on, and records them and their
  * connections.
  */
-export function execHandle(runtime: Runtime, run: RunState, decided: DecidedCall): Commands {
+export function execHandle(authority: CallAuthority): Commands {
+  const { run, call } = authority
   const guard = run.sandbox.process()
   // Ends commands that are still running when the tool returns, except those that it started in the background.
-  decided.call.onStop(() => void guard.endCall(decided.call.id))
-  const commands = guard.handle(commandCall(runtime, run, decided))
+  call.onStop(() => void guard.endCall(call.id))
+  const commands = guard.handle(commandCall(authority))
   if (run.earlierCommands.size === 0) return commands
   return {
     ...commands,
     find(id) {
       // What it has written was not there to be seen when the taint was cleared.
-      if (run.earlierCommands.has(id)) markUntrusted(run, decided.call, `output of the command ${id}`)
+      if (run.earlierCommands.has(id)) authority.taints(`output of the command ${id}`)
       return commands.find(id)
     },
   }
 }
 
-function commandCall(runtime: Runtime, run: RunState, decided: DecidedCall): CommandCall {
+function commandCall(authority: CallAuthority): CommandCall {
+  const { runtime, run, decided, call } = authority
   const { records } = run
-  const {
-    call: { id: callId, name: tool },
-  } = decided
+  const { id: callId, name: tool } = call
   const background = new Set<string>()
   return {
     callId,
-    run: decided.call.run,
-    signal: () => decided.call.signal,
+    run: call.run,
+    signal: () => call.signal,
     maxMs: decided.decision.constraints.timeoutMs,
-    beforeStart: () => recordIntent(runtime, run, decided.call),
+    beforeStart: () => authority.recordIntent(),
     permits: (value, at) => {
-      if (!isJudged(decided.valid, value, at)) holdToDecision(runtime, run, decided, 'exec', notJudged(value))
+      if (!isJudged(decided.valid, value, at)) authority.permits('exec', notJudged(value))
     },
     onReach: async (reach) => {
       await runtime.commands.hiddenValues.learn(reach.hidden)
-      return runtime.commands.taint.enter(run, decided.call, reach)
+      return runtime.commands.taint.enter(run, call, reach)
     },
     redact: () => runtime.redactor.stream(),
-    keepOutput: records?.openArtifact && (() => shownInResult(records.openArtifact!(), decided.call)),
-    connect: decided.tool.capabilities.has('network') ? networkOf(runtime, run, decided) : undefined,
-    onSetAside: (moved) => notice(runtime, run, decided.call, describeSetAside(moved)),
-    onReport: (text) => notice(runtime, run, decided.call, text),
-    onRunLater: (changed) => noticeRunLater(runtime, run, decided.call, changed),
+    keepOutput: records?.openArtifact && (() => shownInResult(records.openArtifact!(), call)),
+    connect: decided.tool.capabilities.has('network') ? networkOf(authority) : undefined,
+    onSetAside: (moved) => notice(runtime, run, call, describeSetAside(moved)),
+    onReport: (text) => notice(runtime, run, call, text),
+    onRunLater: (changed) => noticeRunLater(runtime, run, call, changed),
     async onBackground(id, line) {
       const command = runtime.redactor.text(line)
-      refuseOnWorker(run, decided.call, 'leave a command in the background')
+      refuseOnWorker(run, call, 'leave a command in the background')
       // A run with a background command is not idle.
       run.inFlight++
       background.add(id)
       run.backgroundCommands.add(id)
       await runtime.commands.processes.add({
         id,
-        run: decided.call.run,
+        run: call.run,
         callId,
         command,
         startedAt: new Date(runtime.clock.now()).toISOString(),
@@ -119,14 +118,13 @@ function noticeRunLater(runtime: Runtime, run: RunState, call: Call, changed: re
 }
 
 /** Every connection of a command, even one that is refused, is decided and recorded like a request of the call itself. */
-function networkOf(runtime: Runtime, run: RunState, decided: DecidedCall): CommandNetwork {
+function networkOf(authority: CallAuthority): CommandNetwork {
+  const { run, call } = authority
   let refusals = 0
   return {
     permits(url) {
       for (const capability of ['network', 'send'] as const) {
-        // The first response that a command receives must not forbid its own next request.
-        const taint = { tainted: run.taintedBeside(decided.call.id) }
-        const { effect, rule, fix } = decideNow(runtime, taint, decided, capability, url)
+        const { effect, rule, fix } = authority.decideNext(capability, url)
         if (effect !== 'allow') throw new ToolError('POLICY_DENIED', `${url} is not allowed by ${rule}.`, { fix })
       }
     },
@@ -136,14 +134,13 @@ function networkOf(runtime: Runtime, run: RunState, decided: DecidedCall): Comma
       if (!isConnected && ++refusals > MAX_REFUSALS) return
       run.records?.append({
         type: 'command-connected',
-        callId: decided.call.id,
-        tool: decided.call.name,
+        callId: call.id,
+        tool: call.name,
         url: url.slice(0, 2_000),
         outcome,
       })
-      if (isConnected) markUntrusted(run, decided.call, url)
-      else if (!decided.call.ended && refusals <= MAX_NOTICES)
-        decided.call.report.notices.push(`${url.slice(0, 200)}: ${outcome}`)
+      if (isConnected) authority.taints(url)
+      else if (!call.ended && refusals <= MAX_NOTICES) call.report.notices.push(`${url.slice(0, 200)}: ${outcome}`)
     },
   }
 }
