@@ -7,7 +7,6 @@ import {
   asToolError,
   buildContext,
   Call,
-  type CallNested,
   checkInputSize,
   type DecidedCall,
   Execution,
@@ -48,7 +47,7 @@ export async function executeJob(hub: HubRuntime, job: CallJob, options: JobOpti
     const runtime = await runtimeFor(hub, job)
     run = openRun(hub, runtime, job, options)
     const decided = await prepare(runtime, run, call, job)
-    const context = buildContext(runtime, run, decided, noCalls)
+    const context = buildContext(runtime, run, decided)
     const value = await new Execution(runtime, run, decided, { context }).attempt()
     if (call.abortReason) throw call.abortReason
     outcome.value = plain(hub, call, value)
@@ -179,9 +178,6 @@ function unstableInput({ name }: Call): ToolError {
 function differs(what: string, hint: string): ToolError {
   return new ToolError('CONFIG_INVALID', `${what}, so it was not executed.`, { hint })
 }
-
-/** Never reached: the context of a call on a worker refuses nested calls. */
-const noCalls: CallNested = () => Promise.reject(new Error('A worker makes no nested calls.'))
 
 /** Returns the redacted value as JSON. Its own schema is checked by the process of the run. */
 function plain({ redactor }: HubRuntime, { name }: Call, value: unknown): unknown {

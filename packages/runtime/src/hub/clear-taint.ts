@@ -2,9 +2,26 @@ import { ToolError } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
 import { isOwnCall } from '../approvals/index.ts'
 import { eventLines, parseEvent, type RecordEvent, readTaintSync, type TaintCleared } from '../records/log/index.ts'
-import type { ClearedTaint, ClearTaintOptions } from './hub-api.ts'
-import type { OpenRun } from './run-state.ts'
+import type { OpenRun } from './open-run.ts'
 import type { HubRuntime } from './runtime.ts'
+
+/** Who clears the taint of a run, and why. */
+export interface ClearTaintOptions {
+  /** The approver, as the record names it. */
+  readonly by: string
+  /** Why the content from outside is harmless; at most 2,000 characters. */
+  readonly reason: string
+}
+
+/** The taint that was cleared. */
+export interface ClearedTaint extends ClearTaintOptions {
+  /** Id of the run. */
+  readonly run: string
+  /** What had tainted it: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
+  readonly sources: readonly string[]
+  /** Whether the run has read more content from outside meanwhile, so that it is tainted again. */
+  readonly isTainted: boolean
+}
 
 const HEAD_BYTES = 128
 const MAX_CLEARED = 100

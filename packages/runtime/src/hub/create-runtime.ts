@@ -25,23 +25,26 @@ import { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLim
 import { createRedactor } from '../records/redaction/index.ts'
 import { Metrics } from '../records/telemetry/index.ts'
 import { BackgroundProcesses, createInProcessStore, type FeatureTables, UntrustedFiles } from '../store/index.ts'
+import { CommandTaint } from './command-taint.ts'
 import { EarlierSessions } from './earlier-sessions.ts'
-import { createFeatureHost, Features } from './features.ts'
+import { createFeatureHost } from './feature-host.ts'
+import { Features } from './features.ts'
 import { HiddenValues } from './hidden-values.ts'
 import { fromCoreToolsConfig, mergeSandbox, secretsOf } from './hub-options.ts'
 import { PolicyHistory, policyLayers } from './hub-policy.ts'
 import { type ConnectMachines, type Machines, ONE_MACHINE } from './machines.ts'
 import { callIds } from './pipeline/call.ts'
-import { CommandTaint } from './pipeline/exec-handle.ts'
 import { HookChain } from './pipeline/hooks.ts'
 import { Registry } from './pipeline/registry.ts'
+import { stoppedBy } from './pipeline/settle.ts'
 import { arrangeFor, ToolCatalog } from './pipeline/tool-catalog.ts'
+import { callNested } from './pipeline.ts'
 import { PluginSetups } from './plugin-setups.ts'
 import { protectedCode } from './protected-code.ts'
 import { RuleDoubts } from './rule-doubts.ts'
 import { RunSandbox, type RunSandboxOptions, type SizeLimit } from './run-sandbox.ts'
 import { newRunId, Runs } from './runs.ts'
-import { type HubRuntime, type Limiters, stopLostCalls } from './runtime.ts'
+import type { HubRuntime, Limiters } from './runtime.ts'
 import { ledgerFolderOf, loadSecondParser, recoverCommands } from './second-parser.ts'
 import { ShadowLog } from './shadow-policy.ts'
 import { openSourceStore, Sources } from './sources.ts'
@@ -211,10 +214,24 @@ export function createRuntime(
     clock,
     redactor,
     metrics,
-    calls: { underWay, lastEnded: {}, listeners: new Set(), nextId: callIds() },
+    calls: { underWay, lastEnded: {}, listeners: new Set(), nextId: callIds(), callNested },
   }
   stopLostCalls(runtime)
   return runtime
+}
+
+/** Stops calls whose run was taken by another process, and those with side effects while others may take their run. */
+function stopLostCalls({ machines, calls: { underWay }, runs }: HubRuntime): void {
+  machines.ownership.onLost(({ run, error }) => {
+    if (run === undefined) {
+      for (const call of underWay)
+        if (call.wasExecuted && call.found?.tool.hasEffects) call.abort(stoppedBy(call, error))
+      return
+    }
+    const calls = [...underWay].filter((call) => call.run === run)
+    for (const call of calls) call.abort(stoppedBy(call, error))
+    runs.abandon(run, Promise.all(calls.map((call) => call.whenEnded())))
+  })
 }
 
 /** Throws for records that should be shared and are switched off. */

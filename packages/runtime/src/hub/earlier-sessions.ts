@@ -2,7 +2,7 @@ import type { Awaitable, Clock, DocumentStore } from '@tool-hub/core'
 import { sha256 } from '@tool-hub/core/lib'
 import { z } from 'zod'
 import { DocumentState, type State } from '../store/index.ts'
-import type { RunState } from './runtime.ts'
+import type { RunState } from './run-state.ts'
 
 /** A session that was tainted, and about when it was last used. */
 const sessionSchema = z.object({ run: z.string(), at: z.number() })

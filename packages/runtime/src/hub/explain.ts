@@ -1,6 +1,7 @@
 import {
   type AnyTool,
   type CallError,
+  type CallOptions,
   type Effect,
   type ResolvedTarget,
   type ToolError,
@@ -11,22 +12,32 @@ import {
   type Decision,
   decide,
   explainDecision,
+  type Policy,
   type PolicyQuestion,
   requestsFor,
   type ValueEvidence,
 } from '@tool-hub/policy'
 import type { Grant } from '../approvals/index.ts'
-import type { ExplainOptions } from './hub-api.ts'
 import { callRisks } from './pipeline/approval-views/call-views.ts'
 import { commandViews } from './pipeline/approval-views/command-views.ts'
-import { rememberedAnswer } from './pipeline/approve.ts'
 import type { Call, DecidedCall } from './pipeline/call.ts'
 import { question } from './pipeline/decide.ts'
+import { judge } from './pipeline/judge.ts'
+import { rememberedAnswer } from './pipeline/remembered-answers.ts'
 import { asToolError } from './pipeline/settle.ts'
-import { judge, newCall } from './pipeline.ts'
+import { newCall } from './pipeline.ts'
 import type { RunMoment } from './run-index/run-moments.ts'
-import { OWN_RUN } from './run-state.ts'
-import type { RunState, Runtime } from './runtime.ts'
+import { OWN_RUN } from './run-ownership.ts'
+import type { RunState } from './run-state.ts'
+import type { Runtime } from './runtime.ts'
+
+/** Options of `explain`. */
+export interface ExplainOptions extends CallOptions {
+  /** Decides by these rules. Default: the current policy. */
+  readonly policy?: Policy
+  /** Decides as of this moment of the run, see `recordedCalls`. Default: now. */
+  readonly asOf?: RunMoment
+}
 
 /** What would happen to a call, why, and what would change it. */
 export interface Explanation {

@@ -12,36 +12,8 @@ import type {
   ToolOutput,
   WireTool,
 } from '@tool-hub/core'
-import type { Policy } from '@tool-hub/policy'
 import type { Explanation } from './explain.ts'
 import type { Hub } from './hub.ts'
-import type { RunMoment } from './run-index/run-moments.ts'
-
-/** Options of `explain`. */
-export interface ExplainOptions extends CallOptions {
-  /** Decides by these rules. Default: the current policy. */
-  readonly policy?: Policy
-  /** Decides as of this moment of the run, see `recordedCalls`. Default: now. */
-  readonly asOf?: RunMoment
-}
-
-/** Who clears the taint of a run, and why. */
-export interface ClearTaintOptions {
-  /** The approver, as the record names it. */
-  readonly by: string
-  /** Why the content from outside is harmless; at most 2,000 characters. */
-  readonly reason: string
-}
-
-/** The taint that was cleared. */
-export interface ClearedTaint extends ClearTaintOptions {
-  /** Id of the run. */
-  readonly run: string
-  /** What had tainted it: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
-  readonly sources: readonly string[]
-  /** Whether the run has read more content from outside meanwhile, so that it is tainted again. */
-  readonly isTainted: boolean
-}
 
 /** A hub as one principal uses it. */
 export interface PrincipalHub

@@ -22,15 +22,13 @@ import type { SandboxDescription } from '@tool-hub/sandbox/exec'
 import type { Grant } from '../approvals/index.ts'
 import type { ArtifactReader } from '../records/artifacts/index.ts'
 import type { HubChanged, RecordedLine } from '../records/log/index.ts'
+import type { ClearedTaint, ClearTaintOptions } from './clear-taint.ts'
 import { clearTaint } from './clear-taint.ts'
 import { createRuntime, type HubLists } from './create-runtime.ts'
-import type { Explanation } from './explain.ts'
+import type { ExplainOptions, Explanation } from './explain.ts'
 import type {
   Approvals,
   ByName,
-  ClearedTaint,
-  ClearTaintOptions,
-  ExplainOptions,
   InputOf,
   OutputOf,
   PluginTools,
@@ -39,16 +37,16 @@ import type {
   ToolRegistry,
 } from './hub-api.ts'
 import { checkHubOptions } from './hub-options.ts'
-import { checkHub } from './hub-policy.ts'
-import type { MachineServices, RunRetention } from './machines.ts'
+import type { MachineServices } from './machines.ts'
 import { closedDuring } from './pipeline/settle.ts'
 import type { CardOptions, ToolListing } from './pipeline/tool-catalog.ts'
 import { callTool, streamTool } from './pipeline.ts'
 import { loadExplain, PrincipalHubs } from './principal-hub.ts'
-import { endRun, type HubRuntime, loading, recordChange } from './runtime.ts'
+import { checkHub } from './rule-doubts.ts'
+import type { RunRetention } from './run-ownership.ts'
+import { addUserText, endRun, type HubRuntime, loading, recordChange } from './runtime.ts'
 import type { ShadowReport } from './shadow-policy.ts'
 import type { UndoOptions, UndoReport } from './undo/undo.ts'
-import { addUserText } from './user-texts.ts'
 
 const loadUndo = lazyModule(() => import('./undo/undo.ts'))
 const loadRecovery = lazyModule(() => import('./recovery.ts'))

@@ -1,15 +1,9 @@
+export type { ClearedTaint, ClearTaintOptions } from './clear-taint.ts'
 export { readTaint } from './clear-taint.ts'
 export type { HubLists } from './create-runtime.ts'
 export type { Explanation } from './explain.ts'
 export { createHub, type Hub } from './hub.ts'
-export type {
-  Approvals,
-  ClearedTaint,
-  ClearTaintOptions,
-  PrincipalHub,
-  Questions,
-  ToolRegistry,
-} from './hub-api.ts'
+export type { Approvals, PrincipalHub, Questions, ToolRegistry } from './hub-api.ts'
 export { fromCoreToolsConfig, mergeSandbox, secretsOf } from './hub-options.ts'
 export { policyLayers } from './hub-policy.ts'
 export {
@@ -20,12 +14,6 @@ export {
   type MachineServices,
   type Machines,
   ONE_MACHINE,
-  type OwnedRun,
-  type RecordSink,
-  type RunHold,
-  type RunOwnership,
-  type RunRemoval,
-  type RunRetention,
   reachablePlace,
 } from './machines.ts'
 export type { CallPlace } from './pipeline/call-parts.ts'
@@ -40,11 +28,21 @@ export { isStoreLost, restoreKeys, storeIsLost } from './recovery.ts'
 export { type RecordedCall, recordedCalls, runsBelow } from './run-index/read-records.ts'
 export { RunIndexer } from './run-index/run-indexer.ts'
 export type { RunMoment } from './run-index/run-moments.ts'
+export type {
+  OwnedRun,
+  RecordSink,
+  RunHold,
+  RunOwner,
+  RunOwnership,
+  RunRemoval,
+  RunRetention,
+} from './run-ownership.ts'
 export type { RunSandbox } from './run-sandbox.ts'
-export { RunMemory, type RunOwner } from './run-state.ts'
+export type { RunLog, RunState, SandboxHandles } from './run-state.ts'
+export { RunMemory } from './run-state.ts'
 export { assertOwner, runOwner, TaintSources } from './run-taint.ts'
 export { newRunId } from './runs.ts'
-export type { HubRuntime, RunLog, RunState, Runtime, SandboxHandles } from './runtime.ts'
+export type { HubRuntime, Runtime } from './runtime.ts'
 export { loadSecondParser, recoverCommands } from './second-parser.ts'
 export {
   type RecordedShadow,

@@ -9,29 +9,18 @@ import {
   type ToolResult,
   withOwnNames,
 } from '@tool-hub/core'
-import { sha256, turnFor, turnToBegin } from '@tool-hub/core/lib'
+import { sha256, turnFor } from '@tool-hub/core/lib'
 import { approve } from './pipeline/approve.ts'
-import { approvedEvidence, knowApprovedValues } from './pipeline/approved-values.ts'
-import { Call, type DecidedCall, type FoundCall, untilStopped, withinTimeout } from './pipeline/call.ts'
-import type { CallNested } from './pipeline/context.ts'
-import { decideCall, denyCall, resolveTargets } from './pipeline/decide.ts'
+import { Call, untilStopped } from './pipeline/call.ts'
+import { denyCall } from './pipeline/decide.ts'
 import { execute } from './pipeline/execute.ts'
+import { checkOptions, judge } from './pipeline/judge.ts'
 import { claimKey, claimPlace, takeLimits } from './pipeline/limits.ts'
 import { endAnyway, recordEnd, recordIntent } from './pipeline/record.ts'
-import { askForRunLater } from './pipeline/run-later.ts'
 import { fail, failWithData, rehearsed, type Settled, succeed } from './pipeline/settle.ts'
 import { followLabels, markUntrusted } from './pipeline/taint.ts'
-import {
-  checkInputSize,
-  checkOptions,
-  findTool,
-  rewrite,
-  translate,
-  unwrapCall,
-  validate,
-} from './pipeline/validate.ts'
-import type { RunState, Runtime } from './runtime.ts'
-import { wordsFor } from './user-texts.ts'
+import type { RunState } from './run-state.ts'
+import type { CallNested, Runtime } from './runtime.ts'
 
 /** The recorded origin of the taint if the caller marks a call as untrusted. */
 const FROM_CALLER = 'caller'
@@ -66,7 +55,13 @@ export function streamTool(
 }
 
 /** Starts a nested call, which inherits the run, session, caller, rights and signal of its parent. */
-const callNested: CallNested = (runtime, asked, input, parent, { script, keepSource, onEvent: emit, ...own } = {}) => {
+export const callNested: CallNested = (
+  runtime,
+  asked,
+  input,
+  parent,
+  { script, keepSource, onEvent: emit, ...own } = {},
+) => {
   const { session, grants, approve, onQuestion, onAsk, untrusted } = parent.options
   const callerKind = script ? 'script' : parent.options.callerKind
   const { run, caller } = parent
@@ -177,7 +172,7 @@ async function runSteps(runtime: Runtime, run: RunState, call: Call, asked: stri
   }
   const taking = takeLimits(runtime, decided)
   if (taking) await untilStopped(call, taking)
-  if (decided.effect === 'ask') decided = await approve(runtime, run, decided, judgeInput) // 7
+  if (decided.effect === 'ask') decided = await approve(runtime, run, decided) // 7
   const entering = claimPlace(runtime, decided) // 8
   if (entering) await entering
   const place = runtime.machines.executor.placeOf(decided)
@@ -188,7 +183,7 @@ async function runSteps(runtime: Runtime, run: RunState, call: Call, asked: stri
   const preparing = tool.usesFeature ? runtime.features.prepare(tool.capabilities) : undefined
   if (preparing) await untilStopped(call, preparing)
   run.hold.assertHeld?.()
-  const executing = execute(runtime, run, decided, { callNested, place })
+  const executing = execute(runtime, run, decided, place)
   const value = executing instanceof Promise ? await executing : executing
   if (call.abortReason) throw call.abortReason
   // A process that was stopped meanwhile must not acknowledge what others may not know.
@@ -196,57 +191,6 @@ async function runSteps(runtime: Runtime, run: RunState, call: Call, asked: stri
   // Awaited here: returning the promise itself would take two more microtask turns.
   const settled = await succeed(runtime, run, decided.valid.found, value) // 9
   return settled
-}
-
-/** Steps 1 to 5: find the tool, check the input, resolve the targets, decide. Changes nothing outside the call. */
-export async function judge(
-  runtime: Runtime,
-  run: RunState,
-  call: Call,
-  asked: string | AnyTool,
-): Promise<DecidedCall> {
-  const { plugins, sources, registry, doubts } = runtime
-  if (!doubts.isReported) doubts.report()
-  const settingUp = plugins.pending ?? sources.pending ?? doubts.pending
-  if (settingUp) await withinTimeout(runtime, call, settingUp, 'plugins and sources to start')
-  // A source that is still starting may provide the tool.
-  const arriving = typeof asked === 'string' && !registry.find(asked) ? sources.arriving(asked) : undefined
-  if (arriving) await withinTimeout(runtime, call, arriving, 'its source to start')
-  const found = findTool(runtime, call, asked) // 1
-  checkInputSize(runtime, call)
-  const waiting = turnToBegin(call.inputBytes, runtime.identity.principal)
-  if (waiting) await waiting
-  const { dialect } = found
-  const { standsFor } = found.tool.tool
-  if (dialect) await withinTimeout(runtime, call, translate(runtime, found, dialect), 'its dialect')
-  if (standsFor) {
-    const name = await withinTimeout(runtime, call, unwrapCall(runtime, run, found, standsFor), 'its schema')
-    return judge(runtime, run, call, name)
-  }
-  const judged = await judgeInput(runtime, run, found)
-  return judged
-}
-
-/** Steps 2 to 5. Arguments changed by an approver enter the pipeline here. */
-async function judgeInput(runtime: Runtime, run: RunState, found: FoundCall): Promise<DecidedCall> {
-  const { hooks } = runtime
-  const { call } = found
-  if (hooks.names.has('before')) await rewrite(runtime, found) // 2
-  const validating = validate(runtime, found) // 3
-  const valid =
-    validating instanceof Promise ? await withinTimeout(runtime, call, validating, 'its schema') : validating
-  const resolving = resolveTargets(runtime, run, valid) // 4
-  if (resolving) await withinTimeout(runtime, call, resolving, 'its targets')
-  const { shadowPolicy } = runtime
-  const shadowEvidence = shadowPolicy?.readsApprovals ? await approvedEvidence(runtime, run, valid) : undefined
-  // Approved values count after content from outside, and for rules that look for them.
-  if ((run.tainted && wordsFor(run, call)?.hasUserText) || runtime.policy.readsApprovals)
-    await withinTimeout(runtime, call, knowApprovedValues(runtime, run, valid), 'its approved values')
-  const decided = decideCall(runtime, run, valid, shadowEvidence) // 5
-  const asking = found.tool.capabilities.has('write:fs') ? askForRunLater(runtime, run, decided) : undefined
-  if (asking) await withinTimeout(runtime, call, asking, 'the preview of its change')
-  if (hooks.names.has('decide')) decided.effect = await hooks.decide(call, decided.effect)
-  return decided
 }
 
 /** Settles a failure, which may carry data. If settling the data fails too, the call ends with that second failure. */

@@ -6,10 +6,9 @@ import type { RegisteredTool } from './pipeline/registered-tool.ts'
 import { type FoundTool, type RefusedTool, Registry, ToolTable } from './pipeline/registry.ts'
 import { ToolCatalog } from './pipeline/tool-catalog.ts'
 import { callTool, streamTool } from './pipeline.ts'
-import type { RunOwner } from './run-state.ts'
+import type { RunOwner } from './run-ownership.ts'
 import { newRunId } from './runs.ts'
-import { endRun, type HubRuntime, loading, type Runtime } from './runtime.ts'
-import { addUserText } from './user-texts.ts'
+import { addUserText, endRun, type HubRuntime, loading, type Runtime } from './runtime.ts'
 
 /** Only a question about a call needs it. */
 export const loadExplain = lazyModule(() => import('./explain.ts'))

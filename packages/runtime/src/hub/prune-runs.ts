@@ -4,8 +4,8 @@ import { messageOf, type Store, ToolError } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
 import { isLocked, takeLock } from '@tool-hub/sandbox/system'
 import { FolderCheck, type HubChanged, readHead } from '../records/log/index.ts'
-import type { RunRemoval, RunRetention } from './machines.ts'
 import { runsBelow } from './run-index/read-records.ts'
+import type { RunRemoval, RunRetention } from './run-ownership.ts'
 
 /** How long runs are kept and how much space they may use. Default: no limit. */
 export interface Retention {

@@ -1,62 +1,73 @@
-import { realpathSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import {
-  type Clock,
-  type Durability,
-  type HeadStore,
-  isRunId,
-  type RecentCall,
-  type SeenFiles,
-  ToolError,
-} from '@tool-hub/core'
-import { isWithin } from '@tool-hub/core/lib'
+import type { Clock, RecentCall, RunCache, SandboxLevel, SeenFiles } from '@tool-hub/core'
 import type { ValueEvidence } from '@tool-hub/policy'
 import type { ProcessGuard } from '@tool-hub/sandbox/exec'
 import type { FilesGuard } from '@tool-hub/sandbox/files'
-import { createResponseCache, type ResponseCache } from '@tool-hub/sandbox/network'
-import { type RecordedLine, RunRecords, readTaintSync } from '../records/log/index.ts'
+import { createResponseCache, type NetworkGuard, type ResponseCache } from '@tool-hub/sandbox/network'
+import type { RunRecords } from '../records/log/index.ts'
 import { createRunCache, createSeenFiles } from '../store/index.ts'
-import type { Machines, OwnedRun, RunHold } from './machines.ts'
-import { StartQueue } from './pipeline/record.ts'
-import type { RunSandbox } from './run-sandbox.ts'
-import { assertOwner, KeptTaint, runOwner, TaintSources } from './run-taint.ts'
-import type { RunState, SandboxHandles } from './runtime.ts'
+import type { Call } from './pipeline/call.ts'
+import type { RunMoment } from './run-index/run-moments.ts'
+import type { RunHold } from './run-ownership.ts'
+import type { KeptTaint } from './run-taint.ts'
 
-/** The owner of a run, and the sandbox that the run uses. */
-export interface RunOwner {
-  readonly principal: string
-  /** The sandbox of a principal with its own folders. Default: that of the hub. */
-  readonly sandbox?: RunSandbox
+/** What calls write to the record of their run. On a worker, the process of the run records it with the end of the call. */
+export type RunLog = Pick<RunRecords, 'append' | 'putArtifact' | 'synced' | 'written' | 'ended' | 'problem' | 'isNew'> &
+  Partial<Pick<RunRecords, 'retrySync' | 'folder' | 'openArtifact' | 'fetchArtifact' | 'kept'>>
+
+/** The state of an open run. */
+export interface RunState {
+  readonly id: string
+  readonly records: RunLog | undefined
+  readonly cache: RunCache
+  readonly starts: StartQueue
+  readonly sandbox: SandboxHandles
+  /** The files that the run has read completely, by hash. */
+  readonly seen: SeenFiles
+  /** Cached network responses that are still fresh. */
+  readonly responses: ResponseCache
+  /** By what this process has it. */
+  readonly hold: RunHold
+  /** Whether the run has read content from outside. */
+  readonly tainted: boolean
+  /** What it has read from outside, for people: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
+  readonly taintedBy: readonly string[]
+  /** Taints the run; without a call id, only adds the source to those of a run that other calls have tainted. */
+  taint(callId: string | undefined, source: string): void
+  /** Whether its artifacts may hold content from outside: the run is tainted, or was before its taint was cleared. */
+  readonly hasOutsideArtifacts: boolean
+  /** The ids of the commands that continued in the background since the taint was last cleared. */
+  readonly backgroundCommands: Set<string>
+  /** The ids of those before: reading their output taints the run again. */
+  readonly earlierCommands: ReadonlySet<string>
+  /** Calls the listener when the run becomes tainted. Returns a function that removes it. */
+  onTaint(listener: () => void): () => void
+  /** The owner and the taint of the run for later processes; `undefined` if the hub keeps no records. */
+  readonly keptTaint: Pick<KeptTaint, 'isDurable' | 'synced' | 'keepIn'> | undefined
+  /** Returns whether a call other than this one has tainted the run. */
+  taintedBeside(callId: string): boolean
+  /** What is known about where values come from; `undefined` until the first call of this process. */
+  evidence?: ValueEvidence | undefined
+  /** Set if a recorded call is decided again: what the run knew when the call was made. */
+  readonly past?: RunMoment
+  /** The last calls, oldest first, for approvers. Kept in memory only. */
+  readonly recent: RecentCall[]
+  /** The number of calls in progress. A run without any may be closed. */
+  inFlight: number
 }
 
-/** Options that all runs of a hub share. */
-export interface RunsOptions {
-  /** Folder of the records, `false` for none. */
-  readonly folder: string | false
-  readonly durability: Durability
-  readonly clock: Clock
-  readonly sandbox: RunSandbox
-  /** The store for the heads of the records. Default: none. */
-  readonly heads?: HeadStore
-  /** Removes secrets from the names of what tainted a run. */
-  readonly redact: (text: string) => string
-  /** Who may have the runs besides this process. */
-  readonly machines: Pick<Machines, 'ownership' | 'records'>
-}
-
-/** Options of one run. */
-interface OpenRunOptions extends RunsOptions {
-  /** Called for every line that is appended to the record. */
-  readonly onAppend: (line: RecordedLine) => void
-  /** `undefined` if every run is this process's. */
-  readonly owned: OwnedRun | undefined
+/** The guards of a run, which resolve the targets that a tool names to real paths, URLs and commands. */
+export interface SandboxHandles {
+  files(): FilesGuard
+  /** The artifacts of the run, each a file named after its hash; `undefined` if the hub keeps no records. */
+  artifacts(): FilesGuard | undefined
+  network(): NetworkGuard
+  process(): ProcessGuard
+  /** The isolation level of commands on this machine; does not need a root. */
+  sandboxLevel(): Promise<SandboxLevel>
 }
 
 const RESPONSE_BYTES = 8_000_000
 const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1_000_000 }
-
-/** Every run is this process's: nothing is asked before a call or after it. */
-export const OWN_RUN: RunHold = {}
 
 /** What every run keeps in memory: caches, the last calls, and whether it is tainted in this process. */
 export class RunMemory {
@@ -115,245 +126,35 @@ export class RunMemory {
   }
 }
 
-/** An open run with its records and guards, which are opened on first use. */
-export class OpenRun extends RunMemory implements RunState {
-  readonly id: string
-  /** Name of the principal that owns the run; `undefined` for the owner of the hub. */
-  readonly principal: string | undefined
-  /** By what this process has the run, if other machines may take it. */
-  readonly owned: OwnedRun | undefined
-  readonly hold: RunHold
-  readonly records: RunRecords | undefined
-  readonly sandbox: SandboxHandles
-  isActive = true
-  isReleased = false
-  readonly keptTaint: KeptTaint | undefined
-  #sources: TaintSources
-  /** The sources since `clearTaint` was called, until it is done. */
-  #newSources: TaintSources | undefined
-  readonly #redact: (text: string) => string
-  #wasCleared = false
-  #files: FilesGuard | undefined
-  #artifacts: FilesGuard | undefined
-  #processes: ProcessGuard | undefined
-  #commands: ProcessGuard | undefined
-
-  constructor(id: string, options: OpenRunOptions, owner: RunOwner | undefined) {
-    const { folder, durability, clock, onAppend, heads, redact, owned } = options
-    super(clock)
-    const sandbox = owner?.sandbox ?? options.sandbox
-    this.id = id
-    const known = folder === false ? undefined : runOwner(folder, id)
-    if (owner && known) assertOwner(id, known.principal, owner.principal)
-    const principal = owner?.principal ?? known?.principal ?? owned?.state.principal
-    this.principal = principal
-    this.owned = owned
-    this.hold = owned?.hold ?? OWN_RUN
-    const recording = { durability, clock, onAppend, heads, principal, onProblem: warn, ...owned?.records }
-    this.records = folder === false ? undefined : RunRecords.open(folder, id, recording)
-    const isNewlyOwned = owner !== undefined && !known
-    const shared = owned && { known: owned.state.taintedBy, kept: owned.taint }
-    this.keptTaint = this.records && new KeptTaint(this.records, { isNewlyOwned, shared })
-    this.sandbox = {
-      files: () => this.#files ?? this.#openFiles(sandbox),
-      artifacts: () => this.#openArtifacts(sandbox),
-      network: () => sandbox.network(),
-      process: () => {
-        this.#commands = sandbox.sharedProcesses() ?? this.#ownProcesses(sandbox)
-        return this.#commands
-      },
-      sandboxLevel: () => sandbox.sandboxLevel(),
-    }
-    const { sources, wasCleared } = this.records?.taint ?? { sources: [], wasCleared: false }
-    this.tainted = sources.length > 0
-    this.#wasCleared = wasCleared || (owned?.state.wasCleared ?? false)
-    this.#redact = redact
-    this.#sources = new TaintSources(redact, sources)
-  }
-
-  get taintedBy(): readonly string[] {
-    return this.#sources.list
-  }
-
-  get hasOutsideArtifacts(): boolean {
-    return this.tainted || this.#wasCleared
-  }
-
-  /** Taints the run until `clearTaint`; its record keeps the taint for later processes. */
-  taint(callId: string | undefined, source: string): void {
-    const isChanged = this.#sources.add(source)
-    const since = this.#newSources
-    const isNewSince = since?.add(source)
-    const isNew = this.markTainted(callId)
-    // While the taint is being cleared, only what came since counts afterwards.
-    if (since) this.keptTaint?.set(since.list, { isChanged: isNewSince === true })
-    else this.keptTaint?.set(this.#sources.list, { isChanged })
-    if (isNew) this.emitTaint()
-  }
-
-  /**
-   * Clears the taint, on record first: a process that is killed in between leaves the run tainted. Content that is read
-   * meanwhile taints it again, as it does later. Returns what had tainted the run.
-   */
-  async clearTaint(clearing: { readonly by: string; readonly reason: string }): Promise<readonly string[]> {
-    if (this.#newSources) throw new ToolError('CONFLICT', `Somebody else is clearing the taint of run ${this.id}.`)
-    const sources = this.taintedBy
-    const since = new TaintSources(this.#redact)
-    this.#newSources = since
-    this.inFlight++
-    try {
-      await this.keptTaint?.clear({ ...clearing, sources }, () => since.list)
-      if (since.list.length === 0) this.untaint()
-      this.#sources = since
-      this.#wasCleared = true
-    } finally {
-      this.#newSources = undefined
-      this.inFlight--
-    }
-    return sources
-  }
-
-  #openArtifacts(sandbox: RunSandbox): FilesGuard | undefined {
-    if (this.records) this.#artifacts ??= sandbox.openArtifacts(join(this.records.folder, 'artifacts'))
-    return this.#artifacts
-  }
-
-  #openFiles(sandbox: RunSandbox): FilesGuard {
-    const { records } = this
-    this.#files ??= sandbox.sharedFiles(records?.deliverables)
-    if (this.#files) return this.#files
-    const workspace = sandbox.makeWorkspace(this.id, records?.workspace)
-    this.#files = sandbox.openFiles(workspace, records && { path: records.deliverables, alias: RESULTS_ALIAS })
-    return this.#files
-  }
-
-  #ownProcesses(sandbox: RunSandbox): ProcessGuard {
-    this.#processes ??= sandbox.openProcesses(sandbox.makeWorkspace(this.id, this.records?.workspace))
-    return this.#processes
-  }
-
-  release(): void {
-    this.isReleased = true
-    this.records?.release()
-  }
-
-  /** Ends the commands first, so that their ends are recorded too. */
-  async close(): Promise<void> {
-    await this.#endWork()
-    await this.records?.close()
-  }
-
-  /** Closes a run that another process has taken over. */
-  async abandon(): Promise<void> {
-    await this.#endWork()
-    await this.records?.abandon()
-  }
-
-  async #endWork(): Promise<void> {
-    await this.#commands?.endRun(this.id)
-    await this.#processes?.close()
-    this.#files?.close()
-    this.#artifacts?.close()
-  }
-}
-
-/** A run for questions such as `explain`: nothing is written and its workspace is empty. An existing taint counts. */
-export class Rehearsal extends RunMemory implements RunState {
-  readonly id: string
-  readonly records = undefined
-  readonly sandbox: SandboxHandles
-  readonly taintedBy: readonly string[]
-  readonly hold = OWN_RUN
-  readonly keptTaint = undefined
-
-  constructor(id: string, { folder, clock, sandbox }: RunsOptions) {
-    super(clock)
-    this.id = id
-    const workspace = sandbox.workspaceOf(id) ?? (folder === false ? undefined : join(folder, id, 'workspace'))
-    const deliverables = folder === false ? undefined : join(folder, id, 'deliverables')
-    this.taintedBy = folder !== false && isRunId(id) ? readTaintSync(join(folder, id)).sources : []
-    this.tainted = this.taintedBy.length > 0
-    this.sandbox = {
-      files: () => sandbox.standInShared(deliverables) ?? sandbox.standIn(workspace, deliverables),
-      artifacts: () => undefined,
-      network: () => sandbox.network(),
-      process: () => sandbox.sharedProcesses() ?? sandbox.standInProcesses(workspace),
-      sandboxLevel: () => sandbox.sandboxLevel(),
-    }
-  }
-
-  get hasOutsideArtifacts(): boolean {
-    return this.tainted
-  }
-
-  taint(): void {}
-}
-
-/** Warns the owner once that records cannot be written. Each call with side effects reports it too. */
-function warn({ message }: ToolError): void {
-  process.emitWarning(message, { type: 'ToolHubWarning', code: 'RECORDS_UNAVAILABLE' })
-}
-
-/** Options for a run that shares a root with other runs and has its own deliverables. */
-interface ResultFilesOptions {
-  /** The files guard of the shared root. */
-  readonly shared: FilesGuard
-  /** The shared root, to which relative paths are relative. */
-  readonly root: string
-  /** The folder `deliverables` of the run. */
-  readonly deliverables: string
-  /** Opens a guard for the shared root and the deliverables. */
-  readonly open: () => FilesGuard
-}
-
-/** The relative path of the deliverables for a run with its own workspace: the folder next to the workspace. */
-export const RESULTS_ALIAS = '../deliverables'
+const SOON_MS = 50
 
 /**
- * Returns the files guard of a run that shares a root with others. The first path in `deliverables` opens a guard that also
- * includes that folder; most runs never use one and open nothing of their own.
+ * Calls without side effects that returned a promise. Most settle soon, and then their end contains all facts; only those
+ * that are still running after a moment get a line for their start.
  */
-export function withResults({ shared, root, deliverables, open }: ResultFilesOptions): FilesGuard {
-  let own: FilesGuard | undefined
-  const guardOf = (path: string): FilesGuard => {
-    if (!own && namesResult(path, root, deliverables)) own = open()
-    return own ?? shared
-  }
-  return {
-    resolve(path, ...how) {
-      try {
-        // Compares text first, because everything else costs as much as the rest of a small call.
-        return (path.includes('deliverables') ? guardOf(path) : (own ?? shared)).resolve(path, ...how)
-      } catch (error) {
-        throw namePlace(error, path, deliverables)
-      }
-    },
-    present: (path) => guardOf(path).present(path),
-    runsLater: (path, change) => shared.runsLater(path, change),
-    handle: (call) => (own ?? shared).handle(call),
-    close: () => own?.close(),
-  }
-}
+export class StartQueue {
+  readonly #clock: Clock
+  /**
+   * Those that have not settled, each with the function that records its start. A call leaves when it ends: one that was
+   * kept for 50 ms would survive a minor garbage collection, which costs 2.7 us.
+   */
+  readonly waiting = new Map<Call, (call: Call) => void>()
+  #hasTimer = false
 
-/** Returns whether the text of a path leads into the deliverables folder. */
-export function namesResult(path: string, root: string, deliverables: string): boolean {
-  if (!path.includes('deliverables')) return false
-  const named = resolve(root, path)
-  return isWithin(deliverables, named) || isWithin(realFolder(deliverables), named)
-}
-
-function realFolder(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    // The folder does not exist, so no path leads into it.
-    return path
+  constructor(clock: Clock) {
+    this.#clock = clock
   }
-}
 
-/** Throws for `../deliverables`, which is outside the shared root, and names the correct folder. */
-function namePlace(error: unknown, path: string, deliverables: string): unknown {
-  if (!ToolError.is(error) || error.code !== 'PATH_OUTSIDE_SANDBOX' || !isWithin(RESULTS_ALIAS, path)) return error
-  const hint = `${error.fix.hint} Results of this run belong below ${deliverables}.`
-  return new ToolError(error.code, error.message, { hint, details: error.details, cause: error })
+  add(call: Call, record: (call: Call) => void): void {
+    this.waiting.set(call, record)
+    if (this.#hasTimer) return
+    this.#hasTimer = true
+    this.#clock.after(SOON_MS, () => this.#recordOpen(), { background: true })
+  }
+
+  #recordOpen(): void {
+    this.#hasTimer = false
+    for (const [call, record] of this.waiting) if (!call.ended && call.recorded === 'nothing') record(call)
+    this.waiting.clear()
+  }
 }

@@ -6,11 +6,11 @@ import { after } from '@tool-hub/core/lib'
 import { type ArtifactReader, findArtifactOf } from '../records/artifacts/index.ts'
 import type { RecordedLine } from '../records/log/index.ts'
 import { IdleRuns } from './idle-runs.ts'
-import type { OwnedRun } from './machines.ts'
+import { OpenRun, Rehearsal, type RunsOptions } from './open-run.ts'
+import type { OwnedRun, RunOwner } from './run-ownership.ts'
 import type { RunSandbox } from './run-sandbox.ts'
-import { OpenRun, Rehearsal, type RunOwner, type RunsOptions } from './run-state.ts'
+import type { RunState } from './run-state.ts'
 import { assertOwner, notOwned, runOwner } from './run-taint.ts'
-import type { RunState } from './runtime.ts'
 
 /** The most runs that are remembered as opened here. */
 const MAX_OWN = 10_000

@@ -1,119 +1,44 @@
 import type {
+  AnyTool,
   CallEvent,
-  Capability,
   Clock,
   Durability,
-  FeatureCall,
-  FeatureName,
   HubOptions,
+  NestedCallOptions,
   Principal,
-  RecentCall,
   RecordedOutputs,
-  RunCache,
   Sandbox,
-  SandboxLevel,
-  SeenFiles,
   Store,
   ToolResult,
+  UserText,
   Visibility,
 } from '@tool-hub/core'
-import type { Policy, ValueEvidence } from '@tool-hub/policy'
-import type { ProcessGuard } from '@tool-hub/sandbox/exec'
-import type { FilesGuard } from '@tool-hub/sandbox/files'
-import type { NetworkGuard, ResponseCache } from '@tool-hub/sandbox/network'
+import type { Policy } from '@tool-hub/policy'
 import type { AskSecondParser } from '@tool-hub/shell'
 import type { CallApprovals, Grants, ToolQuestions } from '../approvals/index.ts'
 import type { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../limits/index.ts'
-import type { CallEnded, HubChanged, RunRecords } from '../records/log/index.ts'
+import type { CallEnded, HubChanged } from '../records/log/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
 import type { Metrics } from '../records/telemetry/index.ts'
 import type { BackgroundProcesses, UntrustedFiles } from '../store/index.ts'
+import type { CommandTaint } from './command-taint.ts'
 import type { EarlierSessions } from './earlier-sessions.ts'
-import type { Features } from './features.ts'
+import type { FeatureRegistry, Features } from './features.ts'
 import type { HiddenValues } from './hidden-values.ts'
 import type { PolicyHistory } from './hub-policy.ts'
-import type { Machines, RunHold } from './machines.ts'
+import type { Machines } from './machines.ts'
 import type { Call } from './pipeline/call.ts'
-import type { CommandTaint } from './pipeline/exec-handle.ts'
 import type { HookChain } from './pipeline/hooks.ts'
-import type { StartQueue } from './pipeline/record.ts'
 import type { Registry, ToolTable } from './pipeline/registry.ts'
-import { stoppedBy } from './pipeline/settle.ts'
 import type { arrangeFor, ToolCatalog } from './pipeline/tool-catalog.ts'
 import type { PluginSetups } from './plugin-setups.ts'
 import type { RuleDoubts } from './rule-doubts.ts'
-import type { RunMoment } from './run-index/run-moments.ts'
+import type { RunOwner } from './run-ownership.ts'
 import type { RunSandbox } from './run-sandbox.ts'
-import type { RunOwner } from './run-state.ts'
-import type { KeptTaint } from './run-taint.ts'
 import type { Runs } from './runs.ts'
 import type { ShadowLog } from './shadow-policy.ts'
 import type { Sources } from './sources.ts'
 import type { UserTexts } from './user-texts.ts'
-
-/** What calls write to the record of their run. On a worker, the process of the run records it with the end of the call. */
-export type RunLog = Pick<RunRecords, 'append' | 'putArtifact' | 'synced' | 'written' | 'ended' | 'problem' | 'isNew'> &
-  Partial<Pick<RunRecords, 'retrySync' | 'folder' | 'openArtifact' | 'fetchArtifact' | 'kept'>>
-
-/** The state of an open run. */
-export interface RunState {
-  readonly id: string
-  readonly records: RunLog | undefined
-  readonly cache: RunCache
-  readonly starts: StartQueue
-  readonly sandbox: SandboxHandles
-  /** The files that the run has read completely, by hash. */
-  readonly seen: SeenFiles
-  /** Cached network responses that are still fresh. */
-  readonly responses: ResponseCache
-  /** By what this process has it. */
-  readonly hold: RunHold
-  /** Whether the run has read content from outside. */
-  readonly tainted: boolean
-  /** What it has read from outside, for people: `mcp:mail/get_unread`, `https://example.org`, a path, `caller`. */
-  readonly taintedBy: readonly string[]
-  /** Taints the run; without a call id, only adds the source to those of a run that other calls have tainted. */
-  taint(callId: string | undefined, source: string): void
-  /** Whether its artifacts may hold content from outside: the run is tainted, or was before its taint was cleared. */
-  readonly hasOutsideArtifacts: boolean
-  /** The ids of the commands that continued in the background since the taint was last cleared. */
-  readonly backgroundCommands: Set<string>
-  /** The ids of those before: reading their output taints the run again. */
-  readonly earlierCommands: ReadonlySet<string>
-  /** Calls the listener when the run becomes tainted. Returns a function that removes it. */
-  onTaint(listener: () => void): () => void
-  /** The owner and the taint of the run for later processes; `undefined` if the hub keeps no records. */
-  readonly keptTaint: Pick<KeptTaint, 'isDurable' | 'synced' | 'keepIn'> | undefined
-  /** Returns whether a call other than this one has tainted the run. */
-  taintedBeside(callId: string): boolean
-  /** What is known about where values come from; `undefined` until the first call of this process. */
-  evidence?: ValueEvidence | undefined
-  /** Set if a recorded call is decided again: what the run knew when the call was made. */
-  readonly past?: RunMoment
-  /** The last calls, oldest first, for approvers. Kept in memory only. */
-  readonly recent: RecentCall[]
-  /** The number of calls in progress. A run without any may be closed. */
-  inFlight: number
-}
-
-/** The guards of a run, which resolve the targets that a tool names to real paths, URLs and commands. */
-export interface SandboxHandles {
-  files(): FilesGuard
-  /** The artifacts of the run, each a file named after its hash; `undefined` if the hub keeps no records. */
-  artifacts(): FilesGuard | undefined
-  network(): NetworkGuard
-  process(): ProcessGuard
-  /** The isolation level of commands on this machine; does not need a root. */
-  sandboxLevel(): Promise<SandboxLevel>
-}
-
-/** The features of a hub, each created when the first call needs it. */
-export interface FeatureRegistry {
-  /** Creates the features that a tool with these capabilities uses. Returns `undefined` if all of them exist. */
-  prepare(capabilities: ReadonlySet<Capability>): Promise<void> | undefined
-  /** Returns the handle of a call for a feature that was prepared. */
-  handle(name: FeatureName, call: FeatureCall): unknown
-}
 
 /** The counters and gates of step 6 and step 8. */
 export interface Limiters {
@@ -163,6 +88,15 @@ export interface PeopleServices {
   readonly userTexts: UserTexts
 }
 
+/** Calls a tool from within a call, which becomes the parent. The nested call passes through the whole pipeline. */
+export type CallNested = (
+  runtime: Runtime,
+  tool: string | AnyTool,
+  input: unknown,
+  parent: Call,
+  options?: NestedCallOptions,
+) => Promise<ToolResult>
+
 /** The calls of a hub, of all its callers. */
 export interface HubCalls {
   /** Those in progress. */
@@ -175,6 +109,7 @@ export interface HubCalls {
   /** Listen to the events of all calls. */
   readonly listeners: Set<(event: CallEvent) => void>
   nextId(): string
+  readonly callNested: CallNested
 }
 
 /** Everything that a call uses. The owner of a hub has one, and each principal has a narrower one. */
@@ -284,16 +219,13 @@ export async function recordChange(runtime: HubRuntime, change: Omit<HubChanged,
   await records?.synced()
 }
 
-/** Stops calls whose run was taken by another process, and those with side effects while others may take their run. */
-export function stopLostCalls({ machines, calls: { underWay }, runs }: HubRuntime): void {
-  machines.ownership.onLost(({ run, error }) => {
-    if (run === undefined) {
-      for (const call of underWay)
-        if (call.wasExecuted && call.found?.tool.hasEffects) call.abort(stoppedBy(call, error))
-      return
-    }
-    const calls = [...underWay].filter((call) => call.run === run)
-    for (const call of calls) call.abort(stoppedBy(call, error))
-    runs.abandon(run, Promise.all(calls.map((call) => call.whenEnded())))
-  })
+/** Adds what the user said to a run of this caller. */
+export async function addUserText(
+  runtime: Runtime,
+  text: UserText,
+  { run = runtime.identity.run }: { readonly run?: string },
+): Promise<void> {
+  const opened = await runtime.runs.open(run, runtime.identity.runOwner)
+  await runtime.people.userTexts.add(opened, text)
+  await opened.records?.written()
 }

@@ -12,7 +12,7 @@ import { fakeClock } from '../../../testing/src/fake-clock.ts'
 import { createRedactor } from '../records/redaction/index.ts'
 import { Metrics } from '../records/telemetry/telemetry.ts'
 import { Call } from './pipeline/call.ts'
-import type { RunState } from './runtime.ts'
+import type { RunState } from './run-state.ts'
 import { ShadowLog, shadowFromRuns } from './shadow-policy.ts'
 
 const send = defineTool({

@@ -5,7 +5,7 @@ import { eventLines, type Line, parseEvent, type ShadowDiffered } from '../recor
 import type { Redactor } from '../records/redaction/index.ts'
 import type { Metrics } from '../records/telemetry/index.ts'
 import type { Call } from './pipeline/call.ts'
-import type { RunState } from './runtime.ts'
+import type { RunState } from './run-state.ts'
 
 /** A call about which the shadow policy decides otherwise. */
 export interface ShadowExample {

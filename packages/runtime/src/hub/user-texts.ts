@@ -5,7 +5,7 @@ import type { UserTextAdded } from '../records/log/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
 import type { Call } from './pipeline/call.ts'
 import type { RunMoment } from './run-index/run-moments.ts'
-import type { RunState, Runtime } from './runtime.ts'
+import type { RunState } from './run-state.ts'
 
 /** What a run keeps of the user's words; the oldest are dropped first. */
 const MAX_CHARS = 65_536
@@ -114,12 +114,6 @@ function assertUserText(texts: unknown): asserts texts is UserText {
   if (!isUserText(texts)) throw new ToolError('INPUT_SCHEMA_INVALID', 'userText must be a text or a list of texts.')
 }
 
-/** The user's words that count for a call: its own if they are for it alone, else those of its run. */
-export function wordsFor(run: Pick<RunState, 'evidence'>, call: Call): ValueEvidence | undefined {
-  for (let each: Call | undefined = call; each; each = each.parent) if (each.words) return each.words
-  return run.evidence
-}
-
 type RecordedText = RunMoment['userTexts'][number]
 
 function isCut({ text, chars }: RecordedText): boolean {
@@ -166,15 +160,4 @@ function cutAtBlank(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text
   const cut = text.slice(0, maxChars)
   return cut.slice(0, Math.max(0, ...[' ', '\n', '\t'].map((blank) => cut.lastIndexOf(blank))))
-}
-
-/** Adds what the user said to a run of this caller. */
-export async function addUserText(
-  runtime: Runtime,
-  text: UserText,
-  { run = runtime.identity.run }: { readonly run?: string },
-): Promise<void> {
-  const opened = await runtime.runs.open(run, runtime.identity.runOwner)
-  await runtime.people.userTexts.add(opened, text)
-  await opened.records?.written()
 }

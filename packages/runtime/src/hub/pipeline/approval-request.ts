@@ -11,7 +11,8 @@ import {
   unprovenValues,
 } from '@tool-hub/policy'
 import { type ApprovedValue, type Grant, isStoredInPart, type NamedScript } from '../../approvals/index.ts'
-import type { RunState, Runtime } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import { type Call, type DecidedCall, givenIds, untilStopped, type ValidCall } from './call.ts'
 import { question, targetLines } from './decide.ts'
 import { isAllFound, scriptsOfCall } from './named-scripts.ts'
@@ -19,9 +20,6 @@ import { recentCalls } from './record.ts'
 
 /** Only a call that waits for a person needs them. */
 const loadCallViews = lazyModule(() => import('./approval-views/call-views.ts'))
-
-/** Start of a view that is incomplete; no diff starts like this. */
-export const NOT_WHOLE = 'NOT SHOWN WHOLE: '
 
 const MAX_NAMED_VALUES = 10
 const MAX_VALUES_CHARS = 500
@@ -47,7 +45,7 @@ export async function createApprovalRequest(
   const { session, purpose } = decided.call.options
   const now = runtime.clock.now()
   const redactor = runtime.redactor.forDecision({ runsCode: decided.valid.capabilities.includes('exec') })
-  const { callRisks, viewsOf } = await untilStopped(decided.call, loadCallViews())
+  const { callRisks, viewsOf, viewWarnings } = await untilStopped(decided.call, loadCallViews())
   // Views only help the approver: a view that fails is left out of the request.
   const views = await untilStopped(
     decided.call,
@@ -91,7 +89,7 @@ export async function createApprovalRequest(
   const warnings = [
     ...changed.map(describeChange),
     redactor.warning(),
-    ...viewWarning(request),
+    ...viewWarnings(views),
     ...(await keepWhole(run, decided, request)),
   ]
   const reason = [decision.reason, ...warnings.filter((warning) => warning !== undefined)].join(' ')
@@ -107,11 +105,6 @@ async function withSource(script: ScriptPlace, keepSource: Call['keepSource']): 
   // The source only helps the approver: a request without it says so.
   const source = await keepSource?.().catch(() => undefined)
   return { ...script, ...(source !== undefined && { source }) }
-}
-
-function viewWarning({ views }: ApprovalRequest): string[] {
-  const count = views.filter((view) => view.kind === 'diff' && view.diff.startsWith(NOT_WHOLE)).length
-  return count === 0 ? [] : [`WARNING: file changes that are not shown completely: ${count}.`]
 }
 
 /** Stores the complete arguments as an artifact of the run if the request contains only their start and end. */

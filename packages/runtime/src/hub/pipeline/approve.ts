@@ -2,7 +2,8 @@ import { type ApprovalReply, type ApprovalRequest, type StoredApproval, ToolErro
 import { approvalReason, type Grant, repeatCallHint } from '../../approvals/index.ts'
 import { type BoundInput, takeInput } from '../../limits/index.ts'
 import type { ApprovalAnswered, ApprovalRequested } from '../../records/log/index.ts'
-import type { RunState, Runtime } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import {
   boundTo,
   canCoverTargets,
@@ -11,13 +12,11 @@ import {
   patternOf,
   valuesToApprove,
 } from './approval-request.ts'
-import { type Call, type DecidedCall, emitEvent, type FoundCall, type ValidCall } from './call.ts'
+import { type Call, type DecidedCall, emitEvent, type FoundCall } from './call.ts'
 import { denyCall } from './decide.ts'
+import { accepted, judgeInput } from './judge.ts'
 import { readNamedScripts, scriptsOfCall } from './named-scripts.ts'
-import { accepted } from './validate.ts'
-
-/** Steps 2 to 5 of the pipeline. */
-type JudgeInput = (runtime: Runtime, run: RunState, call: FoundCall) => Promise<DecidedCall>
+import { rememberedAnswer } from './remembered-answers.ts'
 
 /** How many requests a call makes if identical calls take the answers. */
 const MAX_ROUNDS = 3
@@ -28,12 +27,7 @@ const MAX_ROUNDS = 3
  * approver can change the arguments while the call waits, and changed arguments pass through steps 2 to 5 again. Returns the
  * call as it was approved.
  */
-export async function approve(
-  runtime: Runtime,
-  run: RunState,
-  decided: DecidedCall,
-  judgeInput: JudgeInput,
-): Promise<DecidedCall> {
+export async function approve(runtime: Runtime, run: RunState, decided: DecidedCall): Promise<DecidedCall> {
   const { call, tool } = decided
   if (tool.origin === 'owner') {
     // The approver would be the caller itself.
@@ -52,23 +46,10 @@ export async function approve(
     return decided
   }
   for (let round = 1; round <= MAX_ROUNDS; round++) {
-    const approved = await askPeople(runtime, run, decided, { round, judgeInput })
+    const approved = await askPeople(runtime, run, decided, round)
     if (approved) return approved
   }
   throw new ToolError('CONFLICT', `The approvals of ${call.name} were used by identical calls of other processes.`)
-}
-
-/** Returns an earlier answer that covers this call too, if there is one. */
-export async function rememberedAnswer(runtime: Runtime, run: RunState, valid: ValidCall): Promise<Grant | undefined> {
-  const found = await findGrant(runtime, run, valid)
-  // A pattern does not replace the person that a hook requires for this call.
-  const isHooked = found?.covers === 'pattern' && runtime.hooks.names.has('decide')
-  return isHooked && (await runtime.hooks.decide(valid.call, 'allow')) !== 'allow' ? undefined : found
-}
-
-/** Returns the remembered answer that covers a call. */
-export function findGrant(runtime: Runtime, run: RunState, valid: ValidCall): Promise<Grant | undefined> {
-  return runtime.people.grants.find(coveredCall(runtime, run, valid))
 }
 
 /** Makes one request. Returns the approved call, or `undefined` if another call used the answer. */
@@ -76,7 +57,7 @@ async function askPeople(
   runtime: Runtime,
   run: RunState,
   decided: DecidedCall,
-  { round, judgeInput }: { readonly round: number; readonly judgeInput: JudgeInput },
+  round: number,
 ): Promise<DecidedCall | undefined> {
   const { call, valid } = decided
   const bound = boundTo(runtime, valid)
@@ -94,7 +75,7 @@ async function askPeople(
     await assertStillKnown(runtime, call)
     call.approvedBy = reply.by ?? 'approver'
     log.answered(reply)
-    return await applyReply(runtime, run, decided, { request, reply, log, judgeInput })
+    return await applyReply(runtime, run, decided, { request, reply, log })
   } catch (error) {
     const refusal = refusalOf(error)
     if (refusal) {
@@ -148,7 +129,6 @@ interface Approval {
   readonly request: ApprovalRequest
   readonly reply: ApprovalReply
   readonly log: ApprovalLog
-  readonly judgeInput: JudgeInput
 }
 
 /** Applies the approval, with the arguments that the approver changed, and remembers it if requested. */
@@ -156,12 +136,12 @@ async function applyReply(
   runtime: Runtime,
   run: RunState,
   decided: DecidedCall,
-  { request, reply, log, judgeInput }: Approval,
+  { request, reply, log }: Approval,
 ): Promise<DecidedCall> {
   const { call, valid } = decided
   let approved = decided
   if (reply.input !== undefined) {
-    approved = await changeInput(runtime, run, valid.found, reply.input, judgeInput)
+    approved = await changeInput(runtime, run, valid.found, reply.input)
     call.report.notices.push(`${call.approvedBy} changed the arguments before the call ran.`)
   }
   const grant = await remember(runtime, run, approved, { ...request, ...boundTo(runtime, approved.valid) }, reply)
@@ -287,13 +267,7 @@ function unansweredAs(error: unknown): 'deny' | 'timeout' | 'aborted' | 'unavail
  * Replaces the arguments of a call with those of its approver. They pass through the same steps as any: hooks, schema,
  * targets, policy. If policy decides `ask`, the approver has already answered; `deny` stays denied.
  */
-async function changeInput(
-  runtime: Runtime,
-  run: RunState,
-  found: FoundCall,
-  input: unknown,
-  judgeInput: JudgeInput,
-): Promise<DecidedCall> {
+async function changeInput(runtime: Runtime, run: RunState, found: FoundCall, input: unknown): Promise<DecidedCall> {
   const { value, bytes } = bareInput(runtime, input)
   found.call.replaceInput(value)
   found.call.inputBytes = bytes

@@ -303,6 +303,15 @@ export interface DecidedCall {
   readonly isInTaintedRun: boolean
 }
 
+/** The user's words that count for a call: its own if they are for it alone, else those of its run. */
+export function wordsFor(
+  { evidence }: { readonly evidence?: ValueEvidence | undefined },
+  call: Call,
+): ValueEvidence | undefined {
+  for (let each: Call | undefined = call; each; each = each.parent) if (each.words) return each.words
+  return evidence
+}
+
 type GivenIds = Pick<CallOptions, 'requestId' | 'taskId' | 'goalId'>
 
 /** Returns the ids that the caller set; others are absent. */
@@ -363,7 +372,7 @@ export function callIds(): () => string {
 }
 
 /** Those who listen to the events of all calls of a hub. */
-interface HubListeners {
+export interface HubListeners {
   readonly calls: { readonly listeners: ReadonlySet<(event: CallEvent) => void> }
 }
 

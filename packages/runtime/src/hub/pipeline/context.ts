@@ -8,55 +8,38 @@ import {
   type Content,
   type Evidence,
   FEATURES,
-  type FeatureCall,
   type FeatureName,
   type GuardedFetch,
-  type Journal,
-  type NestedCallOptions,
   type Question,
   type ReadFiles,
   ToolError,
   type ToolResult,
   type WriteFiles,
 } from '@tool-hub/core'
-import { createRunJournal } from '../../records/undo/index.ts'
-import type { RunLog, RunState, Runtime } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import { askPerson } from './ask-person.ts'
 import { type Call, type DecidedCall, refuseOnWorker } from './call.ts'
-import { decideNow, holdToDecision, readableFiles } from './decide.ts'
+import { CallAuthority } from './call-authority.ts'
 import { execHandle } from './exec-handle.ts'
 import { featureCall } from './feature-handle.ts'
 import { keyOf } from './limits.ts'
-import { beginChange, keepArtifact, recordIntent, refuseEffects } from './record.ts'
+import { keepArtifact } from './record.ts'
 import { holdRunLater } from './run-later.ts'
 import { blocks, outputLimit } from './settle.ts'
-import { emitEarly, labelChange, markEarly, markUntrusted } from './taint.ts'
-
-/** Calls a tool from within a call, which becomes the parent. The nested call passes through the whole pipeline. */
-export type CallNested = (
-  runtime: Runtime,
-  tool: string | AnyTool,
-  input: unknown,
-  parent: Call,
-  options?: NestedCallOptions,
-) => Promise<ToolResult>
+import { emitEarly, labelChange, markEarly } from './taint.ts'
 
 /**
  * Builds the context of `execute`, with the handles of the declared capabilities and nothing else. A handle is created when
  * the tool first reads it.
  */
-export function buildContext(
-  runtime: Runtime,
-  run: RunState,
-  decided: DecidedCall,
-  callNested: CallNested,
-): BaseContext {
+export function buildContext(runtime: Runtime, run: RunState, decided: DecidedCall): BaseContext {
   const { capabilities } = decided.tool
   const Context = CLASSES.get(capabilities) ?? contextClass(capabilities)
-  return new Context(runtime, run, decided, callNested)
+  return new Context(new CallAuthority(runtime, run, decided))
 }
 
-type CreateHandle = (runtime: Runtime, run: RunState, decided: DecidedCall, callNested: CallNested) => unknown
+type CreateHandle = (authority: CallAuthority) => unknown
 
 /** Not a static method, which tools could reach: a tool that could get the call from its context would bypass the sandbox. */
 let defineHandle: (prototype: object, handle: Handle) => void
@@ -67,8 +50,7 @@ class CallContext implements BaseContext {
       Object.defineProperty(prototype, name, {
         get(this: CallContext) {
           this.#handles ??= new Map()
-          if (!this.#handles.has(name))
-            this.#handles.set(name, create(this.#runtime, this.#run, this.#decided, this.#callNested))
+          if (!this.#handles.has(name)) this.#handles.set(name, create(this.#authority))
           return this.#handles.get(name)
         },
       })
@@ -77,22 +59,16 @@ class CallContext implements BaseContext {
 
   readonly callId: string
   readonly run: string
-  readonly #runtime: Runtime
-  readonly #run: RunState
-  readonly #decided: DecidedCall
+  readonly #authority: CallAuthority
   readonly #call: Call
-  readonly #callNested: CallNested
   #handles: Map<string, unknown> | undefined
 
-  constructor(runtime: Runtime, run: RunState, decided: DecidedCall, callNested: CallNested) {
-    const { call } = decided
+  constructor(authority: CallAuthority) {
+    const { call } = authority
     this.callId = call.id
     this.run = call.run
-    this.#runtime = runtime
-    this.#run = run
-    this.#decided = decided
+    this.#authority = authority
     this.#call = call
-    this.#callNested = callNested
   }
 
   get signal(): AbortSignal {
@@ -100,25 +76,26 @@ class CallContext implements BaseContext {
   }
 
   get cache() {
-    return this.#run.cache
+    return this.#authority.run.cache
   }
 
   get maxOutputChars(): number {
-    return outputLimit(this.#runtime, this.#decided.valid.found)
+    return outputLimit(this.#authority.runtime, this.#authority.decided.valid.found)
   }
 
   get constraints() {
-    return this.#decided.decision.constraints
+    return this.#authority.decided.decision.constraints
   }
 
   now(): number {
-    return this.#runtime.clock.now()
+    return this.#authority.runtime.clock.now()
   }
 
   progress(update: Content): void {
     if (this.#call.ended) return
-    const content = this.#runtime.redactor.value(blocks(update, 'ctx.progress'))
-    emitEarly(this.#runtime, this.#run, this.#call, { type: 'call-progressed', callId: this.callId, content })
+    const { runtime, run } = this.#authority
+    const content = runtime.redactor.value(blocks(update, 'ctx.progress'))
+    emitEarly(runtime, run, this.#call, { type: 'call-progressed', callId: this.callId, content })
   }
 
   evidence(evidence: Evidence): void {
@@ -131,7 +108,7 @@ class CallContext implements BaseContext {
 
   notice(text: string): void {
     this.#assertOpen()
-    this.#call.report.notices.push(this.#runtime.redactor.text(String(text)))
+    this.#call.report.notices.push(this.#authority.runtime.redactor.text(String(text)))
   }
 
   truncated(notice: string): void {
@@ -140,30 +117,32 @@ class CallContext implements BaseContext {
   }
 
   async artifact(content: string | Uint8Array, options?: { readonly name?: string; readonly mediaType?: string }) {
-    return keepArtifact(this.#runtime, this.#run, this.#call, content, options)
+    return keepArtifact(this.#authority.runtime, this.#authority.run, this.#call, content, options)
   }
 
   pending(message: string): void {
     this.#assertOpen()
+    const { runtime, run } = this.#authority
     const { id: callId, name: tool } = this.#call
-    const redacted = this.#runtime.redactor.text(String(message))
-    this.#run.records?.append({ type: 'call-pending', callId, tool, message: redacted })
-    emitEarly(this.#runtime, this.#run, this.#call, { type: 'call-pending', callId, tool, message: redacted })
+    const redacted = runtime.redactor.text(String(message))
+    run.records?.append({ type: 'call-pending', callId, tool, message: redacted })
+    emitEarly(runtime, run, this.#call, { type: 'call-pending', callId, tool, message: redacted })
   }
 
   async ask(question: Question): Promise<Answer> {
     this.#assertOpen()
-    refuseOnWorker(this.#run, this.#call, 'ask a person')
-    markEarly(this.#runtime, this.#run, this.#call)
-    await this.#run.keptTaint?.synced()
-    return askPerson(question, this.#call, this.#runtime)
+    const { runtime, run } = this.#authority
+    refuseOnWorker(run, this.#call, 'ask a person')
+    markEarly(runtime, run, this.#call)
+    await run.keptTaint?.synced()
+    return askPerson(question, this.#call, runtime)
   }
 
   async call(tool: string | AnyTool, input: unknown): Promise<ToolResult> {
     this.#assertOpen()
-    refuseOnWorker(this.#run, this.#call, 'call other tools')
-    markEarly(this.#runtime, this.#run, this.#call)
-    return this.#callNested(this.#runtime, tool, input, this.#call)
+    const { runtime, run } = this.#authority
+    markEarly(runtime, run, this.#call)
+    return this.#authority.callNested(tool, input)
   }
 
   /** Throws if the call has ended: a tool that kept its context has no rights left. Handles check the signal themselves. */
@@ -215,24 +194,22 @@ function defineContext(handles: Iterable<Handle>): ContextClass {
 Object.freeze(CallContext.prototype)
 
 function featureHandle(name: FeatureName): CreateHandle {
-  return (runtime, run, call, callNested) => {
-    const nested: FeatureCall['call'] = (tool, input, options) => callNested(runtime, tool, input, call.call, options)
-    return runtime.features.handle(name, featureCall(runtime, run, call, nested))
-  }
+  return (authority) => authority.runtime.features.handle(name, featureCall(authority))
 }
 
 /** The capability that each use of a file needs. Overwriting a file destroys its content. */
 const CAPABILITY_OF = { read: 'read:fs', write: 'write:fs', overwrite: 'danger:destructive' } as const
 
 /** Creates the files handle of a call: limited to the declared capabilities and the decision, recorded before any change. */
-export function filesHandle(runtime: Runtime, run: RunState, decided: DecidedCall): Partial<ReadFiles & WriteFiles> {
+export function filesHandle(authority: CallAuthority): Partial<ReadFiles & WriteFiles> {
+  const { runtime, run, decided, call } = authority
   const { capabilities } = decided.tool
   // The journal keeps everything that the owner's own call replaces or removes, so nothing is destroyed.
   const canRestore = decided.tool.origin === 'owner'
   const needs = canRestore ? { ...CAPABILITY_OF, overwrite: 'write:fs' as const } : CAPABILITY_OF
   const files = run.sandbox.files().handle({
-    signal: () => decided.call.signal,
-    isStopped: () => decided.call.isStopped,
+    signal: () => call.signal,
+    isStopped: () => call.isStopped,
     isOwner: runtime.identity.principal === undefined,
     canRead: capabilities.has('read:fs'),
     canWrite: capabilities.has('write:fs'),
@@ -241,33 +218,33 @@ export function filesHandle(runtime: Runtime, run: RunState, decided: DecidedCal
     maxBytes: decided.decision.constraints.maxBytes,
     maxFileBytes: decided.decision.constraints.maxFileBytes,
     permits: (path, use) => {
-      holdToDecision(runtime, run, decided, needs[use], path)
+      authority.permits(needs[use], path)
       if (use !== 'read') holdRunLater(run, decided, path)
     },
-    permitsIn: readableFiles(runtime, run, decided),
-    mayRead: (path) => decideNow(runtime, run, decided, 'read:fs', path).effect === 'allow',
+    permitsIn: authority.readableFiles(),
+    mayRead: (path) => authority.decide('read:fs', path).effect === 'allow',
     seen: run.seen,
-    journal: capabilities.has('write:fs') ? journalOf(runtime, run, decided) : undefined,
-    notice: (text) => decided.call.report.notices.push(text),
+    journal: capabilities.has('write:fs') ? authority.journal() : undefined,
+    notice: (text) => call.report.notices.push(text),
     isUntrusted: (path) => runtime.untrusted.has(path),
     hasUntrusted: (folder, names) => runtime.untrusted.hasAny(folder, names),
-    onUntrusted: (path) => markUntrusted(run, decided.call, path),
-    onChange: (change) => labelChange(runtime, run, decided.call, change),
+    onUntrusted: (path) => authority.taints(path),
+    onChange: (change) => labelChange(runtime, run, call, change),
   })
   const statesNoFile = capabilities.has('read:fs') && !decided.valid.capabilities.includes('read:fs')
-  return statesNoFile ? withArtifacts(files, run, decided) : files
+  return statesNoFile ? withArtifacts(files, authority) : files
 }
 
 /** Creates the network handle of a call. A request that sends data is recorded before its first byte is sent. */
-export function networkHandle(runtime: Runtime, run: RunState, decided: DecidedCall): GuardedFetch {
-  const { call } = decided
+export function networkHandle(authority: CallAuthority): GuardedFetch {
+  const { run, decided, call } = authority
   return run.sandbox.network().handle({
     signal: () => call.signal,
     onStop: (listener) => call.onStop(listener),
     maxBytes: decided.decision.constraints.maxBytes,
-    permits: (url, capability) => holdToDecision(runtime, run, decided, capability, url),
-    beforeSend: () => recordIntent(runtime, run, call),
-    onAnswer: (url) => markUntrusted(run, call, url.origin),
+    permits: (url, capability) => authority.permits(capability, url),
+    beforeSend: () => authority.recordIntent(),
+    onAnswer: (url) => authority.taints(url.origin),
     onRetry: () => {
       if (call.execution) call.execution.attempts++
     },
@@ -284,27 +261,6 @@ export function networkHandle(runtime: Runtime, run: RunState, decided: DecidedC
   })
 }
 
-function journalOf(runtime: Runtime, run: RunState, decided: DecidedCall): Journal | undefined {
-  const { records } = run
-  // A worker keeps no journal: the process of the run cannot undo changes on another machine.
-  if (!records || !hasFolder(records)) return undefined
-  const { undoBytes, durability } = runtime.settings
-  const maxBytes = decided.tool.origin === 'owner' ? Number.POSITIVE_INFINITY : undoBytes
-  const journal = createRunJournal(records, { callId: decided.call.id, tool: decided.call.name, maxBytes, durability })
-  return {
-    keepFile: (source, state) => journal.keepFile(source, state),
-    placeForTree: (bytes) => journal.placeForTree(bytes),
-    async intend(change) {
-      beginChange(runtime, run, decided.call)
-      await journal.intend(change).catch(refuseEffects)
-    },
-  }
-}
-
-function hasFolder(records: RunLog): records is RunLog & { readonly folder: string } {
-  return records.folder !== undefined
-}
-
 const READS = ['readText', 'readFile', 'readBytes', 'readLines', 'stat', 'sha256', 'search'] as const
 
 type Read = (path: string, options?: unknown) => Promise<unknown>
@@ -314,11 +270,12 @@ type Read = (path: string, options?: unknown) => Promise<unknown>
  * the run already had their content; artifacts of other runs are not available. Whether content comes from outside is known
  * for the run and not for each artifact, so what is read in a run that is or was tainted is labelled.
  */
-function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, decided: DecidedCall): T {
+function withArtifacts<T extends Partial<ReadFiles>>(files: T, authority: CallAuthority): T {
+  const { run, decided, call } = authority
   const openArtifacts = () =>
     run.sandbox.artifacts()?.handle({
-      signal: () => decided.call.signal,
-      isStopped: () => decided.call.isStopped,
+      signal: () => call.signal,
+      isStopped: () => call.isStopped,
       canRead: true,
       canWrite: false,
       canOverwrite: false,
@@ -326,7 +283,7 @@ function withArtifacts<T extends Partial<ReadFiles>>(files: T, run: RunState, de
       mayRead: () => true,
       isUntrusted: () => run.hasOutsideArtifacts,
       hasUntrusted: () => run.hasOutsideArtifacts,
-      onUntrusted: () => markUntrusted(run, decided.call, 'artifacts of the run'),
+      onUntrusted: () => authority.taints('artifacts of the run'),
     })
   const reads = READS.map((name) => {
     const read: Read = async (path, options) => {

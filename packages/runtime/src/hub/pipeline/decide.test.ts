@@ -7,11 +7,13 @@ import type { Rule, SkillRequest } from '../../../../core/src/principal.ts'
 import { type AnyTool, type Capability, defineTool } from '../../../../core/src/tool.ts'
 import { compilePolicy } from '../../../../policy/src/compile-policy.ts'
 import { fakeClock } from '../../../../testing/src/fake-clock.ts'
-import type { RunState, Runtime } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import { Call, type DecidedCall, type ValidCall } from './call.ts'
+import { CallAuthority } from './call-authority.ts'
 import type { CallExecution } from './call-parts.ts'
 import { filesHandle, networkHandle } from './context.ts'
-import { decideCall, decideNow, denyCall, holdToDecision, question } from './decide.ts'
+import { decideCall, denyCall, question } from './decide.ts'
 import { HookChain } from './hooks.ts'
 import { type Origin, registerable } from './registered-tool.ts'
 
@@ -56,7 +58,7 @@ function world({ rules = [], tool = {}, options = {}, origin = 'caller', request
   const plain = defineTool({ name: 'x.y', description: 'x', input: {}, capabilities: CAPABILITIES, execute: () => 1 })
   const uses: Partial<ValidCall> = { capabilities: ['memory'], targets: [{ capability: 'memory', value: 'note' }] }
   const decided = decidedCall(call, registerable({ ...plain, ...tool } as AnyTool, origin), { uses })
-  return { runtime, run, call: decided, given, tainted }
+  return { runtime, run, call: decided, authority: new CallAuthority(runtime, run, decided), given, tainted }
 }
 
 const thrownBy = (work: () => unknown): ToolError | undefined => {
@@ -178,13 +180,13 @@ describe('a call that is denied', () => {
 
 describe('at the moment of use', () => {
   const held = (capability: Capability, value: string, options: Options, approvedBy?: string) => {
-    const { runtime, run, call } = world(options)
+    const { call, authority } = world(options)
     call.call.approvedBy = approvedBy
     call.valid.targets = [
       { capability: 'read:fs', value: '/named' },
       { capability: 'exec', value: 'make' },
     ]
-    return thrownBy(() => holdToDecision(runtime, run, call, capability, value))
+    return thrownBy(() => authority.permits(capability, value))
   }
 
   it.each<[string, Capability, string, Rule[], string | undefined, boolean]>([
@@ -215,26 +217,26 @@ describe('at the moment of use', () => {
   })
 
   it('a decide hook that was not asked has not said yes', () => {
-    const { runtime, run, call } = world({ rules: [{ allow: 'read:fs' }] })
+    const { runtime, authority } = world({ rules: [{ allow: 'read:fs' }] })
     runtime.hooks.add({ match: 'other', decide: () => {} })
-    holdToDecision(runtime, run, call, 'read:fs', '/a')
+    authority.permits('read:fs', '/a')
     runtime.hooks.add({ decide: () => {} })
-    expect(() => holdToDecision(runtime, run, call, 'read:fs', '/a')).toThrow(/: a decide hook was not asked\.$/)
-    holdToDecision(runtime, run, call, 'memory', 'note')
+    expect(() => authority.permits('read:fs', '/a')).toThrow(/: a decide hook was not asked\.$/)
+    authority.permits('memory', 'note')
   })
 
   it('only the thing in question is judged', () => {
-    const { runtime, run, call } = world({ rules: [{ allow: 'read:fs' }, { deny: 'memory' }] })
-    expect(decideNow(runtime, run, call, 'read:fs', '/a').effect).toBe('allow')
+    const { authority } = world({ rules: [{ allow: 'read:fs' }, { deny: 'memory' }] })
+    expect(authority.decide('read:fs', '/a').effect).toBe('allow')
   })
 })
 
 describe('the handles of a call', () => {
   it('of files are for what its tool declares', () => {
     const told = (capabilities: readonly Capability[], options: Options = {}) => {
-      const { runtime, run, call, given } = world({ ...options, tool: { capabilities } })
+      const { call, authority, given } = world({ ...options, tool: { capabilities } })
       call.valid.capabilities = capabilities
-      filesHandle(runtime, run, call)
+      filesHandle(authority)
       return given[0] as FilesTold
     }
     const may = ({ canRead, canWrite, canOverwrite, canRestore, isOwner }: FilesTold) =>
@@ -249,8 +251,8 @@ describe('the handles of a call', () => {
   it('of files hold each use to its own capability', () => {
     const uses = (origin: Origin) => {
       const rules: Rule[] = [{ allow: 'read:fs' }, { allow: 'write:fs' }, { deny: 'danger:destructive' }]
-      const { runtime, run, call, given, tainted } = world({ rules, origin })
-      filesHandle(runtime, run, call)
+      const { call, authority, given, tainted } = world({ rules, origin })
+      filesHandle(authority)
       const [told] = given as [FilesTold]
       told.notice('Look.')
       told.onUntrusted('/outside')
@@ -268,9 +270,9 @@ describe('the handles of a call', () => {
 
   it('of the network are held to the decision, and what answers is from outside', async () => {
     const rules: Rule[] = [{ allow: 'network' }, { deny: 'send' }]
-    const { runtime, run, call, given, tainted } = world({ rules, options: { idempotencyKey: 'k' } })
+    const { call, authority, given, tainted } = world({ rules, options: { idempotencyKey: 'k' } })
     call.decision = { constraints: { maxBytes: 7, retries: 2 } } as never
-    networkHandle(runtime, run, call)
+    networkHandle(authority)
     const [told] = given as [NetworkTold]
     expect([told.maxBytes, told.postRetries, told.idempotencyKey, told.signal()]).toEqual([7, 2, 'k', call.call.signal])
     told.permits('https://a.example/', 'network')

@@ -6,8 +6,10 @@ import { type AnyTool, type Capability, defineTool } from '../../../../core/src/
 import { compilePolicy } from '../../../../policy/src/compile-policy.ts'
 import { fakeClock } from '../../../../testing/src/fake-clock.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
-import type { RunState, Runtime } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import { Call } from './call.ts'
+import { CallAuthority } from './call-authority.ts'
 import { execHandle } from './exec-handle.ts'
 import { HookChain } from './hooks.ts'
 import { registerable } from './registered-tool.ts'
@@ -70,7 +72,7 @@ function world({
   const tool = defineTool({ name: 'x.run', description: 'x', input: {}, capabilities, execute: () => 1 })
   const uses = { commands: [{ value: 'ls', cwd: '/w', env: ['A', 'B'] }] }
   const decided = decidedCall(call, registerable(tool as AnyTool, 'caller'), { uses })
-  expect(execHandle(runtime, run, decided)).toBe('handle')
+  expect(execHandle(new CallAuthority(runtime, run, decided))).toBe('handle')
   return { command: command!, call, run, lines, ended, added, removed, tainted, clock }
 }
 

@@ -1,32 +1,21 @@
 import { type BaseContext, type Retry, ToolError, toolFailure } from '@tool-hub/core'
 import { retryDelayMs } from '../../limits/index.ts'
 import { type CallSpan, startSpan } from '../../records/telemetry/index.ts'
-import type { RunState, Runtime } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import { type Call, type DecidedCall, emitEvent } from './call.ts'
 import type { CallExecution, CallPlace } from './call-parts.ts'
-import { buildContext, type CallNested } from './context.ts'
+import { buildContext } from './context.ts'
 import { recordLate, recordPending } from './record.ts'
 import { isFromOutside, markUntrusted } from './taint.ts'
 
-/** What step 8 executes a call with. */
-interface ExecuteOptions {
-  readonly callNested: CallNested
-  /** Where it is executed instead of here. */
-  readonly place: CallPlace | undefined
-}
-
-/** Step 8: runs the tool with its context. Returns a promise only if the tool does. */
-export function execute(
-  runtime: Runtime,
-  run: RunState,
-  decided: DecidedCall,
-  { callNested, place }: ExecuteOptions,
-): unknown {
+/** Step 8: runs the tool with its context, or at another place. Returns a promise only if the tool does. */
+export function execute(runtime: Runtime, run: RunState, decided: DecidedCall, place: CallPlace | undefined): unknown {
   const { call } = decided
   const { name: tool, description, retry } = decided.tool.tool
   emitEvent(runtime, call, { type: 'call-started', callId: call.id, tool })
   const span = startSpan({ tool, callId: call.id, description })
-  const context = buildContext(runtime, run, decided, callNested)
+  const context = buildContext(runtime, run, decided)
   const execution = new Execution(runtime, run, decided, { context, place, span })
   if (isFromOutside(call)) return runAndLabel(run, decided, execution)
   return retry ? execution.attemptAgain(retry) : execution.attempt()

@@ -5,8 +5,10 @@ import { type AnyTool, defineTool } from '../../../../core/src/tool.ts'
 import { compilePolicy } from '../../../../policy/src/compile-policy.ts'
 import { fakeClock } from '../../../../testing/src/fake-clock.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
-import type { RunState, Runtime } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import { Call, type ValidCall } from './call.ts'
+import { CallAuthority } from './call-authority.ts'
 import { featureCall } from './feature-handle.ts'
 import { HookChain } from './hooks.ts'
 import { keepArtifact } from './record.ts'
@@ -32,6 +34,7 @@ function world({ rules = [], options = {}, rights, keepsRecords = true }: Option
     policy: compilePolicy({ owner }),
     hooks: new HookChain(clock),
     settings: { durability: 'behind', isSandboxRequired: false },
+    calls: { callNested: async (...args: unknown[]) => args },
     runs: { readArtifact: async (...args: unknown[]) => args },
   } as unknown as Runtime
   const records = {
@@ -58,7 +61,6 @@ function world({ rules = [], options = {}, rights, keepsRecords = true }: Option
   })
   const uses: Partial<ValidCall> = { targets: [{ capability: 'memory', value: 'note' }] }
   const decided = decidedCall(call, registerable(plain as AnyTool, 'caller'), { uses })
-  const enter = (async (...args: unknown[]) => args) as never
   return {
     runtime,
     run,
@@ -66,7 +68,7 @@ function world({ rules = [], options = {}, rights, keepsRecords = true }: Option
     lines,
     kept,
     tainters,
-    feature: () => featureCall(runtime, run, decided, enter),
+    feature: () => featureCall(new CallAuthority(runtime, run, decided)),
   }
 }
 
@@ -131,7 +133,7 @@ describe('a call as a feature sees it', () => {
   })
 
   it('has its connections on record, its intent too, and its notices in the result as long as there is none', async () => {
-    const { feature, call, lines } = world()
+    const { feature, call, lines, runtime } = world()
     const seen = feature()
     const url = `https://a.example/${SECRET}/`
     seen.recordConnection(url.padEnd(3_000, 'x'), 'connected')
@@ -157,7 +159,7 @@ describe('a call as a feature sees it', () => {
       'artifact:1',
       { maxBytes: 1, owner: { principal: 'token:ci' } },
     ])
-    expect(await seen.call('a', 1)).toEqual(['a', 1])
+    expect(await seen.call('a', 1)).toEqual([runtime, 'a', 1, call, undefined])
   })
 
   it('keeps artifacts without secrets, as long as it is not over', async () => {

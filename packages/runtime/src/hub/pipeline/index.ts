@@ -1,10 +1,10 @@
 /** The steps of the pipeline, for who executes a call that another process has decided. */
 export { Call, type DecidedCall, type FoundCall, type ValidCall } from './call.ts'
-export { buildContext, type CallNested } from './context.ts'
+export { buildContext } from './context.ts'
 export { resolveTargets } from './decide.ts'
 export { Execution } from './execute.ts'
+export { checkInputSize, findTool, validate } from './judge.ts'
 export { keyOf } from './limits.ts'
 export type { RegisteredTool } from './registered-tool.ts'
 export { asToolError, mayHaveHappened } from './settle.ts'
 export { emitEarly, labelCall, labelLost, markReadable } from './taint.ts'
-export { checkInputSize, findTool, validate } from './validate.ts'

@@ -4,7 +4,7 @@ import { type ReadFiles, ToolError } from '@tool-hub/core'
 import { hashJson, isPlainObject, parseJson } from '@tool-hub/core/lib'
 import type { CodePlaces, CommandPart } from '@tool-hub/shell'
 import type { NamedScript } from '../../approvals/index.ts'
-import type { RunState } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
 import type { ValidCall } from './call.ts'
 
 /** Words that name no file mean something else. */

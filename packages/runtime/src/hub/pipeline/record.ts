@@ -1,6 +1,5 @@
 import {
   type Artifact,
-  type Clock,
   type FilesLevel,
   messageOf,
   type RecentCall,
@@ -18,7 +17,8 @@ import {
   MAX_ARGS_CHARS,
   UnsharedEnd,
 } from '../../records/log/index.ts'
-import type { RunState, Runtime } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import { type Call, emitEvent, givenIds } from './call.ts'
 import { targetLines } from './decide.ts'
 import { keyOf, releaseLimits } from './limits.ts'
@@ -325,39 +325,6 @@ export function refuseEffects(problem: ToolError): never {
     `${problem.message} Calls with side effects are refused until the record can be written.`,
     { cause: problem },
   )
-}
-
-const SOON_MS = 50
-
-/**
- * Calls without side effects that returned a promise. Most settle soon, and then their end contains all facts; only those
- * that are still running after a moment get a line for their start.
- */
-export class StartQueue {
-  readonly #clock: Clock
-  /**
-   * Those that have not settled, each with the function that records its start. A call leaves when it ends: one that was
-   * kept for 50 ms would survive a minor garbage collection, which costs 2.7 us.
-   */
-  readonly waiting = new Map<Call, (call: Call) => void>()
-  #hasTimer = false
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  add(call: Call, record: (call: Call) => void): void {
-    this.waiting.set(call, record)
-    if (this.#hasTimer) return
-    this.#hasTimer = true
-    this.#clock.after(SOON_MS, () => this.#recordOpen(), { background: true })
-  }
-
-  #recordOpen(): void {
-    this.#hasTimer = false
-    for (const [call, record] of this.waiting) if (!call.ended && call.recorded === 'nothing') record(call)
-    this.waiting.clear()
-  }
 }
 
 /** Returns the recent calls of the run, newest first. */

@@ -17,7 +17,8 @@ import {
 import { copyAsJson, isPlainObject, NOT_PLAIN, outlineJson, turnFor } from '@tool-hub/core/lib'
 import { describeIssues, type SchemaResult } from '@tool-hub/core/schema'
 import { cutHead, shortenText } from '../../limits/index.ts'
-import type { RunState, Runtime } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
 import { type Call, type DecidedCall, type FoundCall, withinTimeout } from './call.ts'
 
 /** A result with the facts about its content that are recorded. */

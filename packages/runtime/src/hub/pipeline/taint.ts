@@ -1,8 +1,13 @@
 import type { CallEvent, Capability, Change, ResolvedTarget } from '@tool-hub/core'
 import { statsIfThere } from '@tool-hub/sandbox/system'
 import type { FileLabel, UntrustedFiles } from '../../store/index.ts'
-import type { RunState, Runtime } from '../runtime.ts'
-import { type Call, type DecidedCall, emitEvent, type ValidCall } from './call.ts'
+import type { RunState } from '../run-state.ts'
+import { type Call, type DecidedCall, emitEvent, type HubListeners, type ValidCall } from './call.ts'
+
+/** What labels the files of a hub. */
+interface FileLabels {
+  readonly untrusted: UntrustedFiles
+}
 
 /**
  * Whether what a call writes now is untrusted: the one answer for files, commands, notes, canvases, schedules, messages and
@@ -33,7 +38,13 @@ export function labelCall(call: Call): void {
 }
 
 /** Called with a link that a path of the call leads over: its text reaches the caller, if only in an error. */
-export function markLink({ untrusted }: Runtime, run: RunState, call: Call, link: string, isUntrusted: boolean): void {
+export function markLink(
+  { untrusted }: FileLabels,
+  run: RunState,
+  call: Call,
+  link: string,
+  isUntrusted: boolean,
+): void {
   if (isUntrusted || untrusted.has(link)) markUntrusted(run, call, link)
 }
 
@@ -46,23 +57,23 @@ export function isFromOutside({ found, valid }: Call): boolean {
 }
 
 /** Called before something leaves a call that still runs: a message of a server is content from outside like its result. */
-export function markEarly(runtime: Runtime, run: RunState, call: Call): void {
-  followLabels(runtime, call)
+export function markEarly(labels: FileLabels, run: RunState, call: Call): void {
+  followLabels(labels, call)
   if (!call.report.isUntrusted && isFromOutside(call)) markUntrusted(run, call)
 }
 
 /** Emits what a call reports before its end, in order: when the taint that it brings is kept as safely as with its result. */
-export function emitEarly(runtime: Runtime, run: RunState, call: Call, event: CallEvent): void {
-  markEarly(runtime, run, call)
+export function emitEarly(hub: FileLabels & HubListeners, run: RunState, call: Call, event: CallEvent): void {
+  markEarly(hub, run, call)
   const keeping = run.keptTaint?.isDurable === false ? run.keptTaint.synced() : undefined
-  const emit = () => emitEvent(runtime, call, event)
+  const emit = () => emitEvent(hub, call, event)
   if (!keeping && !call.reporting) emit()
   // If the taint cannot be kept, the call ends with that error.
   else call.reporting = Promise.all([call.reporting, keeping]).then(emit, () => {})
 }
 
 /** Called before something leaves a call that runs commands: they may have read what other processes have labelled since. */
-export function followLabels({ untrusted }: Runtime, { found }: Call): void {
+export function followLabels({ untrusted }: FileLabels, { found }: Call): void {
   if (found?.tool.capabilities.has('exec')) untrusted.follow()
 }
 
@@ -71,7 +82,7 @@ export function followLabels({ untrusted }: Runtime, { found }: Call): void {
  * happens; resolves when its labels survive a loss of power.
  */
 export function labelChange(
-  { untrusted }: Runtime,
+  { untrusted }: FileLabels,
   run: RunState,
   call: Call,
   change: Change,
@@ -111,7 +122,11 @@ function labelsOf(untrusted: UntrustedFiles, isUntrusted: boolean, change: Chang
  * Taints the run of a call for a worker if it may read files that are untrusted by the labels of this machine: they may use
  * the same disk, and each has its own labels.
  */
-export async function markReadable({ untrusted }: Runtime, run: RunState, { call, valid }: DecidedCall): Promise<void> {
+export async function markReadable(
+  { untrusted }: FileLabels,
+  run: RunState,
+  { call, valid }: DecidedCall,
+): Promise<void> {
   const paths = pathsOf(valid, ['read:fs', 'write:fs'])
   const folder = valid.commands.length > 0 ? run.sandbox.files().resolve('.', 'read') : undefined
   const found =
@@ -120,7 +135,7 @@ export async function markReadable({ untrusted }: Runtime, run: RunState, { call
 }
 
 /** Labels what a call may have written on a worker that was lost. */
-export function labelLost({ untrusted }: Runtime, run: RunState, { call, valid }: DecidedCall): void {
+export function labelLost({ untrusted }: FileLabels, run: RunState, { call, valid }: DecidedCall): void {
   if (writesUntrusted(run, call) || isFromOutside(call)) untrusted.addAll(pathsOf(valid, ['write:fs']))
 }
 

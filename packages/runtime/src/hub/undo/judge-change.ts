@@ -1,6 +1,5 @@
 import type { FileState, KeptChange } from '@tool-hub/core'
 import type { FoundEntry } from '@tool-hub/sandbox/files'
-import type { Rest } from './restorer.ts'
 
 /** A step that undoes a change. `replaces` is the content that must still exist; without it, any content is replaced. */
 export type Step =
@@ -20,6 +19,9 @@ export type Verdict =
   | { readonly action: 'not undoable'; readonly reason: string }
   /** `forced` is the step that the owner can apply with `force`. */
   | { readonly action: 'refused'; readonly reason: string; readonly forced?: Step }
+
+/** How much of a kept tree exists at a path: all of it, a subset without differences, or something else. */
+export type Rest = 'whole' | 'part' | 'other'
 
 /** The current entries at the paths of a change. */
 export interface Sight {

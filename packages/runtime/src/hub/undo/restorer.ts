@@ -2,7 +2,7 @@ import { dirname, relative } from 'node:path'
 import type { FileState } from '@tool-hub/core'
 import { isWithin } from '@tool-hub/core/lib'
 import type { FoundEntry } from '@tool-hub/sandbox/files'
-import type { Step } from './judge-change.ts'
+import type { Rest, Step } from './judge-change.ts'
 
 /** Inspects files and undoes changes; a rehearsal only simulates the changes. */
 export interface Restorer {
@@ -13,9 +13,6 @@ export interface Restorer {
   /** Applies a step that undoes a change; with `isForced`, whatever the current content is. */
   apply(step: Step, options: { readonly isForced: boolean }): Promise<void>
 }
-
-/** How much of a kept tree exists at a path: all of it, a subset without differences, or something else. */
-export type Rest = 'whole' | 'part' | 'other'
 
 type Look = (path: string) => Promise<FoundEntry>
 

@@ -1,8 +1,9 @@
 import { type KeptChange, ToolError } from '@tool-hub/core'
 import { isWithin } from '@tool-hub/core/lib'
 import type { RecordedChange } from '../../records/undo/index.ts'
+import type { Rest } from './judge-change.ts'
 import { isBefore, judgeChange, type Sight, type Step, type Verdict } from './judge-change.ts'
-import type { Rest, Restorer } from './restorer.ts'
+import type { Restorer } from './restorer.ts'
 
 /** The outcome for one change. */
 export interface UndoneChange {

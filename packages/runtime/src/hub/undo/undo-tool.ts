@@ -6,7 +6,7 @@ import { type FoundEntry, type RestoreFiles, treeDigest } from '@tool-hub/sandbo
 import { z } from 'zod'
 import { listRuns } from '../../records/log/index.ts'
 import { hashOf, type RecordedChange, readChangeHistory, readKept } from '../../records/undo/index.ts'
-import type { RunState } from '../runtime.ts'
+import type { RunState } from '../run-state.ts'
 import { findChanges, readMarks, UNDO_TOOL } from './find-changes.ts'
 import type { Step } from './judge-change.ts'
 import { compareTree, type Restorer, rehearse } from './restorer.ts'

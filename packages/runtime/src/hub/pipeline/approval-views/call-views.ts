@@ -1,10 +1,11 @@
 import { type ApprovalView, ToolError } from '@tool-hub/core'
 import { revealLine } from '@tool-hub/core/lib'
 import type { DecisionRedactor } from '../../../records/redaction/index.ts'
-import type { RunState, Runtime } from '../../runtime.ts'
+import type { RunState } from '../../run-state.ts'
+import type { Runtime } from '../../runtime.ts'
 import type { DecidedCall, ValidCall } from '../call.ts'
 import { commandViews } from './command-views.ts'
-import { diffViews, lookBriefly } from './diff-views.ts'
+import { diffViews, lookBriefly, NOT_WHOLE } from './diff-views.ts'
 
 const MAX_HOSTS = 3
 
@@ -33,6 +34,12 @@ export function callRisks(decided: DecidedCall, views: readonly ApprovalView[], 
   return [
     ...new Set([...ofCommands, ...ofCapabilities(decided.valid).map((words) => revealLine(redactor.text(words)))]),
   ]
+}
+
+/** Warns of file changes that the views show only in part. */
+export function viewWarnings(views: readonly ApprovalView[]): string[] {
+  const count = views.filter((view) => view.kind === 'diff' && view.diff.startsWith(NOT_WHOLE)).length
+  return count === 0 ? [] : [`WARNING: file changes that are not shown completely: ${count}.`]
 }
 
 function ofCapabilities({ capabilities, targets }: ValidCall): string[] {

@@ -13,7 +13,8 @@ import {
 } from '@tool-hub/policy'
 import type { CommandReading, Risk } from '@tool-hub/shell'
 import type { DecisionRedactor } from '../../../records/redaction/index.ts'
-import type { RunState, Runtime } from '../../runtime.ts'
+import type { RunState } from '../../run-state.ts'
+import type { Runtime } from '../../runtime.ts'
 import type { DecidedCall } from '../call.ts'
 import { question } from '../decide.ts'
 

@@ -4,13 +4,16 @@ import { revealLine, revealText, untilAborted } from '@tool-hub/core/lib'
 import { decide } from '@tool-hub/policy'
 import { z } from 'zod'
 import type { DecisionRedactor } from '../../../records/redaction/index.ts'
-import type { RunState, Runtime } from '../../runtime.ts'
-import { NOT_WHOLE } from '../approval-request.ts'
+import type { RunState } from '../../run-state.ts'
+import type { Runtime } from '../../runtime.ts'
 import type { DecidedCall, ValidCall } from '../call.ts'
 import { question } from '../decide.ts'
 
 /** The change of a file. */
 type DiffView = Extract<ApprovalView, { kind: 'diff' }>
+
+/** Start of a view that is incomplete; no diff starts like this. */
+export const NOT_WHOLE = 'NOT SHOWN WHOLE: '
 
 const MAX_FILES = 20
 /** The limit for all diffs together: a request is stored and sent to every watcher. */

@@ -7,18 +7,72 @@ import {
   isUserText,
   ToolError,
 } from '@tool-hub/core'
-import { isPlainObject } from '@tool-hub/core/lib'
+import { isPlainObject, turnToBegin } from '@tool-hub/core/lib'
 import { describeIssues, type SchemaResult } from '@tool-hub/core/schema'
 import { decide } from '@tool-hub/policy'
 import { takeInput } from '../../limits/index.ts'
-import type { RunState, Runtime } from '../runtime.ts'
-import { type Call, type FoundCall, ValidCall } from './call.ts'
-import { question } from './decide.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
+import { type Call, type DecidedCall, type FoundCall, ValidCall, withinTimeout, wordsFor } from './call.ts'
+import { decideCall, question, resolveTargets } from './decide.ts'
 import type { RegisteredDialect } from './registered-tool.ts'
+import { approvedEvidence, knowApprovedValues } from './remembered-answers.ts'
+import { askForRunLater } from './run-later.ts'
 
 const MAX_NAME_CHARS = 128
 /** The maximum depth of nested calls. */
 const MAX_CALL_DEPTH = 32
+
+/** Steps 1 to 5: find the tool, check the input, resolve the targets, decide. Changes nothing outside the call. */
+export async function judge(
+  runtime: Runtime,
+  run: RunState,
+  call: Call,
+  asked: string | AnyTool,
+): Promise<DecidedCall> {
+  const { plugins, sources, registry, doubts } = runtime
+  if (!doubts.isReported) doubts.report()
+  const settingUp = plugins.pending ?? sources.pending ?? doubts.pending
+  if (settingUp) await withinTimeout(runtime, call, settingUp, 'plugins and sources to start')
+  // A source that is still starting may provide the tool.
+  const arriving = typeof asked === 'string' && !registry.find(asked) ? sources.arriving(asked) : undefined
+  if (arriving) await withinTimeout(runtime, call, arriving, 'its source to start')
+  const found = findTool(runtime, call, asked) // 1
+  checkInputSize(runtime, call)
+  const waiting = turnToBegin(call.inputBytes, runtime.identity.principal)
+  if (waiting) await waiting
+  const { dialect } = found
+  const { standsFor } = found.tool.tool
+  if (dialect) await withinTimeout(runtime, call, translate(runtime, found, dialect), 'its dialect')
+  if (standsFor) {
+    const name = await withinTimeout(runtime, call, unwrapCall(runtime, run, found, standsFor), 'its schema')
+    return judge(runtime, run, call, name)
+  }
+  const judged = await judgeInput(runtime, run, found)
+  return judged
+}
+
+/** Steps 2 to 5. Arguments changed by an approver enter the pipeline here. */
+export async function judgeInput(runtime: Runtime, run: RunState, found: FoundCall): Promise<DecidedCall> {
+  const { hooks } = runtime
+  const { call } = found
+  if (hooks.names.has('before')) await rewrite(runtime, found) // 2
+  const validating = validate(runtime, found) // 3
+  const valid =
+    validating instanceof Promise ? await withinTimeout(runtime, call, validating, 'its schema') : validating
+  const resolving = resolveTargets(runtime, run, valid) // 4
+  if (resolving) await withinTimeout(runtime, call, resolving, 'its targets')
+  const { shadowPolicy } = runtime
+  const shadowEvidence = shadowPolicy?.readsApprovals ? await approvedEvidence(runtime, run, valid) : undefined
+  // Approved values count after content from outside, and for rules that look for them.
+  if ((run.tainted && wordsFor(run, call)?.hasUserText) || runtime.policy.readsApprovals)
+    await withinTimeout(runtime, call, knowApprovedValues(runtime, run, valid), 'its approved values')
+  const decided = decideCall(runtime, run, valid, shadowEvidence) // 5
+  const asking = found.tool.capabilities.has('write:fs') ? askForRunLater(runtime, run, decided) : undefined
+  if (asking) await withinTimeout(runtime, call, asking, 'the preview of its change')
+  if (hooks.names.has('decide')) decided.effect = await hooks.decide(call, decided.effect)
+  return decided
+}
 
 /** Step 1: finds the tool by canonical, wire or dialect name. Throws TOOL_NOT_FOUND or TOOL_DISABLED. */
 export function findTool(runtime: Runtime, call: Call, asked: string | AnyTool): FoundCall {
@@ -54,11 +108,7 @@ export function checkInputSize({ settings }: Runtime, call: Call): void {
 }
 
 /** Translates the arguments of a dialect into canonical ones, which are all that policy and records see. */
-export async function translate(
-  runtime: Runtime,
-  found: FoundCall,
-  { dialect, input }: RegisteredDialect,
-): Promise<void> {
+async function translate(runtime: Runtime, found: FoundCall, { dialect, input }: RegisteredDialect): Promise<void> {
   if (dialect.checkSpelling && isPlainObject(found.call.input)) await dialect.checkSpelling(found.call.input)
   if (dialect.argumentAliases) found.call.input = renameArguments(found.call, dialect.argumentAliases)
   if (input) found.call.input = accepted(found.call, await input.validate(found.call.input))
@@ -71,7 +121,7 @@ export async function translate(
  * directly: a rule may deny the outer call, but it never asks for an approval and allows nothing. Throws LOOP_DETECTED if
  * the inner call stands for another one, too.
  */
-export async function unwrapCall(
+async function unwrapCall(
   runtime: Runtime,
   run: RunState,
   found: FoundCall,

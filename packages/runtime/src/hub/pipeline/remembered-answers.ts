@@ -2,11 +2,24 @@ import { hashJson } from '@tool-hub/core/lib'
 import type { ControlValue, ValueEvidence } from '@tool-hub/policy'
 import type { Grant } from '../../approvals/index.ts'
 import type { RunMoment } from '../run-index/run-moments.ts'
-import type { RunState, Runtime } from '../runtime.ts'
-import { wordsFor } from '../user-texts.ts'
-import { sessionOf } from './approval-request.ts'
-import { findGrant, rememberedAnswer } from './approve.ts'
+import type { RunState } from '../run-state.ts'
+import type { Runtime } from '../runtime.ts'
+import { coveredCall, sessionOf } from './approval-request.ts'
 import type { ValidCall } from './call.ts'
+import { wordsFor } from './call.ts'
+
+/** Returns an earlier answer that covers this call too, if there is one. */
+export async function rememberedAnswer(runtime: Runtime, run: RunState, valid: ValidCall): Promise<Grant | undefined> {
+  const found = await findGrant(runtime, run, valid)
+  // A pattern does not replace the person that a hook requires for this call.
+  const isHooked = found?.covers === 'pattern' && runtime.hooks.names.has('decide')
+  return isHooked && (await runtime.hooks.decide(valid.call, 'allow')) !== 'allow' ? undefined : found
+}
+
+/** Returns the remembered answer that covers a call. */
+function findGrant(runtime: Runtime, run: RunState, valid: ValidCall): Promise<Grant | undefined> {
+  return runtime.people.grants.find(coveredCall(runtime, run, valid))
+}
 
 /** Makes the values known that people have approved for this tool. A remembered refusal of this call still counts. */
 export async function knowApprovedValues(runtime: Runtime, run: RunState, valid: ValidCall): Promise<void> {

@@ -8,8 +8,8 @@ import type { Runtime } from '../runtime.ts'
 import { checkChange } from './approve.ts'
 import { Call } from './call.ts'
 import { HookChain } from './hooks.ts'
+import { checkInputSize, rewrite, validate } from './judge.ts'
 import { registerable } from './registered-tool.ts'
-import { checkInputSize, rewrite, validate } from './validate.ts'
 
 const SETTINGS = { inputDepth: 3, inputBytes: 100, inputEntries: 4 }
 

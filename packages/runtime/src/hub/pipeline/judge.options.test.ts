@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkOptions } from './validate.ts'
+import { checkOptions } from './judge.ts'
 
 const ALL =
   'run, session, caller, purpose, requestId, taskId, goalId, idempotencyKey, repeatKey, callerKind, signal, timeoutMs, userText, client, untrusted, dryRun, onAsk, approve, onQuestion, onEvent, grants'
