@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
+import type { TableSource } from '@tool-hub/core/sql'
 import { expect, it } from 'vitest'
 import { ALL_TABLES } from '../../../../../test/support/all-tables.ts'
+import { openMemoryDatabase } from './database.ts'
+import { OWN_TABLES } from './migrations.ts'
 
 /** The hashes of the steps of SQLite and of PostgreSQL. Databases have applied them: a change needs a new step. */
 const STEPS: readonly (readonly [version: number, sqlite: string, postgres: string])[] = [
@@ -43,6 +46,24 @@ it('never changes a step that databases have applied', () => {
 it('has on record every step', () => {
   expect(ALL_TABLES.sqlite).toHaveLength(STEPS.length)
 })
+
+it('makes the tables that are described, with the columns that are described', () => {
+  const database = openMemoryDatabase(ALL_TABLES)
+  const described = [...OWN_TABLES, ...ALL_TABLES.features.flatMap(({ tables }) => tables)].filter(isTable)
+  expect(described).toHaveLength(38)
+  for (const { name, names } of described) {
+    const columns = database.prepare('SELECT name FROM pragma_table_info(?)').all(name)
+    const others = columns
+      .map((row) => (row as { name: string }).name)
+      .filter((column) => !(name === 'calls' && column === 'number'))
+    expect({ name, columns: others.sort() }).toEqual({ name, columns: Object.values<string>(names).sort() })
+  }
+  database.close()
+})
+
+function isTable(source: TableSource): source is TableSource & { name: string; names: Record<string, string> } {
+  return 'names' in source
+}
 
 function hashOf(step: string): string {
   const lines = step.split('\n').map((line) => line.trimEnd())
