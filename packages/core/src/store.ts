@@ -1,5 +1,6 @@
-import type { FeatureStores } from './feature.ts'
-import type { BudgetLimits } from './options.ts'
+import type { FeatureStores } from './feature-registry.ts'
+import type { Awaitable } from './lib/index.ts'
+import type { BudgetLimits } from './limits.ts'
 import type { ApprovalStore } from './store/approvals.ts'
 import type { CallIndex } from './store/call-index.ts'
 import type { BlobStore, HeldRun, ProcessStore, RunStore, SegmentStore, SettingStore } from './store/cluster.ts'
@@ -7,20 +8,13 @@ import type { DocumentStore } from './store/documents.ts'
 import type { EventStore } from './store/events.ts'
 import type { JobQueue, WorkerCallStore } from './store/worker-calls.ts'
 
-export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
-export type {
-  CallFilter,
-  CallIndex,
-  IndexBatch,
-  IndexedCall,
-  IndexedCaller,
-  IndexedRun,
-  RateSlice,
-  RunFilter,
-} from './store/call-index.ts'
-
-/** A value, or the promise of one: an embedded store answers synchronously, a database server does not. */
-export type Awaitable<T> = T | Promise<T>
+export * from './store/approvals.ts'
+export * from './store/call-index.ts'
+export * from './store/cluster.ts'
+export * from './store/documents.ts'
+export * from './store/events.ts'
+export * from './store/suite-runner.ts'
+export * from './store/worker-calls.ts'
 
 /**
  * What outlives a process, in the terms of the domain. Every method is atomic and safe to use from several processes;

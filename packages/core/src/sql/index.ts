@@ -32,4 +32,4 @@ export {
   WHOLE_STORE,
   type Work,
 } from './sql.ts'
-export { column, defineTable, type Entity, optional, type Row } from './table.ts'
+export { type Column, column, defineTable, type Entity, optional, type Row, type Table } from './table.ts'

@@ -1,6 +1,6 @@
 import { ToolError } from '../errors.ts'
-import type { FeatureStores } from '../feature.ts'
-import type { Awaitable } from '../store.ts'
+import type { FeatureStores } from '../feature-registry.ts'
+import type { Awaitable } from '../lib/index.ts'
 
 /** The value of a column. */
 export type SqlValue = string | number | Uint8Array | null
