@@ -229,7 +229,7 @@ export type {
   WebFetch,
   WebFetchOptions,
 } from './source.ts'
-export * from './store.ts'
+export * from './store/index.ts'
 export {
   type AnyTool,
   type Dialect,

@@ -8,13 +8,17 @@ import type { DocumentStore } from './store/documents.ts'
 import type { EventStore } from './store/events.ts'
 import type { JobQueue, WorkerCallStore } from './store/worker-calls.ts'
 
-export * from './store/approvals.ts'
-export * from './store/call-index.ts'
-export * from './store/cluster.ts'
-export * from './store/documents.ts'
-export * from './store/events.ts'
-export * from './store/suite-runner.ts'
-export * from './store/worker-calls.ts'
+export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
+export type {
+  CallFilter,
+  CallIndex,
+  IndexBatch,
+  IndexedCall,
+  IndexedCaller,
+  IndexedRun,
+  RateSlice,
+  RunFilter,
+} from './store/call-index.ts'
 
 /**
  * What outlives a process, in the terms of the domain. Every method is atomic and safe to use from several processes;
