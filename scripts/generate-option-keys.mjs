@@ -12,7 +12,9 @@ const CHECKED = [
 
 /** The source of packages/runtime/src/hub/option-keys.generated.ts, not formatted. */
 export function generateOptionKeys() {
-  const text = ['options.ts', 'mcp-server.ts'].map((file) => readFileSync(path.join(CORE, file), 'utf8')).join('\n')
+  const text = ['options.ts', 'limits.ts', 'principal.ts', 'sandbox-options.ts', 'mcp-server.ts']
+    .map((file) => readFileSync(path.join(CORE, file), 'utf8'))
+    .join('\n')
   const interfaces = new Map(
     [...text.matchAll(/^(?:export )?interface (\w+)(?:<.*?>)?(?: extends (\w+))? \{\n([\s\S]*?)^\}/gm)].map(
       ([, name, parent, body]) => [name, { parent, body }],

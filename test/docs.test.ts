@@ -4,7 +4,8 @@ import { ERRORS } from '@tool-hub/core/errors'
 import { describe, expect, it } from 'vitest'
 import { scriptFailureKind } from '../packages/code/src/schema.ts'
 import { FEATURES } from '../packages/core/src/features.generated.ts'
-import { CAPABILITIES, HOOK_NAMES } from '../packages/core/src/tool.ts'
+import { HOOK_NAMES } from '../packages/core/src/plugin.ts'
+import { CAPABILITIES } from '../packages/core/src/tool.ts'
 import { createMemoryStore } from '../packages/library/src/index.ts'
 import { PROFILES } from '../packages/policy/src/visibility.ts'
 import { PAGES } from './support/markdown-blocks.ts'
@@ -58,7 +59,7 @@ describe('the docs', () => {
   it('list every option of a hub and of a call', () => {
     const page = text('docs/reference/api.md')
     const hub = text('packages/core/src/options.ts').split('export interface HubOptions')[1]!
-    const call = text('packages/core/src/call.ts').split('export interface CallOptions')[1]!.split('\n}')[0]!
+    const call = text('packages/core/src/call-options.ts').split('export interface CallOptions')[1]!.split('\n}')[0]!
     const options = [hub, call].flatMap((source) =>
       [...source.matchAll(/^ {2}readonly (\w+)\?:/gm)].map((match) => match[1]!),
     )

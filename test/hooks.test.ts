@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineTool, type Effect, HOOK_NAMES, type Hooks } from '../packages/core/src/tool.ts'
+import { type Effect, HOOK_NAMES, type Hooks } from '../packages/core/src/plugin.ts'
+import { defineTool } from '../packages/core/src/tool.ts'
 import { fakeClock } from '../packages/testing/src/fake-clock.ts'
 import { testHub } from '../packages/testing/src/tool-contract.ts'
 import { eventsOf } from './support/events-of.ts'

@@ -5,7 +5,7 @@ import { startService } from '@tool-hub/server'
 import { expect, it, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import type { ApprovalRequest } from '../packages/core/src/events.ts'
-import type { CallView } from '../packages/core/src/tool.ts'
+import type { CallView } from '../packages/core/src/plugin.ts'
 import { testHub } from '../packages/testing/src/tool-contract.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 

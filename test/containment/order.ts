@@ -1,6 +1,6 @@
 import type { ToolResult } from '../../packages/core/src/call.ts'
 import type { SandboxLevel } from '../../packages/core/src/commands.ts'
-import type { CommandLimits } from '../../packages/core/src/options.ts'
+import type { CommandLimits } from '../../packages/core/src/limits.ts'
 
 /** One attempt as a command to run. */
 export interface Task {

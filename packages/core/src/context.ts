@@ -1,10 +1,11 @@
 import type { Artifact, Content, Evidence, ToolResult } from './call.ts'
+import type { Capability } from './capability.ts'
 import type { Commands } from './commands.ts'
-import type { FeatureHandles, FeatureName } from './feature.ts'
+import type { FeatureHandles, FeatureName } from './feature-registry.ts'
 import type { CAPABILITY_OF_FEATURE } from './features.generated.ts'
 import type { GuardedFetch, ReadFiles, WriteFiles } from './handles.ts'
 import type { JsonSchema } from './schema/schema.ts'
-import type { AnyTool, Capability, ToolInput, ToolOutput } from './tool.ts'
+import type { AnyTool, ToolInput, ToolOutput } from './tool.ts'
 
 /** Values that tools of one run share: bounded, in memory, discarded with the run. */
 export interface RunCache {

@@ -1,36 +1,17 @@
 import type { Duplex } from 'node:stream'
-import type { Artifact, CallOptions, ToolResult } from './call.ts'
+import type { Artifact, ToolResult } from './call.ts'
+import type { CallOptions } from './call-options.ts'
+import type { CallerKind, Capability } from './capability.ts'
 import type { ScriptPlace } from './events.ts'
-import type { FEATURES } from './features.generated.ts'
+import type { FeatureName, FeatureServices } from './feature-registry.ts'
+import type { Awaitable } from './lib/index.ts'
 import type { Principal } from './principal.ts'
 import type { SourceHost } from './source.ts'
-import type { Awaitable, Store } from './store.ts'
-import type { CallerKind, Capability } from './tool.ts'
+import type { Store } from './store.ts'
 import type { ToolCard } from './tool-card.ts'
 
-/** A feature by name: `memory`, `sessions`, … */
-export type FeatureName = (typeof FEATURES)[number]
-
-/** What a call uses of each feature, as `ctx.<name>`. Every feature adds its own with `declare module`. */
-// biome-ignore lint/suspicious/noEmptyInterface: features add to it
-export interface FeatureHandles {}
-
-/** What the owner of a hub uses of each feature, as `hub.<name>`. Every feature adds its own with `declare module`. */
-// biome-ignore lint/suspicious/noEmptyInterface: features add to it
-export interface FeatureServices {}
-
-/** The options of each feature, in the options of a hub. Every feature adds its own with `declare module`. */
-// biome-ignore lint/suspicious/noEmptyInterface: features add to it
-export interface FeatureOptions {}
-
-/** Returns the options of a feature by its name, also of one that this package does not know. */
-export function optionsOfFeature(options: FeatureOptions, name: FeatureName): object {
-  return (options as Partial<Record<FeatureName, object>>)[name] ?? {}
-}
-
-/** What each feature keeps in the store. Every feature adds its own with `declare module`. */
-// biome-ignore lint/suspicious/noEmptyInterface: features add to it
-export interface FeatureStores {}
+/** Features add their own types to those of the registry, with `declare module '@tool-hub/core/feature'`. */
+export * from './feature-registry.ts'
 
 /** A feature of one hub. */
 export interface Feature<Handle = unknown, Service = unknown> {

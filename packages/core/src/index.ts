@@ -2,19 +2,17 @@ export {
   type Artifact,
   artifactHash,
   type CallError,
-  type CallOptions,
   type Content,
   type ContentBlock,
   type Evidence,
   type Failure,
-  isUserText,
   type Label,
   type ResultMeta,
   type Success,
   type ToolResult,
-  type UserText,
-  withOwnNames,
 } from './call.ts'
+export { type CallOptions, isUserText, type UserText, withOwnNames } from './call-options.ts'
+export { CAPABILITIES, type CallerKind, type Capability, GUARDED } from './capability.ts'
 export type { Change, FileState, Journal, KeptChange, PlaceForTree, SeenFiles } from './change.ts'
 export type {
   CallFlags,
@@ -74,28 +72,7 @@ export type {
   ScriptPlace,
 } from './events.ts'
 export { callerGone, isCallerGone, resourceError, throwIfAborted, toolFailure } from './failures.ts'
-export type {
-  CallPort,
-  DialWish,
-  Feature,
-  FeatureCall,
-  FeatureChange,
-  FeatureHandles,
-  FeatureHost,
-  FeatureName,
-  FeatureOptions,
-  FeatureServices,
-  FeatureStores,
-  NestedCallOptions,
-  PastCall,
-  PastCallPage,
-  ProgramNetwork,
-  ProgramProxy,
-  ReadArtifact,
-  Rights,
-  RunArchives,
-} from './feature.ts'
-export { optionsOfFeature } from './feature.ts'
+export * from './feature.ts'
 export {
   arrangementsOf,
   type DoctorFinding,
@@ -164,6 +141,15 @@ export {
   loadWithRoom,
   withFreeDescriptors,
 } from './lazy-module.ts'
+export type { Awaitable } from './lib/index.ts'
+export {
+  type BudgetLimits,
+  type CommandLimits,
+  DEFAULT_COMMAND_LIMITS,
+  DEFAULT_LIMITS,
+  type Limits,
+  type Rate,
+} from './limits.ts'
 export type { HttpMcpServer, McpOAuth, McpServer, McpTrust, StdioMcpServer } from './mcp-server.ts'
 export {
   assertRunId,
@@ -179,25 +165,15 @@ export {
 } from './names.ts'
 export {
   type BucketOptions,
-  type BudgetLimits,
-  CACHE_NAMES,
-  type CommandLimits,
-  type CommandSandbox,
   type CoreToolsConfig,
   type DatabaseOptions,
-  DEFAULT_COMMAND_LIMITS,
-  DEFAULT_LIMITS,
   type Durability,
   type HubOptions,
-  type Limits,
   type QuestionReply,
-  type Rate,
   RECORDED_OUTPUTS,
   type RecordedOutputs,
   type RecordsOptions,
-  type Sandbox,
   type Secret,
-  type Visibility,
   type WebOptions,
 } from './options.ts'
 export {
@@ -223,6 +199,7 @@ export type {
   RuleSource,
   SkillRequest,
   SourcedRule,
+  Visibility,
   WhereRange,
   WhereTest,
   WhereValue,
@@ -239,6 +216,7 @@ export {
   withNoticeLines,
   withoutNoticeLines,
 } from './result-formats.ts'
+export { CACHE_NAMES, type CommandSandbox, type Sandbox } from './sandbox-options.ts'
 export { actionNeeds } from './schema/schema.ts'
 export type {
   ClientAnswer,
@@ -251,85 +229,12 @@ export type {
   WebFetch,
   WebFetchOptions,
 } from './source.ts'
-export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
-export {
-  type CallFilter,
-  type CallIndex,
-  countsAsFailure,
-  type IndexedCall,
-  type IndexedCaller,
-  type IndexedRun,
-  isDenial,
-  isFailure,
-  type RunFilter,
-} from './store/call-index.ts'
-export type {
-  BlobStore,
-  HeldRun,
-  MovedSegments,
-  NewBlob,
-  NewProcess,
-  NewSegment,
-  ProcessStore,
-  RunLease,
-  RunStore,
-  SegmentOutcome,
-  SegmentStore,
-  SettingStore,
-  SharedHead,
-  StoredBlob,
-  StoredProcess,
-  StoredRun,
-  StoredSegment,
-} from './store/cluster.ts'
-export type { DocumentStore, StoredDocument } from './store/documents.ts'
-export { type EventStore, type StoredEvent, watchTopic } from './store/events.ts'
-export type { StoreTests, SuiteExpect, SuiteMatchers, SuiteRunner } from './store/suite-runner.ts'
-export type {
-  EndedWorkerCall,
-  JobQueue,
-  NewWorkerCall,
-  QueuedJob,
-  StoredWorkerCall,
-  WorkerCallStore,
-  WorkerQueueState,
-} from './store/worker-calls.ts'
-export type {
-  Awaitable,
-  BudgetAccountLimits,
-  BudgetOutcome,
-  BudgetStore,
-  GrantStore,
-  HeadStore,
-  Job,
-  JobStore,
-  KeyState,
-  KeyStore,
-  PoolUse,
-  RateBucket,
-  RateOutcome,
-  RateStore,
-  SignInStore,
-  SlotStore,
-  Store,
-  StoredGrant,
-  StoredHead,
-  StoredSignIn,
-  StoredToken,
-  TokenRotation,
-  TokenStore,
-  Usage,
-  UserTextStore,
-} from './store.ts'
+export * from './store/index.ts'
 export {
   type AnyTool,
-  CAPABILITIES,
-  type CallerKind,
-  type Capability,
   type Dialect,
   DOUBT_DETAILS,
   defineTool,
-  GUARDED,
   type Known,
   type ModelLimit,
   type Retry,

@@ -1,112 +1,15 @@
-import type { SandboxLevel } from './commands.ts'
-import type { Clock } from './context.ts'
+import type { Clock, Question } from './context.ts'
 import type { ApprovalReply, ApprovalRequest } from './events.ts'
-import type { FeatureOptions } from './feature.ts'
+import type { FeatureOptions } from './feature-registry.ts'
+import type { Awaitable } from './lib/index.ts'
+import type { Limits } from './limits.ts'
 import type { McpServer } from './mcp-server.ts'
-import type { Principal, Rule, SkillRequest, SourcedRule } from './principal.ts'
+import type { Hooks, Plugin } from './plugin.ts'
+import type { Principal, Rule, SkillRequest, SourcedRule, Visibility } from './principal.ts'
+import type { Sandbox } from './sandbox-options.ts'
 import type { ToolSource } from './source.ts'
-import type { Awaitable, Store } from './store.ts'
-import type { AnyTool, Hooks, Plugin, Question } from './tool.ts'
-
-/** Which tools an agent sees. */
-export interface Visibility {
-  /** A ready-made choice of tools. Default: `full`, which hides nothing. */
-  readonly profile?: 'minimal' | 'coding' | 'messaging' | 'full'
-  /** Not empty: nothing else is visible. Tool names, dialect names, `group:…`. */
-  readonly allow?: readonly string[]
-  /** Visible in addition to those of the profile and of `allow`. Tool names, dialect names, `group:…`. */
-  readonly also?: readonly string[]
-  /** Wins over allow and also. */
-  readonly deny?: readonly string[]
-}
-
-/** Where tools may go. The model cannot loosen it. */
-export interface Sandbox {
-  /** The folder that `read:fs` and `write:fs` see. Default: the run's own `workspace/`. */
-  readonly root?: string
-  /** A folder below which each run has a workspace of its own, `<run-id>/workspace`; used when there is no `root`. */
-  readonly workspaces?: string
-  /** Further folders; what is read in an untrusted one counts as content from outside. */
-  readonly roots?: ReadonlyArray<{
-    /** The folder; relative paths start at the working directory of the process. */
-    readonly path: string
-    /** What tools may do there; `write` includes reading. */
-    readonly mode: 'read' | 'write'
-    /** What is read there counts as content from outside. Default: `false`. */
-    readonly untrusted?: boolean
-  }>
-  /** Files and folders in them that tools never change, in addition to the built-in list. */
-  readonly protect?: readonly string[]
-  /** Hosts that `network` reaches: `api.github.com`, `*.example.org`. Default: none. */
-  readonly network?: readonly string[]
-  /** Private address ranges the owner opens, as CIDR. Default: none. */
-  readonly privateRanges?: readonly string[]
-  /** Address ranges that stay closed, in addition to the built-in list, as CIDR. */
-  readonly blockedRanges?: readonly string[]
-  /**
-   * `false` lets your rules allow commands also where this machine cannot sandbox them. By default each of those
-   * commands needs approval.
-   */
-  readonly required?: boolean
-  /** What commands get in addition to the roots. Default: nothing. */
-  readonly commands?: CommandSandbox
-}
-
-/** What commands get in addition to the roots, which they see as file tools do. */
-export interface CommandSandbox {
-  /** Further files and folders that they see. */
-  readonly readable?: readonly string[]
-  /** Further folders that they may change. */
-  readonly writable?: readonly string[]
-  /** Package caches of your home that they share. */
-  readonly caches?: readonly CacheName[]
-  /** Variables of the hub's own environment that they get; none that holds a secret, unless you mean it. */
-  readonly env?: readonly string[]
-  /** Whether they see files such as `.env` and `*.pem` in the roots. Default: `hidden`. */
-  readonly secrets?: 'hidden' | 'visible'
-  /** A weaker sandbox than this machine supports. */
-  readonly level?: SandboxLevel
-  /** How many sandboxes are prepared in advance, so that the next command starts without delay. Default: 2. */
-  readonly prepared?: number
-}
-
-/** Caches that commands can be given by name. */
-export const CACHE_NAMES = ['npm', 'go', 'cargo'] as const
-
-/** One of the caches. */
-export type CacheName = (typeof CACHE_NAMES)[number]
-
-/** What a command may use where the owner sets no limit. */
-export const DEFAULT_COMMAND_LIMITS = {
-  cpuMs: 600_000,
-  memoryBytes: 2_000_000_000,
-  processes: 256,
-  fileBytes: 1_000_000_000,
-  openFiles: 1_024,
-  diskBytes: 10_000_000_000,
-  newFiles: 500_000,
-  outputBytes: 1_000_000_000,
-} as const
-
-/** What one command may use. */
-export interface CommandLimits {
-  /** Processor time. Default: 10 minutes. */
-  readonly cpuMs?: number
-  /** Memory. Default: 2 GB. */
-  readonly memoryBytes?: number
-  /** Concurrent processes and threads. Default: 256. */
-  readonly processes?: number
-  /** The largest file that it may write. Default: 1 GB. */
-  readonly fileBytes?: number
-  /** Open files. Default: 1,024. */
-  readonly openFiles?: number
-  /** Disk space that it may add; then it is ended. Default: 10 GB. */
-  readonly diskBytes?: number
-  /** Files and folders that it may create; then it is ended. Default: 500,000. */
-  readonly newFiles?: number
-  /** All it may print; then it is ended. Default: 1 GB. */
-  readonly outputBytes?: number
-}
+import type { Store } from './store.ts'
+import type { AnyTool } from './tool.ts'
 
 /** A secret that tools use by name, `${secret:NAME}` in a header, and never see. */
 export interface Secret {
@@ -127,86 +30,6 @@ export interface WebOptions {
     /** Name of the secret with its key. Default: the provider's own name. */
     readonly secret?: string
   }
-}
-
-/** What one run, session or tool may use in total. */
-export interface BudgetLimits {
-  /** Most calls. Default: no limit. */
-  readonly calls?: number
-  /** Most time of all calls together, in milliseconds. Default: no limit. */
-  readonly wallMs?: number
-  /** Most bytes returned in all. Default: no limit. */
-  readonly bytes?: number
-  /** Most cost units in all; a tool declares the cost of one call as `costUnits`. Default: no limit. */
-  readonly cost?: number
-}
-
-/** A token bucket: `perSecond` on average, `burst` in a burst. */
-export interface Rate {
-  /** Calls per second on average; every whole 100 kB of arguments counts as one more call. */
-  readonly perSecond: number
-  /** Calls that may come together before the average applies. Default: `perSecond`, rounded up, at least 1. */
-  readonly burst?: number
-}
-
-/** The limits that apply where neither the options nor the config set one. The config schema shows the same values. */
-export const DEFAULT_LIMITS = {
-  timeoutMs: 60_000,
-  inputBytes: 10_000_000,
-  inputDepth: 64,
-  inputEntries: 50_000,
-  readBytes: 5_242_880,
-  httpBytes: 5_242_880,
-  httpTimeoutMs: 15_000,
-  downloadBytes: 104_857_600,
-  undoBytes: 200_000_000,
-  approvalMs: 300_000,
-} as const
-
-/** Bounds on calls; every number has a safe default. */
-export interface Limits {
-  /** Longest time of one call with all its attempts, for tools without a `timeoutMs` of their own. Default: 60 s. */
-  readonly timeoutMs?: number
-  /** Characters of text that a model gets of one call. */
-  readonly outputChars?: number
-  /** Most bytes of the arguments of one call. Default: 10 MB. */
-  readonly inputBytes?: number
-  /** Deepest nesting of arguments. Default: 64. */
-  readonly inputDepth?: number
-  /** Keys of objects and elements of arrays in the arguments of one call. Default: 50,000. */
-  readonly inputEntries?: number
-  /** What one run may use in all; then its calls end with `BUDGET_EXCEEDED`. Default: no limit. */
-  readonly run?: BudgetLimits
-  /**
-   * Which budgets of `run` the config file writes directly below `limits`, so that messages name the key as it is
-   * written.
-   */
-  readonly shortKeys?: ReadonlyArray<'calls' | 'time' | 'bytes' | 'cost'>
-  /** What one session may use in all; a call without a session counts for the session of its run. Default: no limit. */
-  readonly session?: BudgetLimits
-  /**
-   * What one tool may use in each run, how fast and how often at the same time, by its canonical name. Default: no
-   * limits, except 8 concurrent calls of `core/exec.run`.
-   */
-  readonly tools?: Readonly<Record<string, BudgetLimits & { readonly rate?: Rate; readonly concurrency?: number }>>
-  /** How fast tools may be called, all together; a call over it ends with `RATE_LIMITED`. Default: no limit. */
-  readonly rate?: Rate
-  /** Calls at the same time; further calls wait for their turn. Default: no limit. */
-  readonly concurrency?: number
-  /**
-   * Maximum number of bytes read from a file in one operation. Default: 5 MiB; a call may then ask for up to 10 MiB.
-   */
-  readonly readBytes?: number
-  /** Most bytes of one response. Default: 5 MiB; a call may then ask for up to 10 MiB. */
-  readonly httpBytes?: number
-  /** Time for one request, its redirects, retries and body. Default: 15 s. */
-  readonly httpTimeoutMs?: number
-  /** Most bytes of one download. Default: 100 MiB. */
-  readonly downloadBytes?: number
-  /** Bytes that a run keeps of what its changes replaced, for undo. Default: 200 MB. */
-  readonly undoBytes?: number
-  /** Bounds on each command. */
-  readonly commands?: CommandLimits
 }
 
 /** Options of the core tools under their other names, accepted as they are. */

@@ -1,5 +1,18 @@
-import type { BudgetLimits, Rate, Sandbox, Visibility } from './options.ts'
-import type { CallerKind, Capability } from './tool.ts'
+import type { CallerKind, Capability } from './capability.ts'
+import type { BudgetLimits, Rate } from './limits.ts'
+import type { Sandbox } from './sandbox-options.ts'
+
+/** Which tools an agent sees. */
+export interface Visibility {
+  /** A ready-made choice of tools. Default: `full`, which hides nothing. */
+  readonly profile?: 'minimal' | 'coding' | 'messaging' | 'full'
+  /** Not empty: nothing else is visible. Tool names, dialect names, `group:…`. */
+  readonly allow?: readonly string[]
+  /** Visible in addition to those of the profile and of `allow`. Tool names, dialect names, `group:…`. */
+  readonly also?: readonly string[]
+  /** Wins over allow and also. */
+  readonly deny?: readonly string[]
+}
 
 /**
  * A caller on a transport that others use too: what it may see and do, which is never more than the owner allows

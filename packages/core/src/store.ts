@@ -1,5 +1,6 @@
-import type { FeatureStores } from './feature.ts'
-import type { BudgetLimits } from './options.ts'
+import type { FeatureStores } from './feature-registry.ts'
+import type { Awaitable } from './lib/index.ts'
+import type { BudgetLimits } from './limits.ts'
 import type { ApprovalStore } from './store/approvals.ts'
 import type { CallIndex } from './store/call-index.ts'
 import type { BlobStore, HeldRun, ProcessStore, RunStore, SegmentStore, SettingStore } from './store/cluster.ts'
@@ -18,9 +19,6 @@ export type {
   RateSlice,
   RunFilter,
 } from './store/call-index.ts'
-
-/** A value, or the promise of one: an embedded store answers synchronously, a database server does not. */
-export type Awaitable<T> = T | Promise<T>
 
 /**
  * What outlives a process, in the terms of the domain. Every method is atomic and safe to use from several processes;

@@ -1,4 +1,4 @@
-import type { Capability } from './tool.ts'
+import type { Capability } from './capability.ts'
 
 /** A tool in the form that model providers expect. */
 export interface WireTool {

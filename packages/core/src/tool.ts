@@ -1,52 +1,11 @@
 import type { Content } from './call.ts'
+import type { CallerKind, Capability } from './capability.ts'
 import type { CommandTarget } from './commands.ts'
 import type { Context, ReadContext, TextChange } from './context.ts'
-import { FEATURE_CAPABILITIES } from './features.generated.ts'
 import type { AnySchema, Infer, InferInput } from './schema/schema.ts'
 
-export type {
-  Answer,
-  BaseContext,
-  Context,
-  Question,
-  ReadContext,
-  RunCache,
-  TextChange,
-} from './context.ts'
-export {
-  type CallView,
-  definePlugin,
-  type Effect,
-  HOOK_NAMES,
-  type Hooks,
-  type Plugin,
-  type PluginApi,
-  type ResolvedTarget,
-} from './plugin.ts'
-
-/** What a tool may need. A tool without capabilities is pure and runs without approval. */
-export const CAPABILITIES = [
-  'read:fs',
-  'write:fs',
-  'network',
-  'send',
-  'exec',
-  ...FEATURE_CAPABILITIES,
-  // Acts through a party that the hub only talks to: an MCP server, a client.
-  'remote',
-  'danger:destructive',
-] as const
-
-/** One of the capabilities a tool declares to receive its handle. */
-export type Capability = (typeof CAPABILITIES)[number]
-
-/**
- * Capabilities whose handles report when a call first changes something; until then a call can be repeated and its
- * record needs no fsync.
- */
-export const GUARDED: ReadonlySet<Capability> = new Set(
-  CAPABILITIES.filter((capability) => capability !== 'remote' && capability !== 'danger:destructive'),
-)
+export { CAPABILITIES, type CallerKind, type Capability, GUARDED } from './capability.ts'
+export type { Answer, BaseContext, Context, Question, ReadContext, RunCache, TextChange } from './context.ts'
 
 /**
  * What a call will touch, by capability: paths, URLs, commands. An empty list says that this call does not use the
@@ -61,9 +20,6 @@ export interface Known {
   /** Whether there is a file whose content this run has not read: replacing it destroys something. */
   isUnread(path: string): boolean
 }
-
-/** Who may call a tool: an agent directly, or a script that the model wrote. */
-export type CallerKind = 'direct' | 'script'
 
 /** How to shorten a text for the model when it is over the limit; the whole becomes an artifact. */
 export type Overflow = 'head' | 'tail' | 'middle' | 'artifact'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Visibility } from '../../core/src/options.ts'
+import type { Visibility } from '../../core/src/principal.ts'
 import {
   compileVisibility,
   expandToolGroups,

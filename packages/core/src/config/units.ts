@@ -1,6 +1,6 @@
 import { ToolError } from '../errors.ts'
 import { parseAmount, TIME_UNITS } from '../lib/index.ts'
-import type { Rate } from '../options.ts'
+import type { Rate } from '../limits.ts'
 
 /** A bare number is milliseconds. */
 const DURATION_UNITS: ReadonlyMap<string, number> = new Map([['', 1], ...TIME_UNITS])

@@ -1,3 +1,6 @@
+/** A value, or the promise of one: an embedded store answers synchronously, a database server does not. */
+export type Awaitable<T> = T | Promise<T>
+
 /** Passes a value to `go`: synchronously if it is there already, so that a call which need not wait does not. */
 export function after<T, R>(value: T | Promise<T>, go: (value: T) => R | Promise<R>): R | Promise<R> {
   return value instanceof Promise ? value.then(go) : go(value)

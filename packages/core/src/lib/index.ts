@@ -1,4 +1,4 @@
-export { after, allSettled, Later, once, untilAborted } from './async.ts'
+export { type Awaitable, after, allSettled, Later, once, untilAborted } from './async.ts'
 export { escapeJson, escapeLine, escapeText, revealJson, revealLine, revealText } from './escape-text.ts'
 export {
   canonicalJson,

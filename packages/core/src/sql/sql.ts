@@ -1,6 +1,6 @@
 import { ToolError } from '../errors.ts'
-import type { FeatureStores } from '../feature.ts'
-import type { Awaitable } from '../store.ts'
+import type { FeatureStores } from '../feature-registry.ts'
+import type { Awaitable } from '../lib/index.ts'
 
 /** The value of a column. */
 export type SqlValue = string | number | Uint8Array | null
@@ -212,104 +212,26 @@ export function compareIds(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
-/** A column with the form in which it holds its value: as it is, as 0 or 1, or as JSON. */
-interface Column {
-  readonly name: string
-  readonly form: 'plain' | 'flag' | 'json'
-}
-
-/** The column of each field of an entity. */
-export type Columns<T> = { readonly [Field in keyof Required<T>]: string | Column }
-
-/** How an entity is kept in a table: the one place where its columns are written down. */
-interface Entity<T> {
-  /** The names of all columns, for SELECT and RETURNING. */
-  readonly columns: string
-  /** As many placeholders as there are columns. */
-  readonly marks: string
-  /** `INSERT INTO … VALUES …` of all columns; takes `values`. */
-  readonly insert: string
-  /** The same, which replaces the row with the same key. */
-  upsert(key: string): string
-  /** The columns of the table in a join, each with the alias of the table before its name. */
-  columnsOf(alias: string): string
-  /** The values of an entity, in the order of its columns. */
-  values(entity: T): Bindable[]
-  /** The entity of a row; of the columns of `alias` in a join. A field that is NULL is absent. */
-  read(row: unknown, alias?: string): T
-}
-
-/** A column that holds 0 or 1. */
-export function flag(name: string): Column {
-  return { name, form: 'flag' }
-}
-
-/** A column that holds JSON. */
-export function json(name: string): Column {
-  return { name, form: 'json' }
-}
-
-/** Describes how an entity is kept in a table. */
-export function entity<T extends object>(table: string, columns: Columns<T>): Entity<T> {
-  const fields = Object.entries<string | Column>(columns).map(([field, column]) => ({
-    field,
-    ...(typeof column === 'string' ? { name: column, form: 'plain' as const } : column),
-  }))
-  const names = fields.map(({ name }) => name)
-  const list = names.join(', ')
-  const marks = names.map(() => '?').join(', ')
-  const insert = `INSERT INTO ${table} (${list}) VALUES (${marks})`
-  return {
-    columns: list,
-    marks,
-    insert,
-    upsert(key) {
-      const replaced = names.filter((name) => name !== key).map((name) => `${name} = excluded.${name}`)
-      return `${insert} ON CONFLICT (${key}) DO UPDATE SET ${replaced.join(', ')}`
-    },
-    columnsOf: (alias) => names.map((name) => `${alias}.${name} AS ${alias}_${name}`).join(', '),
-    values(entity) {
-      const held = entity as Readonly<Record<string, unknown>>
-      return fields.map(({ field, form }) => encode(held[field], form))
-    },
-    read(row, alias) {
-      const held = row as Readonly<Record<string, unknown>>
-      const read: Record<string, unknown> = {}
-      for (const { field, name, form } of fields) {
-        const value = held[alias === undefined ? name : `${alias}_${name}`]
-        if (value !== null) read[field] = decode(value, form)
-      }
-      return read as T
-    },
-  }
-}
-
-function encode(value: unknown, form: Column['form']): Bindable {
-  if (form === 'flag') return value ? 1 : 0
-  if (form === 'json') return value === undefined ? undefined : JSON.stringify(value)
-  return value as Bindable
-}
-
-function decode(value: unknown, form: Column['form']): unknown {
-  if (form === 'flag') return value === 1
-  return form === 'json' ? JSON.parse(value as string) : value
-}
-
 /**
  * SQL by the version of the database that it makes: one text for both databases, or one for each where they differ. In a
  * shared text, PostgreSQL gets `TEXT COLLATE "C"` for TEXT, which orders as SQLite does.
  */
 export type Migrations = Readonly<Record<number, string | { readonly sqlite: string; readonly postgres: string }>>
 
+/**
+ * What makes tables: a table that is described by `defineTable`, or SQL. A database has one version for all features; a
+ * change takes the next one.
+ */
+export interface TableSource {
+  readonly migrations: Migrations
+}
+
 /** What a feature keeps in the store: `store.ts` of its folder exports this as `<name>Store`. */
 export interface FeatureStore<Parts extends Partial<FeatureStores> = Partial<FeatureStores>> {
   /** Its repositories, by their keys in the store. */
   readonly repositories: { readonly [Name in keyof Parts]: Repository<Parts[Name]> }
-  /**
-   * Its tables: SQL by the version of the database that it makes. A database has one version for all features; a change
-   * takes the next one.
-   */
-  readonly migrations: Migrations
+  /** Its tables, in the order in which they are created, and SQL of its own between them. */
+  readonly tables: readonly TableSource[]
   /** The methods that resolve only when what they wrote survives a loss of power. */
   readonly durable: { readonly [Name in keyof Parts]?: readonly (keyof Parts[Name] & string)[] }
   /** Methods that return an empty list as long as no database exists: they do not create one. Default: none. */
@@ -345,7 +267,7 @@ export interface TableBound {
 /** The same for any feature. */
 export interface StoreOfFeature {
   readonly repositories: Readonly<Record<string, object>>
-  readonly migrations: Migrations
+  readonly tables: readonly TableSource[]
   readonly durable: Readonly<Record<string, readonly string[] | undefined>>
   readonly emptyAtFirst?: Readonly<Record<string, readonly string[] | undefined>>
   readonly bounds: Readonly<Record<string, readonly TableBound[] | undefined>>

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../store.ts'
+import type { Awaitable } from '../lib/index.ts'
 
 /** Requests that wait for a person: a call to approve or a question to answer. The first answer wins, also across processes. */
 export interface ApprovalStore {

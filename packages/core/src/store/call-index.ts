@@ -1,4 +1,4 @@
-import type { Awaitable } from '../store.ts'
+import type { Awaitable } from '../lib/index.ts'
 
 /** The index over run records, for fast lookups. The records are the source of truth; the index can be rebuilt from them. */
 export interface CallIndex {

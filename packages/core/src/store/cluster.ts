@@ -1,4 +1,4 @@
-import type { Awaitable } from '../store.ts'
+import type { Awaitable } from '../lib/index.ts'
 
 /** The processes that share a store, by their heartbeats. The clock of the database decides who is alive. */
 export interface ProcessStore {

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../store.ts'
+import type { Awaitable } from '../lib/index.ts'
 
 /** Small documents by name. Several processes change them: a write names the revision that it replaces. */
 export interface DocumentStore {

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../store.ts'
+import type { Awaitable } from '../lib/index.ts'
 
 /** Events between processes: an approval was requested or answered, a policy was saved. */
 export interface EventStore {

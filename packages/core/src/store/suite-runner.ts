@@ -1,4 +1,5 @@
-import type { Awaitable, Store } from '../store.ts'
+import type { Awaitable } from '../lib/index.ts'
+import type { Store } from '../store.ts'
 
 /** The functions of a test runner that the suite needs, as Vitest and Jest have them. */
 export interface SuiteRunner {

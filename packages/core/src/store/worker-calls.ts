@@ -1,4 +1,4 @@
-import type { Awaitable } from '../store.ts'
+import type { Awaitable } from '../lib/index.ts'
 
 /**
  * Calls that workers execute, from the moment they are queued until the process of their run has the result. Each is

@@ -1,11 +1,12 @@
 import {
   ANY_TIME,
-  all,
+  column,
   count,
   defineStore,
-  entity,
-  flag,
+  defineTable,
+  type Entity,
   get,
+  optional,
   page,
   type Repository,
   run,
@@ -15,63 +16,47 @@ import {
 import type { Canvas, CanvasStore, CanvasVersion, NewCanvas } from './types.ts'
 
 /** The latest version is joined by its number, so that a list reads no other versions. */
-const TABLES = `
-CREATE TABLE canvases (
-  id TEXT PRIMARY KEY,
-  run TEXT NOT NULL,
-  name TEXT NOT NULL,
-  title TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  caller TEXT NOT NULL,
-  principal TEXT,
-  hidden INTEGER NOT NULL,
-  tainted INTEGER NOT NULL,
-  last_version BIGINT NOT NULL,
-  created_at BIGINT NOT NULL,
-  updated_at BIGINT NOT NULL,
-  UNIQUE (run, name)
-);
-CREATE INDEX canvases_age ON canvases (created_at);
-CREATE TABLE canvas_versions (
-  canvas TEXT NOT NULL,
-  n BIGINT NOT NULL,
-  artifact TEXT NOT NULL,
-  bytes BIGINT NOT NULL,
-  created_at BIGINT NOT NULL,
-  call_id TEXT NOT NULL,
-  PRIMARY KEY (canvas, n)
-);
-`
+const CANVASES = defineTable(
+  'canvases',
+  10,
+  {
+    id: column.text({ key: true }),
+    run: column.text(),
+    name: column.text(),
+    title: column.text(),
+    kind: column.text<Canvas['kind']>(),
+    caller: column.text(),
+    principal: optional.text(),
+    hidden: column.flag(),
+    tainted: column.flag(),
+    lastVersion: column.bigint(),
+    createdAt: column.bigint(),
+    updatedAt: column.bigint(),
+  },
+  { unique: ['run', 'name'], indexes: { age: ['createdAt'] } },
+)
+const CANVAS = CANVASES.without('lastVersion') satisfies Entity<Omit<Canvas, 'latest'>>
+const CANVAS_VERSIONS = defineTable(
+  'canvas_versions',
+  10,
+  {
+    canvas: column.text(),
+    n: column.bigint(),
+    artifact: column.text(),
+    bytes: column.bigint(),
+    at: column.bigint({ name: 'created_at' }),
+    callId: column.text(),
+  },
+  { key: ['canvas', 'n'] },
+)
+const VERSIONS = CANVAS_VERSIONS.without('canvas') satisfies Entity<CanvasVersion>
 
-const CANVASES = entity<Omit<Canvas, 'latest'>>('canvases', {
-  id: 'id',
-  name: 'name',
-  title: 'title',
-  kind: 'kind',
-  run: 'run',
-  caller: 'caller',
-  principal: 'principal',
-  hidden: flag('hidden'),
-  tainted: flag('tainted'),
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-})
-const VERSIONS = entity<CanvasVersion>('canvas_versions', {
-  n: 'n',
-  artifact: 'artifact',
-  bytes: 'bytes',
-  at: 'created_at',
-  callId: 'call_id',
-})
-
-const SELECT = `SELECT ${CANVASES.columnsOf('c')}, ${VERSIONS.columnsOf('v')}
+const SELECT = `SELECT ${CANVAS.columnsOf('c')}, ${VERSIONS.columnsOf('v')}
  FROM canvases c JOIN canvas_versions v ON v.canvas = c.id AND v.n = c.last_version`
 const LIST = { select: SELECT, order: 'c.created_at DESC, c.id DESC' }
 const FIND = `${SELECT} WHERE c.id = ?`
 const FIND_NAMED = `${SELECT} WHERE c.run = ? AND c.name = ?`
-const INSERT = `INSERT INTO canvases (${CANVASES.columns}, last_version) VALUES (${CANVASES.marks}, 1)
- ON CONFLICT (run, name) DO NOTHING`
-const INSERT_VERSION = `INSERT INTO canvas_versions (canvas, ${VERSIONS.columns}) VALUES (?, ${VERSIONS.marks})`
+const INSERT = `${CANVASES.insert} ON CONFLICT (run, name) DO NOTHING`
 const NEXT_VERSION = `UPDATE canvases SET last_version = last_version + 1, title = ?,
  tainted = CASE WHEN tainted = 1 THEN 1 ELSE ? END, hidden = 0, updated_at = ? WHERE id = ? RETURNING last_version`
 
@@ -83,7 +68,7 @@ const repository: Repository<CanvasStore> = {
       const next = yield* get<{ last_version: number }>(NEXT_VERSION, title, tainted ? 1 : 0, version.at, id)
       if (!next) return undefined
       const n = next.last_version
-      yield* run(INSERT_VERSION, id, ...VERSIONS.values({ n, ...version }))
+      yield* run(CANVAS_VERSIONS.insert, ...CANVAS_VERSIONS.values({ canvas: id, n, ...version }))
       yield* run('DELETE FROM canvas_versions WHERE canvas = ? AND n <= ?', id, n - keep)
       return toCanvas(yield* get(FIND, id))
     }),
@@ -93,8 +78,7 @@ const repository: Repository<CanvasStore> = {
   *find(id) {
     const row = yield* get(FIND, id)
     if (!row) return undefined
-    const versions = yield* all(`SELECT ${VERSIONS.columns} FROM canvas_versions WHERE canvas = ? ORDER BY n`, id)
-    return { ...toCanvas(row), versions: versions.map((version) => VERSIONS.read(version)) }
+    return { ...toCanvas(row), versions: yield* VERSIONS.list('WHERE canvas = ? ORDER BY n', id) }
   },
   *findNamed(runId, name) {
     const row = yield* get(FIND_NAMED, runId, name)
@@ -118,7 +102,7 @@ const repository: Repository<CanvasStore> = {
 /** The canvases that agents show to people. */
 export const canvasStore = defineStore<{ canvases: CanvasStore }>({
   repositories: { canvases: repository },
-  migrations: { 10: TABLES },
+  tables: [CANVASES, CANVAS_VERSIONS],
   durable: { canvases: ['add', 'addVersion', 'hide'] },
   bounds: { canvases: [{ table: 'canvases', methods: ['add'], what: 'canvases' }] },
 })
@@ -127,11 +111,11 @@ function* add({ version, ...canvas }: NewCanvas, maxOfRun: number): Work<'added'
   if (yield* get(FIND_NAMED, canvas.run, canvas.name)) return 'taken'
   if ((yield* count('canvases WHERE run = ?', canvas.run)) >= maxOfRun) return 'full'
   const at = canvas.createdAt
-  yield* run(INSERT, ...CANVASES.values({ ...canvas, hidden: false, updatedAt: at }))
-  yield* run(INSERT_VERSION, canvas.id, ...VERSIONS.values({ ...version, n: 1, at }))
+  yield* run(INSERT, ...CANVASES.values({ ...canvas, hidden: false, lastVersion: 1, updatedAt: at }))
+  yield* run(CANVAS_VERSIONS.insert, ...CANVAS_VERSIONS.values({ ...version, canvas: canvas.id, n: 1, at }))
   return 'added'
 }
 
 function toCanvas(row: unknown): Canvas {
-  return { ...CANVASES.read(row, 'c'), latest: VERSIONS.read(row, 'v') }
+  return { ...CANVAS.read(row, 'c'), latest: VERSIONS.read(row, 'v') }
 }

@@ -1,5 +1,15 @@
 import type { Awaitable } from '@tool-hub/core'
-import { count, entity, get, json, page, type Repository, run, transaction } from '@tool-hub/core/sql'
+import {
+  type Condition,
+  column,
+  count,
+  defineTable,
+  optional,
+  type Repository,
+  type Row,
+  run,
+  transaction,
+} from '@tool-hub/core/sql'
 import type { CandidateReview, NewCandidate } from './candidates.ts'
 import type { MemoryCandidate } from './types.ts'
 
@@ -23,44 +33,28 @@ export interface CandidateStore {
 }
 
 /** A note that waits for review, or was reviewed. */
-export interface StoredCandidate {
-  /** Unique among all candidates. */
-  readonly id: string
-  /** The run that wrote it. */
-  readonly run: string
-  /** Whether somebody has decided, and how. */
-  readonly state: MemoryCandidate['state']
-  /** When it was written. */
-  readonly at: number
-  /** The note and its origin. */
-  readonly note: NewCandidate
-  /** The decision; absent while it waits. */
-  readonly review?: CandidateReview
-}
+export type StoredCandidate = Row<typeof CANDIDATES>
 
 /** The table of candidates. */
-export const CANDIDATE_TABLE = `
-CREATE TABLE memory_candidates (
-  id TEXT PRIMARY KEY,
-  run TEXT NOT NULL,
-  state TEXT NOT NULL,
-  written_at BIGINT NOT NULL,
-  note TEXT NOT NULL,
-  review TEXT
-);
-CREATE INDEX memory_candidates_run ON memory_candidates (run);
-CREATE INDEX memory_candidates_state ON memory_candidates (state, written_at);
-`
-
-const CANDIDATES = entity<StoredCandidate>('memory_candidates', {
-  id: 'id',
-  run: 'run',
-  state: 'state',
-  at: 'written_at',
-  note: json('note'),
-  review: json('review'),
-})
-const LIST = { select: `SELECT ${CANDIDATES.columns} FROM memory_candidates`, order: 'written_at DESC, id DESC' }
+export const CANDIDATES = defineTable(
+  'memory_candidates',
+  25,
+  {
+    /** Unique among all candidates. */
+    id: column.text({ key: true }),
+    /** The run that wrote it. */
+    run: column.text(),
+    /** Whether somebody has decided, and how. */
+    state: column.text<MemoryCandidate['state']>(),
+    /** When it was written. */
+    at: column.bigint({ name: 'written_at' }),
+    /** The note and its origin. */
+    note: column.json<NewCandidate>(),
+    /** The decision; absent while it waits. */
+    review: optional.json<CandidateReview>(),
+  },
+  { indexes: { run: ['run'], state: ['state', 'at'] } },
+)
 const REVIEW = `UPDATE memory_candidates SET state = ?, review = ? WHERE id = ? AND state = 'waiting'`
 /** Like the archive of a run, its candidates are removed with it. */
 const REMOVE_WITH_RUNS = `DELETE FROM memory_candidates
@@ -76,20 +70,13 @@ export const candidateRepository: Repository<CandidateStore> = {
       yield* run(CANDIDATES.insert, ...CANDIDATES.values(candidate))
       return undefined
     }),
-  *find(id) {
-    const row = yield* get(`${LIST.select} WHERE id = ?`, id)
-    return row ? CANDIDATES.read(row) : undefined
-  },
+  find: (id) => CANDIDATES.find('WHERE id = ?', id),
   *list({ run: of, state, limit }) {
-    const rows = yield* page(
-      LIST,
-      [
-        ['run = ?', of],
-        ['state = ?', state],
-      ],
-      limit,
-    )
-    return rows.map((row) => CANDIDATES.read(row))
+    const conditions: Condition[] = [
+      ['run = ?', of],
+      ['state = ?', state],
+    ]
+    return yield* CANDIDATES.page('written_at DESC, id DESC', conditions, limit)
   },
   *review(id, review) {
     return (yield* run(REVIEW, review.decision, JSON.stringify(review), id)) === 1

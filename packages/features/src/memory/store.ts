@@ -3,20 +3,20 @@ import { likeness } from '@tool-hub/core/lib'
 import {
   ANY_TIME,
   all,
+  type Condition,
+  column,
   defineStore,
-  entity,
-  get,
-  json,
+  defineTable,
   nextNumber,
   one,
-  page,
   pageSize,
   type Repository,
+  type Row,
   run,
   transaction,
   type Work,
 } from '@tool-hub/core/sql'
-import { CANDIDATE_TABLE, type CandidateStore, candidateRepository, sweepCandidates } from './candidate-store.ts'
+import { CANDIDATES, type CandidateStore, candidateRepository, sweepCandidates } from './candidate-store.ts'
 import { chooseNotes, hasTag, queryWords, rankNotes, searchedNote, textWords } from './notes/note-ranking.ts'
 import {
   ALL_SCOPES,
@@ -57,29 +57,36 @@ export interface NoteStore {
   }): Awaitable<readonly KeptNote[]>
 }
 
-/** A note in the store. */
-export interface StoredNote {
-  /** Unique among all notes. */
-  readonly id: string
-  /** `shared`, `run:…`, `session:…`, `agent:…`. */
-  readonly scope: string
-  /** What the note says. */
-  readonly text: string
-  /** Words to filter by; may be empty. */
-  readonly tags: readonly string[]
-  /** JSON of its origin. */
-  readonly origin: string
-  /** When it was first written. */
-  readonly createdAt: number
-  /** When it was last written. */
-  readonly updatedAt: number
-}
-
 /** A note with its position in the order of writing. */
-export interface KeptNote extends StoredNote {
-  /** Grows with every write, also of an existing note. */
-  readonly seq: number
-}
+export type KeptNote = Row<typeof MEMORY_NOTES>
+
+/** A note in the store. */
+export type StoredNote = Omit<KeptNote, 'seq'>
+
+/** The table of notes. An updated note gets a new number: the last written is the newest. */
+const MEMORY_NOTES = defineTable(
+  'memory_notes',
+  12,
+  {
+    /** Grows with every write, also of an existing note. */
+    seq: column.bigint({ key: true }),
+    /** Unique among all notes. */
+    id: column.text({ unique: true }),
+    /** `shared`, `run:…`, `session:…`, `agent:…`. */
+    scope: column.text(),
+    /** What the note says. */
+    text: column.text({ name: 'content' }),
+    /** Words to filter by; may be empty. */
+    tags: column.json<readonly string[]>(),
+    /** JSON of its origin. */
+    origin: column.text(),
+    /** When it was first written. */
+    createdAt: column.bigint(),
+    /** When it was last written. */
+    updatedAt: column.bigint(),
+  },
+  { indexes: { scope: ['scope', 'seq'] } },
+)
 
 /** Which notes to search. */
 export interface NoteQuery {
@@ -99,28 +106,11 @@ export interface FoundNote {
   readonly score: number
 }
 
-const NOTES = entity<StoredNote>('memory_notes', {
-  id: 'id',
-  scope: 'scope',
-  text: 'content',
-  tags: json('tags'),
-  origin: 'origin',
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-})
-
-interface NoteRow {
-  readonly seq: number
-  readonly scope: string
-}
+const NOTES = MEMORY_NOTES.without('seq')
 
 type PutOptions = NonNullable<Parameters<NoteStore['add']>[1]>
 
-const LIST = { select: `SELECT seq, ${NOTES.columns} FROM memory_notes`, order: 'seq DESC' }
-const FIND = `${LIST.select} WHERE id = ?`
-const FIND_BY_SEQ = `${LIST.select} WHERE seq = ?`
 const LIST_SCOPE = 'SELECT seq FROM memory_notes WHERE scope = ?'
-const INSERT = `INSERT INTO memory_notes (seq, ${NOTES.columns}) VALUES (?, ${NOTES.marks})`
 
 /** A recall compares the vectors of the newest notes of each scope, up to this number. */
 export const MAX_VECTORS = 5_000
@@ -129,25 +119,22 @@ export const MAX_VECTORS = 5_000
 const notes: Repository<NoteStore> = {
   add: (note, options = {}) =>
     transaction(function* () {
-      if (yield* get(FIND, note.id)) return false
+      if (yield* MEMORY_NOTES.find('WHERE id = ?', note.id)) return false
       yield* put(note, options)
       return true
     }),
   replace: (note, options = {}) =>
     transaction(function* () {
-      const known = yield* get<NoteRow>(FIND, note.id)
+      const known = yield* MEMORY_NOTES.find('WHERE id = ?', note.id)
       if (!known) return false
       yield* remove(known)
       yield* put(note, known.scope === note.scope ? { ...options, maxInScope: undefined } : options)
       return true
     }),
-  *find(id) {
-    const row = yield* get(FIND, id)
-    return row ? NOTES.read(row) : undefined
-  },
+  find: (id) => NOTES.find('WHERE id = ?', id),
   remove: (id) =>
     transaction(function* () {
-      const known = yield* get<NoteRow>(FIND, id)
+      const known = yield* MEMORY_NOTES.find('WHERE id = ?', id)
       if (known) yield* remove(known)
       return known !== undefined
     }),
@@ -196,18 +183,14 @@ const notes: Repository<NoteStore> = {
     return found.filter(({ note }) => hasTag(note, tags)).slice(0, pageSize(limit))
   },
   *list({ scope, scopePrefix, before = ANY_TIME, limit }) {
-    const rows = yield* page<NoteRow>(
-      LIST,
-      [
-        ['seq < ?', before],
-        ['scope = ?', scope],
-        ['scope >= ?', scopePrefix],
-        // Sorts after all scopes with this prefix.
-        ['scope < ?', scopePrefix && `${scopePrefix}\u{10ffff}`],
-      ],
-      limit,
-    )
-    return rows.map((row) => ({ ...NOTES.read(row), seq: row.seq }))
+    const conditions: Condition[] = [
+      ['seq < ?', before],
+      ['scope = ?', scope],
+      ['scope >= ?', scopePrefix],
+      // Sorts after all scopes with this prefix.
+      ['scope < ?', scopePrefix && `${scopePrefix}\u{10ffff}`],
+    ]
+    return yield* MEMORY_NOTES.page('seq DESC', conditions, limit)
   },
 }
 
@@ -230,7 +213,7 @@ function* put(note: StoredNote, { maxInScope, vector }: PutOptions): Work<void> 
   const { number, notes: held } = yield* enterScope(note.scope)
   if (maxInScope !== undefined && held > maxInScope) throw scopeIsFull(note.scope, held - 1)
   const seq = yield* nextNumber('notes')
-  yield* run(INSERT, seq, ...NOTES.values(note))
+  yield* run(MEMORY_NOTES.insert, ...MEMORY_NOTES.values({ ...note, seq }))
   const words = new Set(textWords(searchedNote(note)))
   yield* addToIndex({ seq, scope: note.scope, scopeNumber: number, words, tags: note.tags, vector })
 }
@@ -261,7 +244,7 @@ function* rebuildIndex(): Work<void> {
 }
 
 /** Deletes a note; must run in a transaction. */
-function* remove({ seq, scope }: NoteRow): Work<void> {
+function* remove({ seq, scope }: Pick<KeptNote, 'seq' | 'scope'>): Work<void> {
   yield* run('DELETE FROM memory_notes WHERE seq = ?', seq)
   yield* removeFromIndex(seq)
   yield* run('UPDATE memory_scopes SET notes = notes - 1 WHERE scope = ?', scope)
@@ -271,33 +254,36 @@ function* remove({ seq, scope }: NoteRow): Work<void> {
 function* read(seqs: readonly number[]): Work<StoredNote[]> {
   const found: StoredNote[] = []
   for (const seq of seqs) {
-    const row = yield* get(FIND_BY_SEQ, seq)
-    if (row) found.push(NOTES.read(row))
+    const note = yield* NOTES.find('WHERE seq = ?', seq)
+    if (note) found.push(note)
   }
   return found
 }
 
 function* listNewest({ scopes, limit }: NoteQuery): Work<StoredNote[]> {
-  const rows: NoteRow[] = []
-  for (const scope of scopes === 'all' ? [undefined] : scopes)
-    rows.push(
-      ...(yield* page<NoteRow>(LIST, [scope === undefined ? ['seq < ?', ANY_TIME] : ['scope = ?', scope]], limit)),
-    )
-  return rows
+  const found: KeptNote[] = []
+  for (const scope of scopes === 'all' ? [undefined] : scopes) {
+    const condition: Condition = scope === undefined ? ['seq < ?', ANY_TIME] : ['scope = ?', scope]
+    found.push(...(yield* MEMORY_NOTES.page('seq DESC', [condition], limit)))
+  }
+  return found
     .sort((a, b) => b.seq - a.seq)
     .slice(0, limit)
-    .map((row) => NOTES.read(row))
+    .map(({ seq: _, ...note }) => note)
 }
 
-/** A scope that has notes, with its number in the index and its count of notes. */
-interface ScopeRow {
-  readonly number: number
-  readonly notes: number
-}
+/** The scopes that have notes, with their numbers in the index and their counts of notes. */
+const MEMORY_SCOPES = defineTable('memory_scopes', 12, {
+  scope: column.text({ key: true }),
+  number: column.bigint({ unique: true }),
+  notes: column.bigint(),
+})
+
+type ScopeRow = Row<typeof MEMORY_SCOPES>
 
 const ENTER_SCOPE = `INSERT INTO memory_scopes (scope, number, notes)
  VALUES (?, (SELECT COALESCE(MAX(s.number), ${ALL_SCOPES}) + 1 FROM memory_scopes s), 1)
- ON CONFLICT (scope) DO UPDATE SET notes = memory_scopes.notes + 1 RETURNING number, notes`
+ ON CONFLICT (scope) DO UPDATE SET notes = memory_scopes.notes + 1 RETURNING scope, number, notes`
 
 /** Counts one more note of a scope. */
 function enterScope(scope: string): Work<ScopeRow> {
@@ -312,41 +298,27 @@ function* numbersOf(scopes: readonly string[] | 'all'): Work<{ numbers: readonly
   }
   const rows: ScopeRow[] = []
   for (const scope of scopes) {
-    const row = yield* get<ScopeRow>('SELECT number, notes FROM memory_scopes WHERE scope = ?', scope)
+    const row = yield* MEMORY_SCOPES.find('WHERE scope = ?', scope)
     if (row) rows.push(row)
   }
   return { numbers: rows.map(({ number }) => number), size: rows.reduce((sum, { notes }) => sum + notes, 0) }
 }
 
-/** Nothing ever wrote to `notes`; `memory_notes` replaces it. An updated note gets a new number: the last written is the newest. */
-const TABLES = `
+/** Nothing ever wrote to `notes`; `memory_notes` replaces it. */
+const FIRST_NOTE = `
 DROP TABLE notes;
 INSERT INTO counters (name, value) VALUES ('notes', 0);
-CREATE TABLE memory_scopes (
-  scope TEXT PRIMARY KEY,
-  number BIGINT NOT NULL UNIQUE,
-  notes BIGINT NOT NULL
-);
-CREATE TABLE memory_notes (
-  seq BIGINT PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  scope TEXT NOT NULL,
-  content TEXT NOT NULL,
-  tags TEXT NOT NULL,
-  origin TEXT NOT NULL,
-  created_at BIGINT NOT NULL,
-  updated_at BIGINT NOT NULL
-);
-CREATE INDEX memory_notes_scope ON memory_notes (scope, seq);
 `
 
 /** The notes of agents. */
 export const memoryStore = defineStore<{ memory: NoteStore; memoryCandidates: CandidateStore }>({
   repositories: { memory: notes, memoryCandidates: candidateRepository },
-  migrations: {
-    12: { sqlite: TABLES + NOTE_INDEX.sqlite, postgres: TABLES + NOTE_INDEX.postgres },
-    25: CANDIDATE_TABLE,
-  },
+  tables: [
+    { migrations: { 12: FIRST_NOTE } },
+    ...[MEMORY_SCOPES, MEMORY_NOTES],
+    { migrations: { 12: NOTE_INDEX } },
+    CANDIDATES,
+  ],
   durable: { memory: ['add', 'replace', 'remove', 'removeScope'], memoryCandidates: ['add', 'review'] },
   bounds: {
     memory: [{ table: 'memory_notes', methods: ['add'], what: 'notes' }],

@@ -1,41 +1,32 @@
-import { count, defineStore, entity, flag, json, page, type Repository, run, transaction } from '@tool-hub/core/sql'
+import {
+  column,
+  count,
+  defineStore,
+  defineTable,
+  type Entity,
+  optional,
+  type Repository,
+  run,
+  transaction,
+} from '@tool-hub/core/sql'
 import type { InboxMessage, InboxStore } from './types.ts'
 
 /** Messages to the people at the console; ids grow with time. */
-const TABLES = `
-CREATE TABLE inbox (
-  id TEXT PRIMARY KEY,
-  sent_at BIGINT NOT NULL,
-  level TEXT NOT NULL,
-  title TEXT,
-  content TEXT NOT NULL,
-  caller TEXT NOT NULL,
-  principal TEXT,
-  run TEXT NOT NULL,
-  call_id TEXT NOT NULL,
-  untrusted INTEGER NOT NULL,
-  attachments TEXT NOT NULL,
-  edited_at BIGINT,
-  read_at BIGINT
-);
-`
-
-const MESSAGES = entity<InboxMessage>('inbox', {
-  id: 'id',
-  at: 'sent_at',
-  level: 'level',
-  title: 'title',
-  text: 'content',
-  caller: 'caller',
-  principal: 'principal',
-  run: 'run',
-  callId: 'call_id',
-  isUntrusted: flag('untrusted'),
-  attachments: json('attachments'),
-  editedAt: 'edited_at',
-  readAt: 'read_at',
-})
-const LIST = { select: `SELECT ${MESSAGES.columns} FROM inbox`, order: 'id DESC' }
+const MESSAGES = defineTable('inbox', 8, {
+  id: column.text({ key: true }),
+  at: column.bigint({ name: 'sent_at' }),
+  level: column.text<InboxMessage['level']>(),
+  title: optional.text(),
+  text: column.text({ name: 'content' }),
+  caller: column.text(),
+  principal: optional.text(),
+  run: column.text(),
+  callId: column.text(),
+  isUntrusted: column.flag({ name: 'untrusted' }),
+  attachments: column.json<InboxMessage['attachments']>(),
+  editedAt: optional.bigint(),
+  readAt: optional.bigint(),
+}) satisfies Entity<InboxMessage>
 const TRIM = 'DELETE FROM inbox WHERE id <= (SELECT id FROM inbox ORDER BY id DESC LIMIT 1 OFFSET ?)'
 const EDIT = `UPDATE inbox SET level = ?, title = ?, content = ?, untrusted = CASE WHEN ? = 1 THEN 1 ELSE untrusted END,
  edited_at = ?, read_at = NULL WHERE id = ? AND run = ?`
@@ -54,7 +45,7 @@ const inbox: Repository<InboxStore> = {
   },
   *list({ unread = false, before = LAST, limit }) {
     const isUnread = unread ? ' AND read_at IS NULL' : ''
-    return (yield* page(LIST, [[`id < ?${isUnread}`, before]], limit)).map((row) => MESSAGES.read(row))
+    return yield* MESSAGES.page('id DESC', [[`id < ?${isUnread}`, before]], limit)
   },
   countUnread: () => count('inbox WHERE read_at IS NULL'),
   *markRead(ids, at) {
@@ -74,7 +65,7 @@ const inbox: Repository<InboxStore> = {
 /** The inbox of the people at the console. */
 export const messagesStore = defineStore<{ inbox: InboxStore }>({
   repositories: { inbox },
-  migrations: { 8: TABLES },
+  tables: [MESSAGES],
   durable: { inbox: ['add', 'edit', 'markRead', 'remove'] },
   bounds: {},
 })

@@ -1,4 +1,5 @@
 import type { Awaitable } from '@tool-hub/core'
+import { column, defineTable, optional, type Row } from '@tool-hub/core/sql'
 import type { OverlapPolicy, ScheduleRunStatus } from './types.ts'
 
 /** Prefix of the names of schedules from the config file; other names cannot contain a colon. */
@@ -77,34 +78,42 @@ export interface ScheduleStore {
 }
 
 /** A schedule in the store: the fields that are searched, and the rest in `body`. */
-export interface StoredSchedule {
-  /** Unique among all schedules. */
-  readonly id: string
-  /** Empty for the owner of the hub. */
-  readonly principal: string
-  /** Unique among the schedules of a principal. */
-  readonly name: string
-  /** JSON of its calls and permissions. */
-  readonly body: string
-  /** `done` if it has no further time. */
-  readonly state: 'on' | 'off' | 'done'
-  /** Why the hub disabled it; absent if a caller did. */
-  readonly reason?: string
-  /** Its next time; absent if it has none. */
-  readonly dueAt?: number
-  /** When it is due, including jitter. */
-  readonly nextAt?: number
-  /** Changes with every write; `save` and `fire` need the one that was read. */
-  readonly version: number
-  /** When it was created. */
-  readonly createdAt: number
-  /** How often it has fired. */
-  readonly runs: number
-  /** When it last fired; absent before the first time. */
-  readonly lastAt?: number
-  /** The status of its last run. */
-  readonly lastStatus?: ScheduleRunStatus
-}
+export type StoredSchedule = Row<typeof SCHEDULES>
+
+/** The table of schedules. */
+export const SCHEDULES = defineTable(
+  'schedules',
+  11,
+  {
+    /** Unique among all schedules. */
+    id: column.text({ key: true }),
+    /** Empty for the owner of the hub. */
+    principal: column.text(),
+    /** Unique among the schedules of a principal. */
+    name: column.text(),
+    /** JSON of its calls and permissions. */
+    body: column.text(),
+    /** `done` if it has no further time. */
+    state: column.text<'on' | 'off' | 'done'>(),
+    /** Why the hub disabled it; absent if a caller did. */
+    reason: optional.text(),
+    /** Its next time; absent if it has none. */
+    dueAt: optional.bigint(),
+    /** When it is due, including jitter. */
+    nextAt: optional.bigint(),
+    /** Changes with every write; `save` and `fire` need the one that was read. */
+    version: column.bigint(),
+    /** When it was created. */
+    createdAt: column.bigint(),
+    /** How often it has fired. */
+    runs: column.bigint(),
+    /** When it last fired; absent before the first time. */
+    lastAt: optional.bigint(),
+    /** The status of its last run. */
+    lastStatus: optional.text<ScheduleRunStatus>(),
+  },
+  { unique: ['principal', 'name'], indexes: { next: ['nextAt'], name: ['name', 'principal'] } },
+)
 
 /** How runs of a schedule may overlap. */
 export interface Overlap {
@@ -115,19 +124,7 @@ export interface Overlap {
 }
 
 /** A schedule moves to its next time. */
-export interface Firing {
-  /** Id of the schedule. */
-  readonly id: string
-  /** The version that was read. */
-  readonly version: number
-  /** Its state from now on. */
-  readonly state: StoredSchedule['state']
-  /** Why it is off, if it is. */
-  readonly reason?: string
-  /** Its next time; absent if it has none. */
-  readonly dueAt?: number
-  /** When that is due, including jitter. */
-  readonly nextAt?: number
+export interface Firing extends Pick<StoredSchedule, 'id' | 'version' | 'state' | 'reason' | 'dueAt' | 'nextAt'> {
   /** The current time. */
   readonly at: number
   /** Runs to add. */
@@ -136,52 +133,51 @@ export interface Firing {
   readonly overlap: Overlap
 }
 
-/** A run to add. */
-export interface NewScheduleRun {
-  /** Unique among all runs of schedules. */
-  readonly id: string
-  /** Id of the schedule. */
-  readonly schedule: string
-  /** When it is to start. */
-  readonly dueAt: number
+/** A run to add: it waits, or is a time that is skipped. */
+export interface NewScheduleRun
+  extends Pick<StoredScheduleRun, 'id' | 'schedule' | 'dueAt' | 'missed' | 'owner' | 'leasedUntil'> {
   /** `missed` for a time that is skipped. */
   readonly status: 'waiting' | 'missed'
-  /** How many earlier times it replaces. */
-  readonly missed: number
-  /** The process that is to start it. */
-  readonly owner: string
-  /** Until when the owner holds it, unless it renews the lease. */
-  readonly leasedUntil: number
 }
 
 /** A run with its outcome. */
-export interface StoredScheduleRun {
-  /** Unique among all runs of schedules. */
-  readonly id: string
-  /** Id of the schedule. */
-  readonly schedule: string
-  /** Grows with every run; `before` of the next page. */
-  readonly seq: number
-  /** When it was to start. */
-  readonly dueAt: number
-  /** When it started; absent before. */
-  readonly startedAt?: number
-  /** When it ended; absent before. */
-  readonly endedAt?: number
-  /** Its status. */
-  readonly status: ScheduleRunStatus
-  /** How many earlier times it replaces. */
-  readonly missed: number
-  /** The hub's run that its calls belong to; absent before it starts. */
-  readonly runId?: string
-  /** Summary of its calls in one line. */
-  readonly summary?: string
-  /** Why it failed; absent if it did not. */
-  readonly error?: string
-  /** Whether its summary contains untrusted content. */
-  readonly untrusted: boolean
-  /** The process that owns it. */
-  readonly owner: string
-  /** Until when the owner holds it, unless it renews the lease. */
-  readonly leasedUntil: number
-}
+export type StoredScheduleRun = Omit<Row<typeof SCHEDULE_RUNS>, 'active'>
+
+/** The table of runs. */
+export const SCHEDULE_RUNS = defineTable(
+  'schedule_runs',
+  11,
+  {
+    /** Unique among all runs of schedules. */
+    id: column.text({ key: true }),
+    /** Id of the schedule. */
+    schedule: column.text(),
+    /** Grows with every run; `before` of the next page. */
+    seq: column.bigint(),
+    /** When it is to start. */
+    dueAt: column.bigint(),
+    /** When it started; absent before. */
+    startedAt: optional.bigint(),
+    /** When it ended; absent before. */
+    endedAt: optional.bigint(),
+    /** Its status. */
+    status: column.text<ScheduleRunStatus>(),
+    /** Whether it waits or is running. */
+    active: column.flag(),
+    /** How many earlier times it replaces. */
+    missed: column.bigint(),
+    /** The hub's run that its calls belong to; absent before it starts. */
+    runId: optional.text(),
+    /** Summary of its calls in one line. */
+    summary: optional.text(),
+    /** Why it failed; absent if it did not. */
+    error: optional.text(),
+    /** Whether its summary contains untrusted content. */
+    untrusted: column.flag(),
+    /** The process that starts it and owns it. */
+    owner: column.text(),
+    /** Until when the owner holds it, unless it renews the lease. */
+    leasedUntil: column.bigint(),
+  },
+  { indexes: { seq: ['schedule', 'seq'], active: ['active', 'seq'] } },
+)

@@ -1,114 +1,47 @@
 import { ToolError } from '@tool-hub/core'
 import {
-  all,
+  type Condition,
   count,
   defineStore,
-  entity,
-  flag,
   get,
   nextNumber,
   one,
-  page,
   type Repository,
   run,
   transaction,
   type Work,
 } from '@tool-hub/core/sql'
-import type { NewScheduleRun, Overlap, ScheduleStore, StoredSchedule, StoredScheduleRun } from './store-types.ts'
+import {
+  type NewScheduleRun,
+  type Overlap,
+  SCHEDULE_RUNS,
+  SCHEDULES,
+  type ScheduleStore,
+  type StoredSchedule,
+  type StoredScheduleRun,
+} from './store-types.ts'
 
 /** Runs of schedules are numbered by a counter, as events are. */
-const TABLES = `
-CREATE TABLE schedules (
-  id TEXT PRIMARY KEY,
-  principal TEXT NOT NULL,
-  name TEXT NOT NULL,
-  body TEXT NOT NULL,
-  state TEXT NOT NULL,
-  reason TEXT,
-  due_at BIGINT,
-  next_at BIGINT,
-  version BIGINT NOT NULL,
-  created_at BIGINT NOT NULL,
-  runs BIGINT NOT NULL,
-  last_at BIGINT,
-  last_status TEXT,
-  UNIQUE (principal, name)
-);
-CREATE INDEX schedules_next ON schedules (next_at);
-CREATE INDEX schedules_name ON schedules (name, principal);
-CREATE TABLE schedule_runs (
-  id TEXT PRIMARY KEY,
-  schedule TEXT NOT NULL,
-  seq BIGINT NOT NULL,
-  due_at BIGINT NOT NULL,
-  started_at BIGINT,
-  ended_at BIGINT,
-  status TEXT NOT NULL,
-  active INTEGER NOT NULL,
-  missed BIGINT NOT NULL,
-  run_id TEXT,
-  summary TEXT,
-  error TEXT,
-  untrusted INTEGER NOT NULL,
-  owner TEXT NOT NULL,
-  leased_until BIGINT NOT NULL
-);
-CREATE INDEX schedule_runs_seq ON schedule_runs (schedule, seq);
-CREATE INDEX schedule_runs_active ON schedule_runs (active, seq);
-INSERT INTO counters (name, value) VALUES ('schedule-runs', 0);
-`
+const FIRST_RUN = "INSERT INTO counters (name, value) VALUES ('schedule-runs', 0);\n"
 
 /** Runs that can be evicted: all that have ended, except the latest. */
 const ENDED_RUNS = `SELECT id AS key FROM schedule_runs WHERE active = 0
  AND seq < (SELECT MAX(seq) FROM schedule_runs) ORDER BY seq LIMIT ?`
 
-const SCHEDULES = entity<StoredSchedule>('schedules', {
-  id: 'id',
-  principal: 'principal',
-  name: 'name',
-  body: 'body',
-  state: 'state',
-  reason: 'reason',
-  dueAt: 'due_at',
-  nextAt: 'next_at',
-  version: 'version',
-  createdAt: 'created_at',
-  runs: 'runs',
-  lastAt: 'last_at',
-  lastStatus: 'last_status',
-})
-const RUNS = entity<StoredScheduleRun>('schedule_runs', {
-  id: 'id',
-  schedule: 'schedule',
-  seq: 'seq',
-  dueAt: 'due_at',
-  startedAt: 'started_at',
-  endedAt: 'ended_at',
-  status: 'status',
-  missed: 'missed',
-  runId: 'run_id',
-  summary: 'summary',
-  error: 'error',
-  untrusted: flag('untrusted'),
-  owner: 'owner',
-  leasedUntil: 'leased_until',
-})
+const RUNS = SCHEDULE_RUNS.without('active')
+/** What changes when a schedule is saved, and when it fires. */
+const SAVED = SCHEDULES.part('body', 'state', 'reason', 'dueAt', 'nextAt')
+const FIRED = SCHEDULES.part('state', 'reason', 'dueAt', 'nextAt', 'lastAt')
 
-const LIST = { select: `SELECT ${SCHEDULES.columns} FROM schedules`, order: 'name, principal' }
-const DUE = `${LIST.select} WHERE next_at <= ? ORDER BY next_at, id LIMIT ?`
+const DUE = 'WHERE next_at <= ? ORDER BY next_at, id LIMIT ?'
 const OLDEST_DONE = `SELECT id FROM schedules WHERE principal = ? AND state = 'done' AND id NOT IN (
    SELECT schedule FROM schedule_runs WHERE active = 1
  ) ORDER BY created_at, id LIMIT 1`
-const SAVE = `UPDATE schedules SET body = ?, state = ?, reason = ?, due_at = ?, next_at = ?, version = version + 1
+const SAVE = `UPDATE schedules SET ${SAVED.assignments}, version = version + 1
  WHERE id = ? AND version = ?`
-const FIRE = `UPDATE schedules SET state = ?, reason = ?, due_at = ?, next_at = ?, last_at = ?, runs = runs + ?,
- version = version + 1 WHERE id = ? AND version = ?`
+const FIRE = `UPDATE schedules SET ${FIRED.assignments}, runs = runs + ?, version = version + 1 WHERE id = ? AND version = ?`
 const SET_STATUS = 'UPDATE schedules SET last_status = ? WHERE id = ?'
 
-const LIST_RUNS = { select: `SELECT ${RUNS.columns} FROM schedule_runs`, order: 'seq DESC' }
-const FIND_RUN = `${LIST_RUNS.select} WHERE id = ?`
-const ACTIVE_RUNS = `${LIST_RUNS.select} WHERE active = 1 ORDER BY seq LIMIT ?`
-const INSERT_RUN = `INSERT INTO schedule_runs (${RUNS.columns}, active) VALUES (${RUNS.marks}, ?)`
 const EARLIER_RUN = `SELECT id FROM schedule_runs
  WHERE schedule = ? AND active = 1 AND id <> ? AND (status = 'running' OR seq < ?) LIMIT 1`
 const BEGIN_RUN = `UPDATE schedule_runs SET status = 'running', run_id = ?, started_at = ?, leased_until = ?
@@ -136,31 +69,25 @@ const repository: Repository<ScheduleStore> = {
     }),
   find,
   *list({ principal, name, limit } = {}) {
-    const rows = yield* page(
-      LIST,
-      [
-        ['principal = ?', principal],
-        ['name = ?', name],
-      ],
-      limit,
-    )
-    return rows.map((row) => SCHEDULES.read(row))
+    const conditions: Condition[] = [
+      ['principal = ?', principal],
+      ['name = ?', name],
+    ]
+    return yield* SCHEDULES.page('name, principal', conditions, limit)
   },
-  *save({ id, version, body, state, reason, dueAt, nextAt }) {
-    return (yield* run(SAVE, body, state, reason, dueAt, nextAt, id, version)) === 1
+  *save(schedule) {
+    return (yield* run(SAVE, ...SAVED.values(schedule), schedule.id, schedule.version)) === 1
   },
   remove: (id) => transaction(() => remove(id)),
-  *due(now, limit) {
-    return (yield* all(DUE, now, limit)).map((row) => SCHEDULES.read(row))
-  },
+  due: (now, limit) => SCHEDULES.list(DUE, now, limit),
   *nextAt() {
     const { next } = yield* one<{ next: number | null }>('SELECT MIN(next_at) AS next FROM schedules')
     return next ?? undefined
   },
-  fire: ({ id, version, state, reason, dueAt, nextAt, at, runs, overlap }) =>
+  fire: ({ id, version, at, runs, overlap, ...next }) =>
     transaction(function* () {
       const times = runs.filter(({ status }) => status === 'waiting').length
-      if ((yield* run(FIRE, state, reason, dueAt, nextAt, at, times, id, version)) === 0) return undefined
+      if ((yield* run(FIRE, ...FIRED.values({ ...next, lastAt: at }), times, id, version)) === 0) return undefined
       return yield* addRuns(runs, overlap)
     }),
   addRun: (added, overlap) =>
@@ -191,27 +118,21 @@ const repository: Repository<ScheduleStore> = {
   *takeOver(id, from, { owner, leasedUntil }) {
     return (yield* run(TAKE_OVER, owner, leasedUntil, id, from)) === 1
   },
-  *active(limit) {
-    return (yield* all(ACTIVE_RUNS, limit)).map((row) => RUNS.read(row))
-  },
+  active: (limit) => RUNS.list('WHERE active = 1 ORDER BY seq LIMIT ?', limit),
   findRun,
   *runs({ schedule, before, limit }) {
-    const rows = yield* page(
-      LIST_RUNS,
-      [
-        ['schedule = ?', schedule],
-        ['seq < ?', before],
-      ],
-      limit,
-    )
-    return rows.map((row) => RUNS.read(row))
+    const conditions: Condition[] = [
+      ['schedule = ?', schedule],
+      ['seq < ?', before],
+    ]
+    return yield* RUNS.page('seq DESC', conditions, limit)
   },
 }
 
 /** Scheduled calls, and their outcomes. */
 export const schedulesStore = defineStore<{ schedules: ScheduleStore }>({
   repositories: { schedules: repository },
-  migrations: { 11: TABLES },
+  tables: [SCHEDULES, SCHEDULE_RUNS, { migrations: { 11: FIRST_RUN } }],
   // A schedule that fires is on disk before its calls are made, which must not happen twice.
   durable: { schedules: ['add', 'save', 'remove', 'fire', 'addRun', 'begin', 'end', 'takeOver'] },
   bounds: {
@@ -241,14 +162,12 @@ export function tooManySchedules(held: number, most: number): ToolError {
   })
 }
 
-function* find(id: string): Work<StoredSchedule | undefined> {
-  const row = yield* get(`${LIST.select} WHERE id = ?`, id)
-  return row ? SCHEDULES.read(row) : undefined
+function find(id: string): Work<StoredSchedule | undefined> {
+  return SCHEDULES.find('WHERE id = ?', id)
 }
 
-function* findRun(id: string): Work<StoredScheduleRun | undefined> {
-  const row = yield* get(FIND_RUN, id)
-  return row ? RUNS.read(row) : undefined
+function findRun(id: string): Work<StoredScheduleRun | undefined> {
+  return RUNS.find('WHERE id = ?', id)
 }
 
 function* remove(id: string): Work<boolean> {
@@ -266,7 +185,7 @@ function* addRuns(runs: readonly NewScheduleRun[], { policy, maxActive }: Overla
     const status = isSkipped ? 'skipped' : each.status
     const seq = yield* nextNumber('schedule-runs')
     const stored: StoredScheduleRun = { ...each, status, seq, untrusted: false }
-    yield* run(INSERT_RUN, ...RUNS.values(stored), status === 'waiting' ? 1 : 0)
+    yield* run(SCHEDULE_RUNS.insert, ...SCHEDULE_RUNS.values({ ...stored, active: status === 'waiting' }))
     if (status === 'waiting') active++
     else yield* run(SET_STATUS, status, each.schedule)
     added.push(stored)

@@ -1,4 +1,5 @@
 import type { Awaitable } from '@tool-hub/core'
+import { column, defineTable, optional, type Row } from '@tool-hub/core/sql'
 
 /** The states of a session: it is running, it has ended, or its runner has died. */
 export const SESSION_STATES = ['running', 'ended', 'failed'] as const
@@ -22,49 +23,64 @@ export interface SessionStore {
   taint(id: string): Awaitable<void>
 }
 
-/** A session when it starts. */
-export interface NewSession {
-  /** Also the run of its calls. */
-  readonly id: string
-  /** The name that its creator chose. */
-  readonly label?: string
-  /** The session that started it; absent for a root. */
-  readonly parent?: string
-  /** The first of its ancestors; its own id for a root. */
-  readonly root: string
-  /** How many ancestors it has. */
-  readonly depth: number
-  /** The principal that it belongs to; absent for the owner of the hub. */
-  readonly principal?: string
-  /** The principal that its root works for; `owner` for the owner of the hub. */
-  readonly rootPrincipal: string
-  /** The runner of the session; absent if the caller works in it. */
-  readonly runner?: string
-  /** What it was started for. */
-  readonly task?: string
-  /** JSON of its limits. */
-  readonly limits?: string
-  /** Whether its creator had read untrusted content. */
-  readonly isTainted: boolean
-  /** When it started. */
-  readonly createdAt: number
-  /** The process that it runs in. */
-  readonly owner: string
-}
-
 /** A session with its outcome. */
-export interface StoredSession extends NewSession {
-  /** Grows with every session. */
-  readonly seq: number
-  /** Whether it is running, and how it ended. */
-  readonly state: SessionState
-  /** Why it ended, if that is not obvious. */
-  readonly reason?: string
-  /** What its runner returned. */
-  readonly result?: string
-  /** When it ended; absent before. */
-  readonly endedAt?: number
-}
+export type StoredSession = Row<typeof SESSIONS>
+
+/** The table of agents' sessions; `sessions` has the sign-ins of people. */
+export const SESSIONS = defineTable(
+  'agent_sessions',
+  9,
+  {
+    /** Also the run of its calls. */
+    id: column.text({ key: true }),
+    /** Grows with every session. */
+    seq: column.bigint({ unique: true }),
+    /** The name that its creator chose. */
+    label: optional.text(),
+    /** The session that started it; absent for a root. */
+    parent: optional.text(),
+    /** The first of its ancestors; its own id for a root. */
+    root: column.text(),
+    /** How many ancestors it has. */
+    depth: column.integer(),
+    /** The principal that it belongs to; absent for the owner of the hub. */
+    principal: optional.text(),
+    /** The principal that its root works for; `owner` for the owner of the hub. */
+    rootPrincipal: column.text(),
+    /** The runner of the session; absent if the caller works in it. */
+    runner: optional.text(),
+    /** What it was started for. */
+    task: optional.text(),
+    /** JSON of its limits. */
+    limits: optional.text(),
+    /** Whether its creator had read untrusted content. */
+    isTainted: column.flag({ name: 'tainted' }),
+    /** When it started. */
+    createdAt: column.bigint(),
+    /** The process that it runs in. */
+    owner: column.text(),
+    /** Whether it is running, and how it ended. */
+    state: column.text<SessionState>(),
+    /** Why it ended, if that is not obvious. */
+    reason: optional.text(),
+    /** What its runner returned. */
+    result: optional.text(),
+    /** When it ended; absent before. */
+    endedAt: optional.bigint(),
+  },
+  {
+    indexes: {
+      root: ['root', 'seq'],
+      parent: ['parent', 'seq'],
+      principal: ['rootPrincipal', 'seq'],
+      state: ['state', 'seq'],
+      end: ['endedAt'],
+    },
+  },
+)
+
+/** A session when it starts. */
+export type NewSession = Omit<StoredSession, 'seq' | 'state' | 'reason' | 'result' | 'endedAt'>
 
 export interface SessionEnd {
   /** Whether it ended, or its runner died. */
@@ -110,29 +126,45 @@ export interface MailStore {
   list(filter: MailFilter): Awaitable<readonly StoredMail[]>
 }
 
-export interface NewMail {
-  /** Unique among all messages. */
-  readonly id: string
-  /** The session that receives it. */
-  readonly inbox: string
-  /** The session that sent it; `owner` for the owner of the hub. */
-  readonly sender: string
-  /** Its text. */
-  readonly text: string
-  /** Id of the message that it answers. */
-  readonly replyTo?: string
-  /** Whether its run had read untrusted content. */
-  readonly isTainted: boolean
-  /** When it was sent. */
-  readonly sentAt: number
-}
+/** A message between sessions. */
+export type StoredMail = Row<typeof MAIL>
 
-export interface StoredMail extends NewMail {
-  /** Counts up over all messages. */
-  readonly seq: number
-  /** When it was read; absent before. */
-  readonly readAt?: number
-}
+/** The table of messages between sessions. */
+export const MAIL = defineTable(
+  'agent_mail',
+  9,
+  {
+    /** Counts up over all messages. */
+    seq: column.bigint({ key: true }),
+    /** Unique among all messages. */
+    id: column.text(),
+    /** The session that receives it. */
+    inbox: column.text(),
+    /** The session that sent it; `owner` for the owner of the hub. */
+    sender: column.text(),
+    /** Its text. */
+    text: column.text({ name: 'content' }),
+    /** Id of the message that it answers. */
+    replyTo: optional.text(),
+    /** Whether its run had read untrusted content. */
+    isTainted: column.flag({ name: 'tainted' }),
+    /** When it was sent. */
+    sentAt: column.bigint(),
+    /** When it was read; absent before. */
+    readAt: optional.bigint(),
+  },
+  {
+    indexes: {
+      unread: ['inbox', 'readAt', 'seq'],
+      inbox: ['inbox', 'seq'],
+      sender: ['sender', 'seq'],
+      age: ['sentAt'],
+    },
+  },
+)
+
+/** A message to send. */
+export type NewMail = Omit<StoredMail, 'seq' | 'readAt'>
 
 export interface MailQuery {
   /** Maximum number of messages. */

@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { z } from 'zod'
+import { definePlugin } from '../../../core/src/plugin.ts'
 import { jsonResult } from '../../../core/src/result-formats.ts'
-import { definePlugin, defineTool } from '../../../core/src/tool.ts'
+import { defineTool } from '../../../core/src/tool.ts'
 
 type Equal<A, B> = (<X>() => X extends A ? 1 : 2) extends <X>() => X extends B ? 1 : 2 ? true : false
 function is<T extends true>(_?: T): void {}

@@ -7,8 +7,9 @@ import { toToolDefinitions } from '../../../adapters/src/tool-definitions.ts'
 import type { CallEvent } from '../../../core/src/events.ts'
 import { fromAgentTool } from '../../../core/src/from-agent-tool.ts'
 import type { HubOptions } from '../../../core/src/options.ts'
+import { definePlugin, type Plugin } from '../../../core/src/plugin.ts'
 import { toAgentToolResult, toCoreResult, toExecutorResult, toSummaryResult } from '../../../core/src/result-formats.ts'
-import { definePlugin, defineTool, type Plugin } from '../../../core/src/tool.ts'
+import { defineTool } from '../../../core/src/tool.ts'
 import { type TestHub, testHub } from '../../../testing/src/tool-contract.ts'
 
 const open: TestHub[] = []

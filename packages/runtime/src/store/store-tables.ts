@@ -1,5 +1,5 @@
 import type { Migrations, Queries, StoreOfFeature } from '@tool-hub/core/sql'
-import { OWN_MIGRATIONS } from './sqlite/migrations.ts'
+import { OWN_TABLES } from './sqlite/migrations.ts'
 
 /** The option of every store that says whose tables it has, in addition to its own. */
 export interface FeatureTables {
@@ -17,7 +17,7 @@ export interface StoreTables extends FeatureTables {
 
 /** The tables of a store with these features. */
 export function storeTables(features: readonly StoreOfFeature[]): StoreTables {
-  const sources = [OWN_MIGRATIONS, ...features.map(({ migrations }) => migrations)]
+  const sources = [...OWN_TABLES, ...features.flatMap(({ tables }) => tables)].map(({ migrations }) => migrations)
   return { features, sqlite: stepsFor('sqlite', sources), postgres: stepsFor('postgres', sources).map(toPostgres) }
 }
 

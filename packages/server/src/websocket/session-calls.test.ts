@@ -1,7 +1,7 @@
 import { ToolError } from '@tool-hub/core/errors'
 import type { Scope } from '@tool-hub/core/protocol/shapes'
 import { describe, expect, it } from 'vitest'
-import type { CallOptions } from '../../../core/src/call.ts'
+import type { CallOptions } from '../../../core/src/call-options.ts'
 import type { CallMessage } from './messages.ts'
 import { SessionCalls } from './session-calls.ts'
 import type { Numbered, SessionPort } from './session-port.ts'

@@ -3,7 +3,6 @@ import {
   type ApprovalStore,
   type GrantStore,
   type NewApproval,
-  type StoredAnswer,
   type StoredApproval,
   type StoredGrant,
   ToolError,
@@ -11,16 +10,17 @@ import {
 import { escapeLine } from '@tool-hub/core/lib'
 import {
   ANY_TIME,
-  all,
   type Condition,
+  column,
   compareIds,
   count,
-  entity,
-  flag,
+  defineTable,
+  type Entity,
   get,
-  page,
+  optional,
   pageSize,
   type Repository,
+  type Row,
   run,
   transaction,
   type Work,
@@ -31,54 +31,49 @@ import type { EventLog } from './events.ts'
 /** How long the outcome of an approval request is kept. */
 export const APPROVAL_AGE_MS = 30 * 86_400_000
 
-/** The columns of `NewApproval`, with those that change; the table keeps the name that it had at first. */
-const REQUESTS = entity<Omit<StoredApproval, 'answer' | 'owner'> & { readonly owner: string }>('asks', {
-  id: 'id',
-  kind: 'kind',
-  callId: 'call_id',
-  run: 'run',
-  tool: 'tool',
-  caller: 'caller',
-  hash: 'hash',
-  request: 'request',
-  askedAt: 'asked_at',
-  expiresAt: 'expires_at',
-  owner: 'owner',
-  state: 'state',
-  used: flag('used'),
-})
-const ANSWERS = entity<StoredAnswer>('asks', {
-  reply: 'reply',
-  by: 'answered_by',
-  via: 'answered_via',
-  at: 'answered_at',
-})
-const BRIEFS = entity<ApprovalBrief>('asks', {
-  id: 'id',
-  kind: 'kind',
-  caller: 'caller',
-  askedAt: 'asked_at',
-  expiresAt: 'expires_at',
-  state: 'state',
-})
+/** The table keeps the name that it had at first. */
+export const APPROVALS = defineTable(
+  'asks',
+  2,
+  {
+    id: column.text({ key: true }),
+    kind: column.text<StoredApproval['kind']>(),
+    callId: column.text(),
+    run: column.text(),
+    tool: column.text(),
+    caller: column.text(),
+    hash: column.text(),
+    request: column.text(),
+    askedAt: column.bigint(),
+    expiresAt: column.bigint(),
+    owner: column.text(),
+    state: column.text<StoredApproval['state']>(),
+    used: column.flag(),
+    reply: optional.text(),
+    answeredBy: optional.text(),
+    answeredVia: optional.text(),
+    answeredAt: optional.bigint(),
+  },
+  {
+    indexes: {
+      age: ['askedAt'],
+      expiry: ['expiresAt'],
+      state: ['state', 'askedAt'],
+      hash: ['hash', 'caller'],
+    },
+  },
+)
+/** All of these columns are in the index of states, so no request is read, however large. */
+const BRIEFS = APPROVALS.part('id', 'kind', 'caller', 'askedAt', 'expiresAt', 'state') satisfies Entity<ApprovalBrief>
 
-interface ApprovalRow {
-  readonly id: string
-  readonly owner: string
-  readonly state: StoredApproval['state']
-  readonly reply: string | null
-}
+type ApprovalRow = Row<typeof APPROVALS>
 
-const COLUMNS = `${REQUESTS.columns}, ${ANSWERS.columns}`
+const COLUMNS = APPROVALS.columns
 const NEWEST_FIRST = 'asked_at DESC, id DESC'
-const LIST = { select: `SELECT ${COLUMNS} FROM asks`, order: NEWEST_FIRST }
-/** All columns are in the index of states, so no request is read, however large. */
-const LIST_BRIEFS = { select: `SELECT ${BRIEFS.columns} FROM asks`, order: NEWEST_FIRST }
-const FIND = `SELECT ${COLUMNS} FROM asks WHERE id = ?`
 const ANSWER = `UPDATE asks SET state = 'answered', reply = ?, answered_by = ?, answered_via = ?, answered_at = ?
  WHERE id = ? AND state = 'waiting' AND expires_at >= ? RETURNING ${COLUMNS}`
 const WITHDRAW = `UPDATE asks SET state = ? WHERE id = ? AND state = 'waiting' RETURNING ${COLUMNS}`
-const FIND_OPEN = `SELECT ${COLUMNS} FROM asks WHERE hash = ? AND caller = ?
+const FIND_OPEN = `WHERE hash = ? AND caller = ?
  AND ((state = 'waiting' AND expires_at >= ?) OR (state = 'answered' AND used = 0))
  ORDER BY ${NEWEST_FIRST} LIMIT ?`
 const ADOPT = `UPDATE asks SET owner = ? WHERE id = ? AND owner = ?
@@ -106,12 +101,13 @@ export function createApprovals({
   /** Makes a change together with its event; a single statement needs no lock. */
   function* change(
     at: number,
-    work: () => Work<ApprovalRow | undefined>,
+    work: () => Work<unknown>,
     locks: readonly string[] = [],
   ): Work<StoredApproval | undefined> {
     const changed = yield* transaction(function* () {
-      const row = yield* work()
-      if (!row) return undefined
+      const found = yield* work()
+      if (!found) return undefined
+      const row = APPROVALS.read(found)
       const event = { topic: 'ask', body: JSON.stringify({ id: row.id, state: row.state }), at }
       return { row, event: { seq: yield* events.write(event), ...event } }
     }, locks)
@@ -124,10 +120,10 @@ export function createApprovals({
       const { id, caller, owner, askedAt } = request
       const add = function* () {
         if (limit) assertFewWaiting(request, yield* countWaiting(caller, askedAt), limit)
-        const values = REQUESTS.values({ ...request, owner: owner ?? NOBODY, state: 'waiting', used: false })
-        if ((yield* run(`${REQUESTS.insert} ON CONFLICT (id) DO NOTHING`, ...values)) === 0)
-          throw new ToolError('CONFLICT', `There is an approval request ${id} already.`)
-        return yield* get<ApprovalRow>(FIND, id)
+        const values = APPROVALS.values({ ...request, owner: owner ?? NOBODY, state: 'waiting', used: false })
+        const added = yield* get(`${APPROVALS.insert} ON CONFLICT (id) DO NOTHING RETURNING ${COLUMNS}`, ...values)
+        if (!added) throw new ToolError('CONFLICT', `There is an approval request ${id} already.`)
+        return added
       }
       yield* change(askedAt, add, [`approvals:${caller}`])
     },
@@ -141,7 +137,7 @@ export function createApprovals({
       yield* change(now(), () => get(WITHDRAW, state, id))
     },
     *adopt({ hash, caller, owner, now }) {
-      for (const { id, owner: before } of yield* all<ApprovalRow>(FIND_OPEN, hash, caller, now, MAX_ADOPTABLE)) {
+      for (const { id, owner: before } of yield* APPROVALS.list(FIND_OPEN, hash, caller, now, MAX_ADOPTABLE)) {
         if (isOwnerAlive(toOwner(before))) continue
         // Another process may have adopted or used it since it was read.
         const adopted = yield* change(now, () => get(ADOPT, owner ?? NOBODY, id, before))
@@ -162,7 +158,7 @@ export function createApprovals({
         ['kind = ?', kind],
         ['asked_at < ?', before ?? ANY_TIME],
       ]
-      return (yield* page<ApprovalRow>(LIST, conditions, limit)).map(toApproval)
+      return (yield* APPROVALS.page(NEWEST_FIRST, conditions, limit)).map(toApproval)
     },
     *briefs({ state, kind, caller, before, limit } = {}) {
       const briefs: ApprovalBrief[] = []
@@ -173,7 +169,7 @@ export function createApprovals({
           ['caller = ?', caller],
           ['asked_at < ?', before ?? ANY_TIME],
         ]
-        for (const row of yield* page(LIST_BRIEFS, conditions, limit)) briefs.push(BRIEFS.read(row))
+        briefs.push(...(yield* BRIEFS.page(NEWEST_FIRST, conditions, limit)))
       }
       return briefs.sort((a, b) => b.askedAt - a.askedAt || compareIds(b.id, a.id)).slice(0, pageSize(limit))
     },
@@ -194,24 +190,28 @@ export function assertFewWaiting(
   })
 }
 
-const GRANTS = entity<StoredGrant>('grants', {
-  id: 'id',
-  tool: 'tool',
-  body: 'body',
-  createdAt: 'created_at',
-  expiresAt: 'expires_at',
-})
-const LIST_GRANTS = `SELECT ${GRANTS.columns} FROM grants ORDER BY created_at, id`
-const LIST_GRANTS_OF_TOOL = `SELECT ${GRANTS.columns} FROM grants WHERE tool = ? ORDER BY created_at, id`
+export const GRANTS = defineTable(
+  'grants',
+  2,
+  {
+    id: column.text({ key: true }),
+    tool: column.text(),
+    body: column.text(),
+    createdAt: column.bigint(),
+    expiresAt: optional.bigint(),
+  },
+  { indexes: { tool: ['tool', 'createdAt'] } },
+) satisfies Entity<StoredGrant>
+const OLDEST_FIRST = 'ORDER BY created_at, id'
 
 /** Grants. */
 export const grants: Repository<GrantStore> = {
   *put(grant) {
-    yield* run(GRANTS.upsert('id'), ...GRANTS.values(grant))
+    yield* run(GRANTS.upsert, ...GRANTS.values(grant))
   },
   *list({ tool } = {}) {
-    const rows = yield* tool === undefined ? all(LIST_GRANTS) : all(LIST_GRANTS_OF_TOOL, tool)
-    return rows.map((row) => GRANTS.read(row))
+    if (tool === undefined) return yield* GRANTS.list(OLDEST_FIRST)
+    return yield* GRANTS.list(`WHERE tool = ? ${OLDEST_FIRST}`, tool)
   },
   *remove(id) {
     return (yield* run('DELETE FROM grants WHERE id = ?', id)) > 0
@@ -219,7 +219,7 @@ export const grants: Repository<GrantStore> = {
 }
 
 function* find(id: string): Work<StoredApproval | undefined> {
-  const row = yield* get<ApprovalRow>(FIND, id)
+  const row = yield* APPROVALS.find('WHERE id = ?', id)
   return row && toApproval(row)
 }
 
@@ -228,14 +228,10 @@ function countWaiting(caller: string, now: number): Work<number> {
 }
 
 function toApproval(row: ApprovalRow): StoredApproval {
-  const { owner, state, used, ...request } = REQUESTS.read(row)
-  return {
-    ...request,
-    owner: toOwner(owner),
-    state,
-    ...(row.reply !== null && { answer: ANSWERS.read(row) }),
-    used,
-  }
+  const { owner, reply, answeredBy, answeredVia, answeredAt, ...request } = row
+  const approval = { ...request, owner: toOwner(owner) }
+  if (reply === undefined) return approval
+  return { ...approval, answer: { reply, by: answeredBy!, via: answeredVia!, at: answeredAt! } }
 }
 
 function toOwner(owner: string): string | null {

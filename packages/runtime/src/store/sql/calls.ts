@@ -11,13 +11,13 @@ import {
   ANY_TIME,
   all,
   type Bindable,
-  type Columns,
   type Condition,
-  entity,
-  flag,
+  column,
+  defineTable,
+  type Entity,
   get,
-  json,
   likePattern,
+  optional,
   page,
   pageSize,
   type Repository,
@@ -28,54 +28,66 @@ import {
 } from '@tool-hub/core/sql'
 import { changeOf, changeRun, mergeCall, progressChange, type RunChange, type RunProgress } from './run-changes.ts'
 
-const CALL_COLUMNS: Columns<IndexedCall> = {
-  callId: 'call_id',
-  run: 'run',
-  seq: 'seq',
-  tool: 'tool',
-  caller: 'caller',
-  principal: 'principal',
-  parent: 'parent',
-  status: 'status',
-  startedAt: 'started_at',
-  durationMs: 'duration_ms',
-  attempts: 'attempts',
-  effect: 'effect',
-  rule: 'rule',
-  error: 'error',
-  summary: 'summary',
-  targets: json('targets'),
-  approvedBy: 'approved_by',
-  purpose: 'purpose',
-  request: 'request',
-}
-const CALLS = entity<IndexedCall>('calls', CALL_COLUMNS)
-/** A call with what it is found by. */
-const CALL_ROWS = entity<IndexedCall & { readonly failed: boolean; readonly searched: string }>('calls', {
-  ...CALL_COLUMNS,
-  failed: flag('failed'),
-  searched: 'searched',
-})
-const RUNS = entity<RunProgress>('runs', {
-  run: 'run',
-  caller: 'caller',
-  principal: 'principal',
-  startedAt: 'started_at',
-  endedAt: 'ended_at',
-  calls: 'calls',
-  failures: 'failures',
-  denials: 'denials',
-  bytes: 'bytes',
-})
+export const CALLS = defineTable(
+  'calls',
+  5,
+  {
+    callId: column.text({ key: true }),
+    run: column.text(),
+    seq: column.bigint(),
+    tool: column.text(),
+    caller: column.text(),
+    principal: optional.text(),
+    parent: optional.text(),
+    status: column.text(),
+    startedAt: column.bigint(),
+    durationMs: optional.double(),
+    effect: optional.text(),
+    rule: optional.text(),
+    error: optional.text(),
+    summary: optional.text(),
+    targets: optional.json<readonly string[]>(),
+    approvedBy: optional.text(),
+    failed: column.flag(),
+    searched: column.text(),
+    purpose: optional.text({ since: 14 }),
+    request: optional.text({ since: 15 }),
+    attempts: optional.integer({ since: 28 }),
+  },
+  {
+    indexes: {
+      time: ['startedAt'],
+      run: ['run', 'startedAt'],
+      tool: ['tool', 'startedAt'],
+      caller: ['caller', 'startedAt'],
+      failed: ['failed', 'startedAt'],
+    },
+  },
+) satisfies Entity<IndexedCall & { readonly failed: boolean; readonly searched: string }>
+export const RUNS = defineTable(
+  'runs',
+  5,
+  {
+    run: column.text({ key: true }),
+    caller: column.text(),
+    startedAt: column.bigint(),
+    // It is the start of a call and its duration, which has fractions.
+    endedAt: column.bigint({ inPostgres: 'DOUBLE PRECISION' }),
+    calls: column.bigint(),
+    failures: column.bigint(),
+    bytes: column.bigint(),
+    principal: optional.text({ since: 14 }),
+    denials: column.bigint({ since: 27, initial: 0 }),
+  },
+  { indexes: { time: ['startedAt'], caller: ['caller', 'startedAt'] } },
+) satisfies Entity<RunProgress>
 
+/** What the index returns of a call: all but what it is found by. */
+const INDEXED = CALLS.without('failed', 'searched') satisfies Entity<IndexedCall>
 /** A call with the same id in another run stays as it is; it may have been added since it was looked for. */
-const PUT_CALL = `${CALL_ROWS.upsert('call_id')} WHERE calls.run = excluded.run`
-const PUT_RUN = RUNS.upsert('run')
-const LIST_CALLS = {
-  select: selectCalls('calls'),
-  order: 'started_at DESC, seq DESC, call_id DESC',
-}
-const LIST_RUNS = { select: `SELECT ${RUNS.columns} FROM runs`, order: 'started_at DESC, run DESC' }
+const PUT_CALL = `${CALLS.upsert} WHERE calls.run = excluded.run`
+const FIND_CALL = `${selectCalls('calls')} WHERE call_id = ?`
+const LATEST_FIRST = 'started_at DESC, seq DESC, call_id DESC'
 /** One caller stands for all sessions of a principal: every session has a caller of its own, and there are many. */
 const LIST_CALLERS = `SELECT CASE WHEN SUBSTR(caller, 1, 8) = 'session:' THEN '' ELSE caller END AS caller, principal,
  COUNT(*) AS runs, SUM(calls) AS calls, MAX(ended_at) AS last_at FROM runs WHERE calls > 0
@@ -124,7 +136,7 @@ export const createCallIndex = ({ search, features }: CallIndexOptions): Reposit
           const call = before ? mergeCall(before, entry) : entry
           if (call === before) continue
           const searched = searchedText(call)
-          yield* run(PUT_CALL, ...CALL_ROWS.values({ ...call, failed: isFailure(call.status), searched }))
+          yield* run(PUT_CALL, ...CALLS.values({ ...call, failed: isFailure(call.status), searched }))
           if (!before) yield* search.add(call.callId, searched)
           else if (searched !== searchedText(before)) yield* search.replace(call.callId, searched)
           changes.push(changeOf(call, before))
@@ -142,8 +154,8 @@ export const createCallIndex = ({ search, features }: CallIndexOptions): Reposit
   },
   call: findCall,
   *runs(filter) {
-    const rows = yield* page(LIST_RUNS, yield* runConditions(filter, { search, features }), filter.limit)
-    return rows.map((row) => withoutBytes(RUNS.read(row)))
+    const conditions = yield* runConditions(filter, { search, features })
+    return (yield* RUNS.page('started_at DESC, run DESC', conditions, filter.limit)).map(withoutBytes)
   },
   *callers({ limit }) {
     const rows = yield* all<CallerRow>(LIST_CALLERS, pageSize(limit))
@@ -159,14 +171,10 @@ export const createCallIndex = ({ search, features }: CallIndexOptions): Reposit
     const [word] = foldWords([filter.text ?? ''])
     const few = word && (yield* search.narrow(word))
     const conditions = callConditions(filter, word)
-    const rows = few
-      ? yield* page(
-          { ...LIST_CALLS, select: selectCalls(few.from) },
-          [...conditions, [few.where, few.value]],
-          filter.limit,
-        )
-      : yield* page(LIST_CALLS, conditions, filter.limit)
-    return rows.map((row) => CALLS.read(row))
+    if (few) conditions.push([few.where, few.value])
+    const select = selectCalls(few ? few.from : 'calls')
+    const rows = yield* page({ select, order: LATEST_FIRST }, conditions, filter.limit)
+    return rows.map((row) => INDEXED.read(row))
   },
   *rates({ since, sliceMs }) {
     const length = sliceLength(sliceMs)
@@ -254,13 +262,12 @@ interface SliceRow {
 }
 
 function* findCall(callId: string): Work<IndexedCall | undefined> {
-  const row = yield* get(`${LIST_CALLS.select} WHERE call_id = ?`, callId)
-  return row ? CALLS.read(row) : undefined
+  const row = yield* get(FIND_CALL, callId)
+  return row ? INDEXED.read(row) : undefined
 }
 
-function* findRun(id: string): Work<RunProgress | undefined> {
-  const row = yield* get(`${LIST_RUNS.select} WHERE run = ?`, id)
-  return row ? RUNS.read(row) : undefined
+function findRun(id: string): Work<RunProgress | undefined> {
+  return RUNS.find('WHERE run = ?', id)
 }
 
 function* changeRuns(changes: readonly RunChange[]): Work<void> {
@@ -269,11 +276,11 @@ function* changeRuns(changes: readonly RunChange[]): Work<void> {
     const before = changed.get(change.run) ?? (yield* findRun(change.run))
     changed.set(change.run, changeRun(before, change))
   }
-  for (const each of changed.values()) yield* run(PUT_RUN, ...RUNS.values(each))
+  for (const each of changed.values()) yield* run(RUNS.upsert, ...RUNS.values(each))
 }
 
 function selectCalls(from: string): string {
-  return `SELECT ${CALLS.columns} FROM ${from}`
+  return `SELECT ${INDEXED.columns} FROM ${from}`
 }
 
 function callConditions({ run, tool, caller, status, before }: CallFilter, word: string | undefined): Condition[] {

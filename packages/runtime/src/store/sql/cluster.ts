@@ -9,14 +9,13 @@ import type {
   StoredRun,
 } from '@tool-hub/core'
 import {
-  all,
   type Condition,
-  entity,
-  flag,
+  column,
+  defineTable,
+  type Entity,
   get,
-  json,
   one,
-  page,
+  optional,
   type Repository,
   run,
   transaction,
@@ -29,22 +28,21 @@ export const PROCESS_DEAD_MS = 10_000
 export const PROCESS_AGE_MS = 86_400_000
 const SECRET_BYTES = 32
 
-const PROCESSES = entity<NewProcess & { readonly seenAt: number }>('processes', {
-  id: 'id',
-  kind: 'kind',
-  address: 'address',
-  host: 'host',
-  pid: 'pid',
-  version: 'version',
-  labels: json('labels'),
-  running: 'running',
-  concurrency: 'concurrency',
-  isDraining: flag('draining'),
-  policy: 'policy',
-  startedAt: 'started_at',
-  seenAt: 'seen_at',
-})
-const LIST_PROCESSES = `SELECT ${PROCESSES.columns} FROM processes WHERE seen_at > ? ORDER BY started_at, id`
+export const PROCESSES = defineTable('processes', 20, {
+  id: column.text({ key: true }),
+  kind: column.text<NewProcess['kind']>(),
+  address: optional.text(),
+  host: column.text(),
+  pid: column.bigint(),
+  version: column.text(),
+  labels: column.json<readonly string[]>(),
+  running: column.bigint(),
+  concurrency: optional.bigint(),
+  isDraining: column.flag({ name: 'draining' }),
+  policy: optional.text(),
+  startedAt: column.bigint(),
+  seenAt: column.bigint(),
+}) satisfies Entity<NewProcess & { readonly seenAt: number }>
 
 /** The processes that share the store. `time` is the clock that all of them are measured by: that of the database. */
 export function createProcesses(time: () => Work<number>): Repository<ProcessStore> {
@@ -52,16 +50,15 @@ export function createProcesses(time: () => Work<number>): Repository<ProcessSto
     *beat(process) {
       // The time is read first: a process that is stopped in between counts as seen before it was stopped.
       const now = yield* time()
-      yield* run(PROCESSES.upsert('id'), ...PROCESSES.values({ ...process, seenAt: now }))
+      yield* run(PROCESSES.upsert, ...PROCESSES.values({ ...process, seenAt: now }))
       return { now }
     },
     *list() {
       const now = yield* time()
-      const rows = yield* all(LIST_PROCESSES, now - PROCESS_AGE_MS)
-      return rows.map((row): StoredProcess => {
-        const process = PROCESSES.read(row)
-        return { ...process, isAlive: now - process.seenAt < PROCESS_DEAD_MS }
-      })
+      const processes = yield* PROCESSES.list('WHERE seen_at > ? ORDER BY started_at, id', now - PROCESS_AGE_MS)
+      return processes.map(
+        (process): StoredProcess => ({ ...process, isAlive: now - process.seenAt < PROCESS_DEAD_MS }),
+      )
     },
     *remove(id) {
       yield* run('DELETE FROM processes WHERE id = ?', id)
@@ -69,16 +66,31 @@ export function createProcesses(time: () => Work<number>): Repository<ProcessSto
   }
 }
 
-const RUNS = entity<StoredRun>('run_states', {
-  run: 'run',
-  principal: 'principal',
-  owner: 'owner',
-  epoch: 'epoch',
-  leasedAt: 'leased_at',
-  taintedBy: json('tainted_by'),
-  wasCleared: flag('was_cleared'),
-})
-const FIND = `SELECT ${RUNS.columns} FROM run_states WHERE run = ?`
+/**
+ * The head of the shared record is in the row of the lease, so that one statement checks the lease, checks the chain and
+ * moves the head.
+ */
+export const RUN_STATES = defineTable(
+  'run_states',
+  20,
+  {
+    run: column.text({ key: true }),
+    principal: optional.text(),
+    owner: optional.text(),
+    epoch: column.bigint(),
+    leasedAt: optional.bigint(),
+    taintedBy: column.json<readonly string[]>(),
+    wasCleared: column.flag(),
+    sharedSeq: column.bigint({ since: 21, initial: 0 }),
+    sharedHash: column.text({ since: 21, initial: '' }),
+    sharedEpoch: column.bigint({ since: 21, initial: 0 }),
+    sharedAt: column.bigint({ since: 21, initial: 0 }),
+  },
+  { indexes: { owner: ['owner', 'leasedAt'] } },
+)
+const RUNS = RUN_STATES.part(
+  ...(['run', 'principal', 'owner', 'epoch', 'leasedAt', 'taintedBy', 'wasCleared'] as const),
+) satisfies Entity<StoredRun>
 const ADD = `${RUNS.insert} ON CONFLICT (run) DO NOTHING`
 const RENEW = 'UPDATE run_states SET leased_at = ? WHERE run = ? AND owner = ? AND epoch = ?'
 /** `leased_at` too: an owner that came back to life has renewed its lease, and keeps it. */
@@ -93,12 +105,11 @@ const TAINT = `INSERT INTO run_states (run, epoch, tainted_by, was_cleared) VALU
 const TAINT_HELD = `UPDATE run_states SET tainted_by = ?,
  was_cleared = CASE WHEN ? = '[]' AND tainted_by <> '[]' THEN 1 ELSE was_cleared END
  WHERE run = ? AND owner = ? AND epoch = ?`
-const LIST_LEASES = { select: `SELECT ${RUNS.columns} FROM run_states`, order: 'leased_at DESC, run' }
 
 /** The states of runs. */
 export function createRunStates(time: () => Work<number>): Repository<RunStore> {
   function* found(id: string): Work<StoredRun> {
-    return RUNS.read(yield* one(FIND, id))
+    return (yield* find(id))!
   }
   /** Takes a free run, or that of a process that has ended. Returns false if another process was faster. */
   function* take(state: StoredRun, owner: string, now: number): Work<boolean> {
@@ -148,7 +159,7 @@ export function createRunStates(time: () => Work<number>): Repository<RunStore> 
     },
     *leases({ owner, limit } = {}) {
       const conditions: Condition[] = owner === undefined ? [['owner IS NOT NULL', []]] : [['owner = ?', owner]]
-      return (yield* page(LIST_LEASES, conditions, limit)).map((row) => RUNS.read(row))
+      return yield* RUNS.page('leased_at DESC, run', conditions, limit)
     },
     *remove(id) {
       yield* run('DELETE FROM run_states WHERE run = ?', id)
@@ -156,6 +167,7 @@ export function createRunStates(time: () => Work<number>): Repository<RunStore> 
   }
 }
 
+export const SETTINGS = defineTable('cluster_settings', 20, { name: column.text({ key: true }), value: column.text() })
 const SECRET = 'SELECT value FROM cluster_settings WHERE name = ?'
 
 /** Settings that all processes share. */
@@ -181,6 +193,5 @@ function runLock(id: string): string {
 }
 
 function* find(id: string): Work<StoredRun | undefined> {
-  const row = yield* get(FIND, id)
-  return row ? RUNS.read(row) : undefined
+  return yield* RUNS.find('WHERE run = ?', id)
 }

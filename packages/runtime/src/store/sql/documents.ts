@@ -1,5 +1,12 @@
 import { type DocumentStore, type StoredDocument, ToolError } from '@tool-hub/core'
-import { get, type Repository, run } from '@tool-hub/core/sql'
+import { column, defineTable, get, type Repository, run } from '@tool-hub/core/sql'
+
+/** Documents by name, with their revisions. */
+export const DOCUMENTS = defineTable('documents', 24, {
+  name: column.text({ key: true }),
+  body: column.text(),
+  revision: column.bigint(),
+})
 
 const MAX_CHARS = 4_000_000
 

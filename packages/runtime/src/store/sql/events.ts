@@ -1,5 +1,16 @@
 import type { Awaitable, EventStore, StoredEvent } from '@tool-hub/core'
-import { all, type Driver, entity, nextNumber, one, perform, run, transaction, type Work } from '@tool-hub/core/sql'
+import {
+  column,
+  type Driver,
+  defineTable,
+  type Entity,
+  nextNumber,
+  one,
+  perform,
+  run,
+  transaction,
+  type Work,
+} from '@tool-hub/core/sql'
 
 /** How long processes can read an event. */
 export const EVENT_AGE_MS = 3_600_000
@@ -17,9 +28,21 @@ export interface DatabaseEvents extends EventStore, EventLog {
   close(): void
 }
 
-const EVENTS = entity<StoredEvent>('events', { seq: 'seq', topic: 'topic', body: 'body', at: 'created_at' })
+/** Numbers that are never given twice: new events must not get the numbers of those that were swept. */
+export const COUNTERS = defineTable('counters', 6, { name: column.text({ key: true }), value: column.bigint() })
+export const EVENTS = defineTable(
+  'events',
+  6,
+  {
+    seq: column.bigint({ key: true }),
+    topic: column.text(),
+    body: column.text(),
+    at: column.bigint({ name: 'created_at' }),
+  },
+  { indexes: { age: ['at'] } },
+) satisfies Entity<StoredEvent>
 const LAST = `SELECT value FROM counters WHERE name = 'events'`
-const AFTER = `SELECT ${EVENTS.columns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`
+const AFTER = `WHERE seq > ? ORDER BY seq LIMIT ?`
 const MAX_READ = 500
 
 /** How long to wait before the number of the last event is read again, after that has failed. */
@@ -41,14 +64,14 @@ export function createEvents(driver: Driver): DatabaseEvents {
   }
   function* emitNew(): Work<void> {
     for (;;) {
-      const rows = yield* all(AFTER, emitted, MAX_READ)
-      for (const event of rows.map((row) => EVENTS.read(row))) {
+      const events = yield* EVENTS.list(AFTER, emitted, MAX_READ)
+      for (const event of events) {
         // Another reading may have been faster, if the driver answers with promises.
         if (event.seq <= emitted) continue
         emitted = event.seq
         watchers.emit(event)
       }
-      if (rows.length < MAX_READ) return
+      if (events.length < MAX_READ) return
     }
   }
   const readNew = () => {

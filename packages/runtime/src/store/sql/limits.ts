@@ -9,17 +9,31 @@ import type {
   RateStore,
   Usage,
 } from '@tool-hub/core'
-import { all, entity, get, type Repository, run, transaction, type Work } from '@tool-hub/core/sql'
+import {
+  all,
+  column,
+  defineTable,
+  type Entity,
+  get,
+  optional,
+  type Repository,
+  run,
+  transaction,
+  type Work,
+} from '@tool-hub/core/sql'
 
-const KEYS = entity<KeyState>('idempotency_keys', {
-  argsHash: 'args_hash',
-  state: 'state',
-  owner: 'owner',
-  result: 'result',
-  expiresAt: 'expires_at',
+/** Written with every call, so the sweep has no index of times: each would cost one more page at every write. */
+export const KEYS = defineTable('idempotency_keys', 1, {
+  name: column.text({ key: true }),
+  argsHash: column.text(),
+  state: column.text<KeyState['state']>(),
+  owner: column.text(),
+  expiresAt: optional.bigint(),
+  result: optional.text(),
 })
-const FIND_KEY = `SELECT ${KEYS.columns} FROM idempotency_keys WHERE name = ?`
-const CLAIM_KEY = `INSERT INTO idempotency_keys (name, ${KEYS.columns}) VALUES (?, ?, 'running', ?, NULL, NULL)
+const STATE = KEYS.part('argsHash', 'state', 'owner', 'result', 'expiresAt') satisfies Entity<KeyState>
+const FIND_KEY = `${STATE.select} WHERE name = ?`
+const CLAIM_KEY = `INSERT INTO idempotency_keys (name, args_hash, state, owner) VALUES (?, ?, 'running', ?)
  ON CONFLICT (name) DO UPDATE
  SET args_hash = excluded.args_hash, state = excluded.state, owner = excluded.owner, result = NULL, expires_at = NULL
  WHERE idempotency_keys.state = 'finished' AND idempotency_keys.expires_at <= ?`
@@ -51,10 +65,33 @@ export const keys: Repository<KeyStore> = {
   },
 }
 
-const USAGE = entity<Usage>('budgets', { calls: 'calls', wallMs: 'wall_ms', bytes: 'bytes', cost: 'cost' })
+/** As for idempotency keys, there is no index of times. */
+export const BUDGETS = defineTable('budgets', 1, {
+  account: column.text({ key: true }),
+  calls: column.bigint(),
+  wallMs: column.double(),
+  bytes: column.double(),
+  cost: column.double(),
+  expiresAt: optional.bigint(),
+})
+/** What a process of several machines takes of a budget in advance; `recalled` if another one needs what is left of it. */
+export const BUDGET_BLOCKS = defineTable(
+  'budget_blocks',
+  23,
+  {
+    account: column.text(),
+    owner: column.text(),
+    calls: column.bigint(),
+    cost: column.double(),
+    leasedUntil: column.bigint(),
+    recalled: column.flag(),
+  },
+  { key: ['account', 'owner'], indexes: { expiry: ['leasedUntil'] } },
+)
+const USAGE = BUDGETS.part('calls', 'wallMs', 'bytes', 'cost') satisfies Entity<Usage>
 /** The columns that `toUsage` reads. */
 export const USAGE_COLUMNS: string = USAGE.columns
-const FIND_USAGE = `SELECT ${USAGE.columns} FROM budgets WHERE account = ?`
+const FIND_USAGE = `${USAGE.select} WHERE account = ?`
 const COUNT_CALL = `INSERT INTO budgets (account, calls, wall_ms, bytes, cost, expires_at) VALUES (?, 1, 0, 0, ?, ?)
  ON CONFLICT (account) DO UPDATE
  SET calls = budgets.calls + 1, cost = budgets.cost + excluded.cost, expires_at = excluded.expires_at
@@ -148,11 +185,14 @@ export interface BucketLevel {
   readonly filledAt: number
 }
 
-const LEVELS = entity<BucketLevel>('rates', { tokens: 'tokens', filledAt: 'filled_at' })
-const FIND_LEVEL = `SELECT ${LEVELS.columns} FROM rates WHERE bucket = ?`
-const PUT_LEVEL = `INSERT INTO rates (bucket, ${LEVELS.columns}, full_at) VALUES (?, ?, ?, ?)
- ON CONFLICT (bucket) DO UPDATE
- SET tokens = excluded.tokens, filled_at = excluded.filled_at, full_at = excluded.full_at`
+/** As for idempotency keys, there is no index of times. */
+export const RATES = defineTable('rates', 1, {
+  bucket: column.text({ key: true }),
+  tokens: column.double(),
+  filledAt: column.bigint(),
+  fullAt: column.bigint(),
+})
+const FIND_LEVEL = `${RATES.select} WHERE bucket = ?`
 
 /** Rate limits. */
 export const rates: Repository<RateStore> = {
@@ -169,7 +209,7 @@ function* take(buckets: readonly RateBucket[], now: number, tokens: number): Wor
   const levels: { bucket: RateBucket; level: BucketLevel; waitMs: number; isAhead: boolean }[] = []
   for (const bucket of buckets) {
     const row = yield* get(FIND_LEVEL, bucket.bucket)
-    const before = row ? LEVELS.read(row) : undefined
+    const before = row ? RATES.read(row) : undefined
     const level = refill(bucket, before, now)
     const waitMs = waitTime(bucket, level, costIn(bucket, tokens))
     levels.push({ bucket, level, waitMs, isAhead: before !== undefined && before.filledAt > now })
@@ -180,7 +220,7 @@ function* take(buckets: readonly RateBucket[], now: number, tokens: number): Wor
     // A refusal changes nothing, unless the clock was set back: what was filled in the future stays empty until then.
     if (!isTaken && !isAhead) continue
     const left = { tokens: level.tokens - (isTaken ? costIn(bucket, tokens) : 0), filledAt: level.filledAt }
-    yield* run(PUT_LEVEL, bucket.bucket, ...LEVELS.values(left), fullAt(bucket, left))
+    yield* run(RATES.upsert, ...RATES.values({ bucket: bucket.bucket, ...left, fullAt: fullAt(bucket, left) }))
   }
   return isTaken ? { ok: true } : { ok: false, bucket: emptiest.bucket.bucket, waitMs: emptiest.waitMs }
 }
@@ -221,7 +261,7 @@ export function budgetLock(account: string): string {
 
 function* findKey(key: string): Work<KeyState | undefined> {
   const row = yield* get(FIND_KEY, key)
-  return row ? KEYS.read(row) : undefined
+  return row ? STATE.read(row) : undefined
 }
 
 function* usageOf(account: string): Work<Usage> {

@@ -14,12 +14,14 @@ import {
   type UserTextStore,
 } from '@tool-hub/core'
 import {
-  all,
   bind,
+  column,
   type Driver,
+  defineTable,
   dialect,
-  entity,
+  type Entity,
   get,
+  optional,
   pageSize,
   type Repository,
   run,
@@ -140,30 +142,42 @@ export function sweep(now: number, features: readonly StoreOfFeature[]): Work<vo
   )
 }
 
-const JOBS = entity<Job>('jobs', { id: 'id', kind: 'kind', body: 'body', dueAt: 'due_at', attempts: 'attempts' })
+export const JOBS = defineTable(
+  'jobs',
+  4,
+  {
+    id: column.text({ key: true }),
+    kind: column.text(),
+    body: column.text(),
+    dueAt: column.bigint(),
+    attempts: column.integer(),
+    owner: optional.text(),
+    leasedUntil: column.bigint(),
+  },
+  { indexes: { due: ['kind', 'dueAt'] } },
+)
+const JOB = JOBS.part('id', 'kind', 'body', 'dueAt', 'attempts') satisfies Entity<Job>
 const IS_DUE = 'SELECT 1 FROM jobs WHERE kind = ? AND due_at <= ? AND leased_until <= ? LIMIT 1'
 /** In PostgreSQL, jobs that another process takes at this moment are left to it. */
 const take = (skip: string) => `UPDATE jobs SET owner = ?, leased_until = ?, attempts = attempts + 1
  WHERE leased_until <= ? AND id = (
    SELECT id FROM jobs WHERE kind = ? AND due_at <= ? AND leased_until <= ? ORDER BY due_at, id LIMIT 1${skip}
  )
- RETURNING ${JOBS.columns}`
+ RETURNING ${JOB.columns}`
 const TAKE = { sqlite: take(''), postgres: take(' FOR UPDATE SKIP LOCKED') }
 
 /** Jobs. */
 const jobs: Repository<JobStore> = {
   *add(job) {
-    yield* run(
-      `INSERT INTO jobs (${JOBS.columns}, leased_until) VALUES (${JOBS.marks}, 0) ON CONFLICT (id) DO NOTHING`,
-      ...JOBS.values({ ...job, attempts: 0 }),
-    )
+    const values = JOBS.values({ ...job, attempts: 0, leasedUntil: 0 })
+    yield* run(`${JOBS.insert} ON CONFLICT (id) DO NOTHING`, ...values)
   },
   *take({ kind, owner, now, leaseMs }) {
     // Workers ask again and again; while nothing is due they must not take turns at writing.
     if (!(yield* get(IS_DUE, kind, now, now))) return undefined
     const sql = TAKE[yield* dialect()]
     const row = yield* transaction(() => get(sql, owner, now + leaseMs, now, kind, now, now), [])
-    return row ? JOBS.read(row) : undefined
+    return row ? JOB.read(row) : undefined
   },
   *finish(id) {
     yield* run('DELETE FROM jobs WHERE id = ?', id)
@@ -172,38 +186,46 @@ const jobs: Repository<JobStore> = {
     yield* run('UPDATE jobs SET due_at = ?, owner = NULL, leased_until = 0 WHERE id = ?', dueAt, id)
   },
   *list({ kind, limit }) {
-    const select = `SELECT ${JOBS.columns} FROM jobs WHERE kind = ? ORDER BY due_at, id LIMIT ?`
-    return (yield* all(select, kind, pageSize(limit))).map((row) => JOBS.read(row))
+    return yield* JOB.list('WHERE kind = ? ORDER BY due_at, id LIMIT ?', kind, pageSize(limit))
   },
 }
 
-const LEASE = `INSERT INTO slots (slot, owner, leased_until) VALUES (?, ?, ?)
- ON CONFLICT (slot) DO UPDATE SET owner = excluded.owner, leased_until = excluded.leased_until
+export const SLOTS = defineTable('slots', 4, {
+  slot: column.text({ key: true }),
+  owner: column.text(),
+  leasedUntil: column.bigint(),
+})
+const LEASE = `${SLOTS.upsert}
  WHERE slots.owner = excluded.owner OR slots.leased_until <= ?`
 
 /** Slots. */
 const slots: Repository<SlotStore> = {
   *lease(slot, { owner, now, until }) {
-    return (yield* run(LEASE, slot, owner, until, now)) === 1
+    return (yield* run(LEASE, ...SLOTS.values({ slot, owner, leasedUntil: until }), now)) === 1
   },
   *release(slot, owner) {
     yield* run('DELETE FROM slots WHERE slot = ? AND owner = ?', slot, owner)
   },
 }
 
-const TOKENS = entity<StoredToken>('tokens', {
-  id: 'id',
-  name: 'name',
-  hash: 'hash',
-  body: 'body',
-  createdAt: 'created_at',
-  expiresAt: 'expires_at',
-  usedAt: 'used_at',
-  rotatedAt: 'rotated_at',
-  previousHash: 'previous_hash',
-  previousExpiresAt: 'previous_expires_at',
-  previousUsedAt: 'previous_used_at',
-})
+export const TOKENS = defineTable(
+  'tokens',
+  3,
+  {
+    id: column.text({ key: true }),
+    name: column.text({ unique: true }),
+    hash: column.text({ unique: true }),
+    body: column.text(),
+    createdAt: column.bigint(),
+    expiresAt: optional.bigint(),
+    usedAt: optional.bigint(),
+    rotatedAt: optional.bigint({ since: 26 }),
+    previousHash: optional.text({ since: 26 }),
+    previousExpiresAt: optional.bigint({ since: 26 }),
+    previousUsedAt: optional.bigint({ since: 26 }),
+  },
+  { indexes: { previous_hash: { on: ['previousHash'], unique: true, since: 26 } } },
+) satisfies Entity<StoredToken>
 
 const ROTATE = `UPDATE tokens SET previous_hash = hash, previous_expires_at = ?, previous_used_at = used_at,
  hash = ?, rotated_at = ?, expires_at = ?, used_at = NULL WHERE id = ? AND hash = ?`
@@ -217,14 +239,9 @@ const tokens: Repository<TokenStore> = {
     })
   },
   *findByHash(hash) {
-    const select = `SELECT ${TOKENS.columns} FROM tokens WHERE`
-    const row = (yield* get(`${select} hash = ?`, hash)) ?? (yield* get(`${select} previous_hash = ?`, hash))
-    return row ? TOKENS.read(row) : undefined
+    return (yield* TOKENS.find('WHERE hash = ?', hash)) ?? (yield* TOKENS.find('WHERE previous_hash = ?', hash))
   },
-  *list() {
-    const rows = yield* all(`SELECT ${TOKENS.columns} FROM tokens ORDER BY created_at, id`)
-    return rows.map((row) => TOKENS.read(row))
-  },
+  list: () => TOKENS.list('ORDER BY created_at, id'),
   *remove(id) {
     return (yield* run('DELETE FROM tokens WHERE id = ?', id)) > 0
   },
@@ -238,23 +255,25 @@ const tokens: Repository<TokenStore> = {
 }
 
 /** The table was named before agents had sessions: theirs is `agent_sessions`. */
-const SIGN_INS = entity<StoredSignIn>('sessions', {
-  hash: 'hash',
-  token: 'token',
-  body: 'body',
-  createdAt: 'created_at',
-  expiresAt: 'expires_at',
-})
+export const SIGN_INS = defineTable(
+  'sessions',
+  3,
+  {
+    hash: column.text({ key: true }),
+    token: column.text(),
+    body: column.text(),
+    createdAt: column.bigint(),
+    expiresAt: column.bigint(),
+  },
+  { indexes: { token: ['token'], expiry: ['expiresAt'] } },
+) satisfies Entity<StoredSignIn>
 
 /** Sign-ins of the console. */
 const signIns: Repository<SignInStore> = {
   *add(signIn) {
-    yield* run(SIGN_INS.upsert('hash'), ...SIGN_INS.values(signIn))
+    yield* run(SIGN_INS.upsert, ...SIGN_INS.values(signIn))
   },
-  *find(hash, now) {
-    const row = yield* get(`SELECT ${SIGN_INS.columns} FROM sessions WHERE hash = ? AND expires_at > ?`, hash, now)
-    return row ? SIGN_INS.read(row) : undefined
-  },
+  find: (hash, now) => SIGN_INS.find('WHERE hash = ? AND expires_at > ?', hash, now),
   *remove(hash) {
     yield* run('DELETE FROM sessions WHERE hash = ?', hash)
   },
@@ -263,6 +282,12 @@ const signIns: Repository<SignInStore> = {
   },
 }
 
+export const USER_TEXTS = defineTable(
+  'user_texts',
+  17,
+  { run: column.text(), seq: column.bigint(), body: column.text(), addedAt: column.bigint() },
+  { key: ['run', 'seq'], indexes: { age: ['addedAt'] } },
+)
 /** As long as a run that nobody uses keeps its budget. */
 const USER_TEXT_AGE_MS = 30 * 86_400_000
 const ADD_TEXT = `INSERT INTO user_texts (run, seq, body, added_at)
@@ -284,29 +309,32 @@ const userTexts: Repository<UserTextStore> = {
       [`user-texts:${id}`],
     ),
   *list(id) {
-    const rows = yield* all('SELECT body FROM user_texts WHERE run = ? ORDER BY seq', id)
-    return rows.map((row) => String((row as { readonly body: unknown }).body))
+    return (yield* USER_TEXTS.list('WHERE run = ? ORDER BY seq', id)).map(({ body }) => body)
   },
   *remove(id) {
     yield* run('DELETE FROM user_texts WHERE run = ?', id)
   },
 }
 
-const HEADS = entity<StoredHead>('run_heads', {
-  run: 'run',
-  opening: 'opening',
-  seq: 'seq',
-  hash: 'hash',
-  at: 'kept_at',
-  removedBy: 'removed_by',
-})
-const PUT_HEAD = `INSERT INTO run_heads (run, opening, seq, hash, kept_at) VALUES (?, ?, ?, ?, ?)
+/** One row for each opening of a run: an earlier one is removed if the next continues it, and stays as evidence if it does not. */
+export const HEADS = defineTable(
+  'run_heads',
+  13,
+  {
+    run: column.text(),
+    opening: column.text(),
+    seq: column.bigint(),
+    hash: column.text(),
+    at: column.bigint({ name: 'kept_at' }),
+    removedBy: optional.text(),
+  },
+  { key: ['run', 'opening'] },
+) satisfies Entity<StoredHead>
+const PUT_HEAD = `${HEADS.insert}
  ON CONFLICT (run, opening) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, kept_at = excluded.kept_at
  WHERE excluded.seq >= run_heads.seq`
 const DROP_CONTINUED = 'DELETE FROM run_heads WHERE run = ? AND seq = ? AND hash = ? AND opening <> ?'
 const MARK_REMOVED = 'UPDATE run_heads SET removed_by = ? WHERE run = ? AND removed_by IS NULL'
-const LIST_HEADS = `SELECT ${HEADS.columns} FROM run_heads ORDER BY run, kept_at, seq`
-const LIST_HEADS_OF_RUN = `SELECT ${HEADS.columns} FROM run_heads WHERE run = ? ORDER BY kept_at, seq`
 
 /** The heads of run records. */
 const heads: Repository<HeadStore> = {
@@ -314,13 +342,13 @@ const heads: Repository<HeadStore> = {
     transaction(
       function* () {
         if (continues) yield* run(DROP_CONTINUED, id, continues.seq, continues.hash, opening)
-        yield* run(PUT_HEAD, id, opening, seq, hash, at)
+        yield* run(PUT_HEAD, ...HEADS.values({ run: id, opening, seq, hash, at }))
       },
       [`heads:${id}`],
     ),
   *list({ run: id } = {}) {
-    const rows = yield* id === undefined ? all(LIST_HEADS) : all(LIST_HEADS_OF_RUN, id)
-    return rows.map((row) => HEADS.read(row))
+    if (id === undefined) return yield* HEADS.list('ORDER BY run, kept_at, seq')
+    return yield* HEADS.list('WHERE run = ? ORDER BY kept_at, seq', id)
   },
   remove: (id, { by, at }) =>
     transaction(

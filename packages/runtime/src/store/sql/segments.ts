@@ -7,29 +7,40 @@ import type {
   StoredBlob,
   StoredSegment,
 } from '@tool-hub/core'
-import { all, entity, get, pageSize, type Repository, run, transaction, type Work } from '@tool-hub/core/sql'
+import {
+  all,
+  column,
+  defineTable,
+  type Entity,
+  get,
+  optional,
+  pageSize,
+  type Repository,
+  type Row,
+  run,
+  transaction,
+  type Work,
+} from '@tool-hub/core/sql'
+import { RUN_STATES } from './cluster.ts'
 
-const SEGMENTS = entity<StoredSegment & { readonly run: string }>('segments', {
-  run: 'run',
-  first: 'first_seq',
-  last: 'last_seq',
-  after: 'after_hash',
-  hash: 'hash',
-  epoch: 'epoch',
-  lines: 'lines',
-  object: 'object',
-})
-const HEADS = entity<SharedHead>('run_states', {
-  run: 'run',
-  seq: 'shared_seq',
-  hash: 'shared_hash',
-  epoch: 'shared_epoch',
-  at: 'shared_at',
-})
-const LIST_HEADS = `SELECT ${HEADS.columns} FROM run_states WHERE shared_seq > 0 ORDER BY run`
-const FIND_HEAD = `SELECT ${HEADS.columns} FROM run_states WHERE shared_seq > 0 AND run = ?`
-const READ = `SELECT ${SEGMENTS.columns} FROM segments WHERE run = ? AND last_seq >= ? ORDER BY first_seq LIMIT ?`
-const IN_RANGE = `SELECT ${SEGMENTS.columns} FROM segments WHERE run = ? AND first_seq >= ? AND last_seq <= ? ORDER BY first_seq`
+export const SEGMENTS = defineTable(
+  'segments',
+  21,
+  {
+    run: column.text(),
+    first: column.bigint({ name: 'first_seq' }),
+    last: column.bigint({ name: 'last_seq' }),
+    after: column.text({ name: 'after_hash' }),
+    hash: column.text(),
+    epoch: column.bigint(),
+    lines: optional.text(),
+    object: optional.text(),
+  },
+  { key: ['run', 'first'] },
+) satisfies Entity<StoredSegment & { readonly run: string }>
+const HEADS = RUN_STATES.part('run', 'sharedSeq', 'sharedHash', 'sharedEpoch', 'sharedAt')
+const READ = 'WHERE run = ? AND last_seq >= ? ORDER BY first_seq LIMIT ?'
+const IN_RANGE = 'WHERE run = ? AND first_seq >= ? AND last_seq <= ? ORDER BY first_seq'
 const MOVE =
   'UPDATE segments SET last_seq = ?, hash = ?, epoch = ?, lines = NULL, object = ? WHERE run = ? AND first_seq = ?'
 const DROP_MOVED = 'DELETE FROM segments WHERE run = ? AND first_seq > ? AND last_seq <= ?'
@@ -66,17 +77,18 @@ export const segments: Repository<SegmentStore> = {
       added.map(({ run: id }) => segmentsLock(id)),
     ),
   *heads({ run: id } = {}) {
-    const rows = yield* id === undefined ? all(LIST_HEADS) : all(FIND_HEAD, id)
-    return rows.map((row) => HEADS.read(row))
+    const heads = yield* id === undefined
+      ? HEADS.list('WHERE shared_seq > 0 ORDER BY run')
+      : HEADS.list('WHERE shared_seq > 0 AND run = ?', id)
+    return heads.map(toHead)
   },
   *read(id, { from, limit }) {
-    const rows = yield* all(READ, id, from, pageSize(limit))
-    return rows.map((row) => withoutRun(SEGMENTS.read(row)))
+    return (yield* SEGMENTS.list(READ, id, from, pageSize(limit))).map(withoutRun)
   },
   move: (id, { first, last, object }) =>
     transaction(
       function* () {
-        const found = (yield* all(IN_RANGE, id, first, last)).map((row) => SEGMENTS.read(row))
+        const found = yield* SEGMENTS.list(IN_RANGE, id, first, last)
         const end = found.at(-1)
         if (found[0]?.first !== first || end?.last !== last || !isContiguous(found)) return false
         yield* run(DROP_MOVED, id, first, last)
@@ -152,6 +164,10 @@ function isContiguous(found: readonly StoredSegment[]): boolean {
   return found.every((segment, index) => index === 0 || segment.first === found[index - 1]!.last + 1)
 }
 
+function toHead(row: Row<typeof HEADS>): SharedHead {
+  return { run: row.run, seq: row.sharedSeq, hash: row.sharedHash, epoch: row.sharedEpoch, at: row.sharedAt }
+}
+
 function withoutRun({ run: _, ...segment }: StoredSegment & { readonly run: string }): StoredSegment {
   return segment
 }
@@ -165,22 +181,38 @@ const UNUSED_AGE_MS = 86_400_000
 /** How much one sweep removes: the statements stay short. */
 const MAX_SWEPT = 1_000
 
-const BLOBS = entity<StoredBlob & { readonly usedAt: number }>('blobs', {
-  hash: 'hash',
-  bytes: 'bytes',
-  upload: 'upload',
-  parts: 'parts',
-  object: 'object',
-  usedAt: 'used_at',
-})
-const ADD_PART = `INSERT INTO blob_parts (upload, part, content, added_at) VALUES (?, ?, ?, ?)
- ON CONFLICT (upload, part) DO NOTHING`
+export const BLOBS = defineTable(
+  'blobs',
+  21,
+  {
+    hash: column.text({ key: true }),
+    bytes: column.bigint(),
+    upload: column.text(),
+    parts: column.bigint(),
+    object: optional.text(),
+    usedAt: column.bigint(),
+  },
+  { indexes: { use: ['usedAt'], upload: ['upload'] } },
+) satisfies Entity<StoredBlob & { readonly usedAt: number }>
+export const BLOB_PARTS = defineTable(
+  'blob_parts',
+  21,
+  { upload: column.text(), part: column.bigint(), content: column.bytes(), addedAt: column.bigint() },
+  { key: ['upload', 'part'], indexes: { age: ['addedAt'] } },
+)
+export const BLOB_USES = defineTable(
+  'blob_uses',
+  21,
+  { run: column.text(), hash: column.text() },
+  { key: ['run', 'hash'], indexes: { hash: ['hash'] } },
+)
+const ADD_PART = `${BLOB_PARTS.insert} ON CONFLICT (upload, part) DO NOTHING`
 /** It locks the row: content that is used now is not removed at the same moment, and content that was removed is not used. */
 const TOUCH = 'UPDATE blobs SET used_at = ? WHERE hash = ?'
-const ADD_USE = 'INSERT INTO blob_uses (run, hash) VALUES (?, ?) ON CONFLICT (run, hash) DO NOTHING'
-const FIND_BLOB = `SELECT ${BLOBS.columns} FROM blobs WHERE hash = ?
+const ADD_USE = `${BLOB_USES.insert} ON CONFLICT (run, hash) DO NOTHING`
+const FIND_BLOB = `WHERE hash = ?
  AND EXISTS (SELECT 1 FROM blob_uses WHERE blob_uses.hash = blobs.hash AND run = ?)`
-const LIST_UNUSED = `SELECT ${BLOBS.columns} FROM blobs WHERE used_at < ?
+const LIST_UNUSED = `WHERE used_at < ?
  AND NOT EXISTS (SELECT 1 FROM blob_uses WHERE blob_uses.hash = blobs.hash) ORDER BY used_at LIMIT ?`
 /** The time is compared again, in the row that is locked: somebody may have begun to use it. */
 const REMOVE_BLOB = 'DELETE FROM blobs WHERE hash = ? AND upload = ? AND used_at < ?'
@@ -195,7 +227,7 @@ const LIST_ABANDONED = `SELECT upload FROM blob_parts WHERE added_at < ?
 /** Content by its hash. */
 export const blobs: Repository<BlobStore> = {
   *addPart(upload, { number, content, at }) {
-    yield* run(ADD_PART, upload, number, content, at)
+    yield* run(ADD_PART, ...BLOB_PARTS.values({ upload, part: number, content, addedAt: at }))
   },
   add: ({ run: id, at, ...blob }) =>
     transaction(
@@ -223,9 +255,9 @@ export const blobs: Repository<BlobStore> = {
       [`blob:${hash}`],
     ),
   *find(hash, id) {
-    const row = yield* get(FIND_BLOB, hash, id)
-    if (!row) return undefined
-    const { usedAt: _, ...blob } = BLOBS.read(row)
+    const found = yield* BLOBS.find(FIND_BLOB, hash, id)
+    if (!found) return undefined
+    const { usedAt: _, ...blob } = found
     return blob
   },
   *part(upload, number) {
@@ -243,7 +275,7 @@ export const blobs: Repository<BlobStore> = {
 }
 
 function* removeUnused(before: number, limit: number): Work<string[]> {
-  const unused = (yield* all(LIST_UNUSED, before, pageSize(limit))).map((row) => BLOBS.read(row))
+  const unused = yield* BLOBS.list(LIST_UNUSED, before, pageSize(limit))
   const objects: string[] = []
   for (const { hash, upload, object } of unused) {
     const isRemoved = yield* transaction(

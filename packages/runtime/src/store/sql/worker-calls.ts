@@ -1,13 +1,39 @@
 import type { EndedWorkerCall, StoredWorkerCall, WorkerCallStore, WorkerQueueState } from '@tool-hub/core'
-import { all, entity, type Repository, run, transaction, type Work } from '@tool-hub/core/sql'
+import {
+  all,
+  column,
+  defineTable,
+  type Entity,
+  optional,
+  type Repository,
+  run,
+  transaction,
+  type Work,
+} from '@tool-hub/core/sql'
 import { PROCESS_DEAD_MS } from './cluster.ts'
 
 /** How long a call is kept whose process has ended. */
 export const WORKER_CALL_AGE_MS = 7 * 86_400_000
 
-const CALLS = entity<StoredWorkerCall>('worker_calls', { id: 'id', state: 'state', worker: 'worker' })
-const ADD = `INSERT INTO worker_calls (id, queue, run, owner, epoch, queued_at, state) VALUES (?, ?, ?, ?, ?, ?, 'queued')
- ON CONFLICT (id) DO NOTHING`
+export const WORKER_CALLS = defineTable(
+  'worker_calls',
+  22,
+  {
+    id: column.text({ key: true }),
+    queue: column.text(),
+    run: column.text(),
+    owner: optional.text(),
+    epoch: optional.bigint(),
+    state: column.text<StoredWorkerCall['state']>(),
+    worker: optional.text(),
+    queuedAt: column.bigint(),
+    startedAt: optional.bigint(),
+    result: optional.text(),
+  },
+  { indexes: { queue: ['queue', 'state', 'queuedAt'] } },
+)
+const STATES = WORKER_CALLS.part('id', 'state', 'worker') satisfies Entity<StoredWorkerCall>
+const ADD = `${WORKER_CALLS.insert} ON CONFLICT (id) DO NOTHING`
 /** Nobody waits for a call whose run has moved or whose process has ended. Takes the time since which a process is alive. */
 const IS_HELD = `(worker_calls.owner IS NULL
    OR EXISTS (SELECT 1 FROM processes WHERE processes.id = worker_calls.owner AND processes.seen_at > ?)
@@ -26,8 +52,8 @@ export function createWorkerCalls(time: () => Work<number>): Repository<WorkerCa
     return (yield* time()) - PROCESS_DEAD_MS
   }
   return {
-    *add({ id, queue, run: of, owner, epoch, queuedAt }) {
-      yield* run(ADD, id, queue, of, owner, epoch, queuedAt)
+    *add(call) {
+      yield* run(ADD, ...WORKER_CALLS.values({ ...call, state: 'queued' }))
     },
     claim: (ids, { worker, now }) =>
       transaction(function* (): Work<string[]> {
@@ -55,10 +81,9 @@ export function createWorkerCalls(time: () => Work<number>): Repository<WorkerCa
       return (yield* run(remove, id, worker)) === 1
     },
     *look(ids) {
-      const rows: unknown[] = []
-      for (const some of inParts(ids))
-        rows.push(...(yield* all(`SELECT ${CALLS.columns} FROM worker_calls WHERE id IN (${marks(some)})`, ...some)))
-      return rows.map((row) => CALLS.read(row))
+      const calls: StoredWorkerCall[] = []
+      for (const some of inParts(ids)) calls.push(...(yield* STATES.list(`WHERE id IN (${marks(some)})`, ...some)))
+      return calls
     },
     *stopped(ids, worker) {
       const kept = new Set<string>()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { DEFAULT_COMMAND_LIMITS } from '../../../../core/src/options.ts'
+import { DEFAULT_COMMAND_LIMITS } from '../../../../core/src/limits.ts'
 import { programLimits } from '../program/sandboxed-program.ts'
 import { limitOptions, parseLimits } from './host.ts'
 

@@ -1,6 +1,7 @@
 import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { describe, expect, it } from 'vitest'
-import { definePlugin, defineTool } from '../../../../core/src/tool.ts'
+import { definePlugin } from '../../../../core/src/plugin.ts'
+import { defineTool } from '../../../../core/src/tool.ts'
 import { openCatalogue } from './catalogue.ts'
 
 const wipe = defineTool({

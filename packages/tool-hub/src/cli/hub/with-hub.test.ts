@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { cliFolder } from '../../../../../test/support/cli.ts'
-import { definePlugin } from '../../../../core/src/tool.ts'
+import { definePlugin } from '../../../../core/src/plugin.ts'
 import { withHubOf } from './with-hub.ts'
 
 describe('withHubOf', () => {
