@@ -4,7 +4,7 @@ import { type FileFacts, ToolError, throwIfAborted } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
 import { fileAccess } from './access/choose-access.ts'
 import { quotePath } from './file-error.ts'
-import type { FileTarget, Roots } from './files-root.ts'
+import type { FileTarget, Roots } from './roots.ts'
 
 const MAX_LINKS = 8
 

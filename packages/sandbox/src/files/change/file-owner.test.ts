@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { changing } from '../../../../../test/support/changing.ts'
 import { fileAccess } from '../access/choose-access.ts'
-import { takeFolderOwnerAt } from './fill-file.ts'
+import { takeFolderOwnerAt } from './file-owner.ts'
 
 const isRoot = process.geteuid?.() === 0
 const USER = 65_534
