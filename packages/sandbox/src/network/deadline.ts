@@ -1,6 +1,13 @@
 import { setMaxListeners } from 'node:events'
 import { type Clock, systemClock, ToolError, throwIfAborted } from '@tool-hub/core'
-import type { NetworkCall } from './transfer.ts'
+
+/** How a request learns that its call was stopped. */
+export interface CallStop {
+  /** Aborts when the call is stopped or has timed out. */
+  readonly signal: () => AbortSignal
+  /** Calls the listener with the reason when the call is stopped; cheaper than a signal. Returns a function that unsubscribes. */
+  readonly onStop?: (listener: (reason: unknown) => void) => () => void
+}
 
 /**
  * One time limit over everything that a request needs: names, connections, hops, pauses and the body. A request does
@@ -15,7 +22,7 @@ export class RequestDeadline implements TimedEntry {
   #onEnd: ((reason: unknown) => void) | undefined
   #reason: unknown
 
-  constructor(watch: DeadlineWatch, call: Pick<NetworkCall, 'signal' | 'onStop'>, timeoutMs: number) {
+  constructor(watch: DeadlineWatch, call: CallStop, timeoutMs: number) {
     this.#watch = watch
     this.#timeoutMs = timeoutMs
     this.endsAt = watch.now() + timeoutMs

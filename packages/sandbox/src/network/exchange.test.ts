@@ -3,7 +3,8 @@ import { type AddressInfo, connect, createServer as createTcpServer } from 'node
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type FakeClock, fakeClock } from '../../../testing/src/fake-clock.ts'
-import { type Hop, nextHop } from './exchange.ts'
+import { nextHop } from './exchange.ts'
+import type { Hop } from './http-request.ts'
 import { createNetworkGuard, type NetworkCall, type NetworkGuard, type NetworkGuardOptions } from './network-guard.ts'
 
 let server: Server

@@ -1,5 +1,5 @@
 import { ToolError } from '@tool-hub/core'
-import { isFieldValue } from './exchange.ts'
+import { isFieldValue } from './http-request.ts'
 import { type HostPatterns, matchHost, parseHosts } from './judge-destination.ts'
 
 /** A secret and the only hosts that may ever see it. */

@@ -1,8 +1,9 @@
 import { type Clock, type FetchOptions, type GuardedResponse, ToolError } from '@tool-hub/core'
 import { type DeadlineWatch, RequestDeadline } from './deadline.ts'
 
-import { type ExchangeResult, exchange, type Hop, type RequestParts, toNetworkError } from './exchange.ts'
+import { type ExchangeResult, exchange, toNetworkError } from './exchange.ts'
 import { BegunAnswer, StreamedAnswer, WholeAnswer } from './guarded-answer.ts'
+import type { Hop, RequestParts } from './http-request.ts'
 import { type BodyLimit, drain, readBodyChunks, readWholeBody, type WholeBody, withinLimit } from './read-body.ts'
 import { cacheKey, type KeptAnswer, mayKeep, validators } from './response-cache.ts'
 import { type NetworkCall, permitUrl, sendHop, type Transfer, type Wire } from './transfer.ts'

@@ -1,9 +1,9 @@
 import { type Clock, type FetchOptions, type GuardedFetch, lazyModule, systemClock, ToolError } from '@tool-hub/core'
 import { Later } from '@tool-hub/core/lib'
 import { DeadlineWatch } from './deadline.ts'
-import { checkHttpRequest, defaultHeaders } from './exchange.ts'
 import { type BoundSecret, openSecrets } from './fill-secrets.ts'
 import type { Order } from './guarded-request.ts'
+import { checkHttpRequest, defaultHeaders } from './http-request.ts'
 import {
   type HostAddresses,
   HostResolver,
@@ -212,9 +212,3 @@ function notAllowed(hostname: string, allowed: readonly string[]): ToolError {
     },
   )
 }
-
-/** `fetch` under the network guard; loaded when it is first used. */
-export const loadWebFetch = lazyModule(() => import('./web-fetch.ts'))
-
-/** Connections for protocols other than HTTP; loaded when the first one is opened. */
-export const loadDialHost = lazyModule(() => import('./dial-host.ts'))

@@ -1,7 +1,7 @@
 import { pipeline, Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ToolError } from '@tool-hub/core'
-import type { Hop } from './exchange.ts'
+import type { Hop } from './http-request.ts'
 import type { Transfer } from './transfer.ts'
 
 const DECODERS = new Map<string, () => Transform>([

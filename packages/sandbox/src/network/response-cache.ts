@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '@tool-hub/core'
 import { LRUCache } from 'lru-cache'
-import type { Hop } from './exchange.ts'
+import type { Hop } from './http-request.ts'
 
 /** A response that may be reused. */
 export interface KeptAnswer {

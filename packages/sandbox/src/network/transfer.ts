@@ -1,17 +1,13 @@
 import type { Dispatcher } from 'undici'
-import type { RequestDeadline } from './deadline.ts'
-import { type Hop, isSending } from './exchange.ts'
+import type { CallStop, RequestDeadline } from './deadline.ts'
 import { fillSecrets, type SecretStore } from './fill-secrets.ts'
+import { type Hop, isSending } from './http-request.ts'
 import type { HostAddresses, HostResolver } from './judge-destination.ts'
 import { ConnectError, type PinnedConnection, type PinnedConnections } from './pinned-connections.ts'
 import type { ResponseCache } from './response-cache.ts'
 
 /** What one call may do on the network, and the services of the pipeline that it uses meanwhile. */
-export interface NetworkCall {
-  /** Aborts when the call is stopped or has timed out. */
-  readonly signal: () => AbortSignal
-  /** Calls the listener with the reason when the call is stopped; cheaper than a signal. Returns a function that unsubscribes. */
-  readonly onStop?: (listener: (reason: unknown) => void) => () => void
+export interface NetworkCall extends CallStop {
   /** The most bytes of one response, from the deciding rule. Default: the guard's own limit. */
   readonly maxBytes?: number
   /** Throws if policy did not permit this URL; called for every hop, with `send` for those that may carry data out. */

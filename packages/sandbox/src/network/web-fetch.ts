@@ -1,7 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { type Clock, systemClock, ToolError, type WebFetch, type WebFetchOptions } from '@tool-hub/core'
 import { DeadlineWatch, RequestDeadline } from './deadline.ts'
-import { checkHttpRequest, type ExchangeResult, exchange, type Hop, nextHop, toNetworkError } from './exchange.ts'
+import { type ExchangeResult, exchange, nextHop, toNetworkError } from './exchange.ts'
+import { checkHttpRequest, type Hop } from './http-request.ts'
 import {
   type HostAddresses,
   HostResolver,

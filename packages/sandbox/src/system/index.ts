@@ -14,6 +14,7 @@ export {
   readBuiltFile,
 } from './own-file.ts'
 export { expandHome, realIfThere, realPath, resolvePath, statsIfThere, UNREACHABLE } from './paths.ts'
+export { createPrivateFolder, isLeftBehind, privateFolder } from './private-folder.ts'
 export {
   addProcessDirectory,
   currentProcess,

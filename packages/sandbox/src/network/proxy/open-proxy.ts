@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { ToolError, throwIfAborted } from '@tool-hub/core'
-import { privateFolder } from '../../exec/index.ts'
+import { privateFolder } from '../../system/index.ts'
 import {
   PROXY_LIMITS,
   ProxyConnection,

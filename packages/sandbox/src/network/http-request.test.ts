@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkHttpRequest, defaultHeaders, isFieldValue, isSending } from './exchange.ts'
+import { checkHttpRequest, defaultHeaders, isFieldValue, isSending } from './http-request.ts'
 
 const hub = defaultHeaders('hub/1')
 const invalid = expect.objectContaining({ code: 'INPUT_SCHEMA_INVALID' })

@@ -14,7 +14,7 @@ import {
   launchScript,
   readyScript,
   shellQuote,
-} from './protocol.ts'
+} from './shell-scripts.ts'
 
 /** Runs the script as a sandbox's shell does, and gives what came out. */
 async function runBy(shell: readonly string[], script: string) {

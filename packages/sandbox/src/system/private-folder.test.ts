@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { privateFolder } from './host.ts'
+import { privateFolder } from './private-folder.ts'
 
-const OWN = new URL('./host.ts', import.meta.url).href
+const OWN = new URL('./private-folder.ts', import.meta.url).href
 
 it('sweeps what a killed hub has left, and nothing of one that runs', async () => {
   const above = dirname(privateFolder())
@@ -16,7 +16,7 @@ it('sweeps what a killed hub has left, and nothing of one that runs', async () =
   const used = join(above, `tool-hub-sandbox-${process.ppid}-used`)
   await Promise.all([mkdir(join(left, 'browser-x/profile'), { recursive: true }), mkdir(used)])
   // As the next process has it.
-  const next: typeof import('./host.ts') = await import(`${OWN}?next`)
+  const next: typeof import('./private-folder.ts') = await import(`${OWN}?next`)
   expect(next.privateFolder()).not.toBe(privateFolder())
   expect([existsSync(left), existsSync(used), existsSync(privateFolder())]).toEqual([false, true, true])
   await rm(used, { recursive: true })
