@@ -1,6 +1,6 @@
 import type { Artifact, SandboxLevel } from '@tool-hub/core'
-import type { SetAside } from '../protected/open-below.ts'
-import type { RunLaterChange } from '../protected/run-later-watch.ts'
+import type { SetAside } from '../protected/disk/index.ts'
+import type { RunLaterChange } from '../protected/keeper/index.ts'
 
 /** Removes secrets from a stream of bytes; bytes that might be the beginning of a secret are held back. */
 export interface StreamRedactor {

@@ -8,7 +8,7 @@ import {
   throwIfAborted,
 } from '@tool-hub/core'
 import { escapeLine, isWithin } from '@tool-hub/core/lib'
-import { type KeptCommand, PlaceKeeper } from '../protected/place-keeper.ts'
+import { type KeptCommand, PlaceKeeper } from '../protected/keeper/index.ts'
 import { realIfThere } from '../system/index.ts'
 import { BackgroundCommands, CallCommands, type LostCommand } from './command/command-registry.ts'
 import {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
 import { ToolError } from '@tool-hub/core'
-import { closedToFileTools } from '../protected/protected-names.ts'
+import { closedToFileTools } from '../protected/names/index.ts'
 import { quotePath } from './file-error.ts'
 import type { FilesCall } from './files-call.ts'
 import type { Roots } from './roots.ts'

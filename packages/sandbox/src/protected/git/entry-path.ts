@@ -1,4 +1,4 @@
-import { foldName } from '../protected-names.ts'
+import { foldName } from '../names/index.ts'
 
 /** The modes of entries in an index; a folder is one only in a sparse index. */
 export const ENTRY_MODES = { file: 0o100644, program: 0o100755, link: 0o120000, submodule: 0o160000, folder: 0o040000 }
