@@ -28,6 +28,7 @@ export {
   type ProcessIdentity,
   retireOwner,
 } from './processes.ts'
+export { TimeSlice } from './time-slice.ts'
 export {
   assertOurFolder,
   assertOurs,

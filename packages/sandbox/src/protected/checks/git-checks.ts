@@ -1,6 +1,5 @@
 import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
-import { readWithoutWaiting, statsIfThere } from '../../system/index.ts'
+import { readWithoutWaiting, statsIfThere, TimeSlice } from '../../system/index.ts'
 import { contentMark, isSettled, settlesAt } from '../disk/index.ts'
 import {
   type GitEntry,
@@ -85,8 +84,6 @@ export function kindOfEntry(entry: Dirent | Stats): GitEntry['kind'] {
   return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
-const PAUSE_EVERY_MS = 5
-
 /** The state of a file of git, and what to do about it. */
 interface CheckedFile {
   readonly state: string
@@ -97,7 +94,7 @@ interface CheckedFile {
 export class GitChecks {
   readonly #known = new Map<string, CheckedFile>()
   readonly #stats = new StatCache()
-  #pauseAt = 0
+  readonly #slice = new TimeSlice()
 
   /**
    * Returns undefined if the file does not exist. Files that changed after `since` are judged again even if their time is the
@@ -114,10 +111,7 @@ export class GitChecks {
     if (!stats) return undefined
     const state = contentMark(stats)
     const isSame = known?.state === state && settlesAt(stats) < since
-    if (!isSame && performance.now() > this.#pauseAt) {
-      await setImmediate()
-      this.#pauseAt = performance.now() + PAUSE_EVERY_MS
-    }
+    if (!isSame && this.#slice.isOver) await this.#slice.pause()
     const found = isSame ? known : { state, verdict: await this.#judge(path, tree, isOwners) }
     if (isSettled(stats)) this.#known.set(path, found)
     return found
@@ -149,12 +143,10 @@ export class GitChecks {
 
 /** Takes all steps, and lets other work run between them. */
 async function takeStepsLater<T>(steps: Generator<undefined, T>): Promise<T> {
-  let sliceEnds = performance.now() + PAUSE_EVERY_MS
+  const slice = new TimeSlice()
   for (;;) {
     const { done, value } = steps.next()
     if (done) return value
-    if (performance.now() < sliceEnds) continue
-    await setImmediate()
-    sliceEnds = performance.now() + PAUSE_EVERY_MS
+    if (slice.isOver) await slice.pause()
   }
 }

@@ -1,10 +1,10 @@
 import { createHash, type Hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { Readable } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createInflate, inflate, inflateSync } from 'node:zlib'
 import { errnoOf } from '@tool-hub/core/lib'
+import { TimeSlice } from '../../system/index.ts'
 import {
   applyDelta,
   MAX_PACKED_HEADER_BYTES,
@@ -30,7 +30,6 @@ export interface FilePart {
 const MAX_WORK_BYTES = 1024 ** 3
 /** What an object costs in addition to its bytes. */
 const OBJECT_BYTES = 4_096
-const PAUSE_EVERY_MS = 5
 /** What is read, inflated or hashed without a pause. */
 const STEP_BYTES = 1024 ** 2
 const PIECE_BYTES = 64 * 1024
@@ -39,7 +38,7 @@ const inflateLater = promisify(inflate)
 /** Reads compressed objects of git for one check, without blocking and without more work than it may cost. */
 export class ObjectReader {
   #bytesLeft: number
-  #pauseAt = 0
+  readonly #slice = new TimeSlice()
 
   constructor(maxWorkBytes = MAX_WORK_BYTES) {
     this.#bytesLeft = maxWorkBytes
@@ -49,9 +48,7 @@ export class ObjectReader {
   async spend(bytes = 0): Promise<void> {
     this.#bytesLeft -= OBJECT_BYTES + bytes
     if (this.#bytesLeft < 0) throw new UncheckedObject('There are too many objects.')
-    if (performance.now() < this.#pauseAt) return
-    await setImmediate()
-    this.#pauseAt = performance.now() + PAUSE_EVERY_MS
+    if (this.#slice.isOver) await this.#slice.pause()
   }
 
   /** Returns what the part contains, of which the length is known. */

@@ -46,3 +46,8 @@ function namesProblem(component: string, mode: number): string | undefined {
   }
   return undefined
 }
+
+/** The path as disks see it that ignore case: to some of them, a long s is an s. */
+export function foldGitPath(path: string): string {
+  return path.normalize('NFKC').toLowerCase()
+}

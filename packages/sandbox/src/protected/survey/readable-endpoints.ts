@@ -1,7 +1,7 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { errnoOf, isWithin } from '@tool-hub/core/lib'
+import { TimeSlice } from '../../system/index.ts'
 import { contentMark, isSettled } from '../disk/index.ts'
 import { addAll } from './survey-folder.ts'
 
@@ -13,7 +13,6 @@ interface KnownFolder {
   readonly endpoints: readonly string[]
 }
 
-const SLICE_MS = 5
 /** They may be large, such as those of language toolchains, and no command changes them. */
 const FRESH_MS = 5_000
 
@@ -42,12 +41,9 @@ export class ReadableEndpoints {
     const known = new Map<string, KnownFolder>()
     const found: string[] = []
     const open = [...this.#folders]
-    let sliceEnds = performance.now() + SLICE_MS
+    const slice = new TimeSlice()
     for (let path = open.pop(); path !== undefined; path = open.pop()) {
-      if (performance.now() > sliceEnds) {
-        await setImmediate()
-        sliceEnds = performance.now() + SLICE_MS
-      }
+      if (slice.isOver) await slice.pause()
       const folder =
         known.has(path) || this.#hidden.some((each) => isWithin(each, path!)) ? undefined : this.#read(path)
       if (!folder) continue

@@ -1,9 +1,8 @@
 import { type Dirent, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
 import { messageOf, ToolError } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
-import { UNREACHABLE } from '../../system/index.ts'
+import { TimeSlice, UNREACHABLE } from '../../system/index.ts'
 import {
   GitChecks,
   GitObjects,
@@ -86,8 +85,6 @@ interface Collected {
   problem?: Error
 }
 
-const SLICE_MS = 5
-
 /**
  * Finds what commands must not change or see in the roots, by walking all of them. Folders whose change time is the same
  * are not read again; a command can set the modification time of a folder, but not its change time.
@@ -144,15 +141,12 @@ export class Survey {
   }: LookOptions): Promise<SurveyFindings> {
     const found = this.#collect()
     this.#objects.begin(objects)
-    let sliceEnds = performance.now() + SLICE_MS
+    const slice = new TimeSlice()
     const near: Folder[] = []
     const recent: Folder[] = []
     const open = [...this.#roots]
     for (let folder = open.pop(); folder; folder = open.pop()) {
-      if (performance.now() > sliceEnds) {
-        await setImmediate()
-        sliceEnds = performance.now() + SLICE_MS
-      }
+      if (slice.isOver) await slice.pause()
       const isKnown = isCodeKnown && folder.kind === 'code' && folder.changedMs !== undefined
       this.#visit(folder, found, isKnown)
       if (folder.checked.length > 0) await this.#checkFiles(folder, found, { since, isOwners: !objects })
@@ -205,10 +199,10 @@ export class Survey {
   glance(): SurveyFindings {
     const found = this.#collect()
     addAll(found.gitFolders, this.#gitFolders)
-    const ends = performance.now() + SLICE_MS
+    const slice = new TimeSlice()
     const open = [...this.#likely]
     for (const folder of open) {
-      if (performance.now() > ends) break
+      if (slice.isOver) break
       const known = new Set(folder.folders)
       this.#visit(folder, found)
       addAll(
