@@ -1,4 +1,5 @@
 import type { Artifact, SandboxLevel } from '@tool-hub/core'
+import type { CommandNetwork } from '../network/proxy/connect-to-host.ts'
 import type { SetAside } from '../protected/disk/index.ts'
 import type { RunLaterChange } from '../protected/keeper/index.ts'
 
@@ -65,12 +66,4 @@ export interface CommandCall {
     command: string,
     how: { exitCode?: number; signal?: string; timedOut: boolean },
   ) => void
-}
-
-/** What a command may reach, decided for each connection. */
-export interface CommandNetwork {
-  /** Throws a ToolError if the host may not be reached. */
-  readonly permits: (url: string) => void
-  /** Called for every connection, permitted or refused. */
-  readonly onConnection: (url: string, outcome: string) => void
 }

@@ -87,17 +87,22 @@ export class RequestDeadline implements TimedEntry {
   }
 }
 
-function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): () => void {
+/** Calls the listener with the reason when a signal aborts; returns a function that unsubscribes. */
+export function onAbort(
+  signal: AbortSignal,
+  listener: (reason: unknown) => void,
+  reasonOf: (signal: AbortSignal) => unknown = abortReason,
+): () => void {
   const forward = () => listener(reasonOf(signal))
   if (signal.aborted) forward()
-  // A tool may send many requests concurrently, and each listener is removed when its request ends: this is not a leak.
+  // Many requests may share a signal, and each listener is removed when its request ends: this is not a leak.
   setMaxListeners(0, signal)
   signal.addEventListener('abort', forward)
   return () => signal.removeEventListener('abort', forward)
 }
 
 /** The reason that the pipeline gave when it stopped the call. */
-function reasonOf(signal: AbortSignal): unknown {
+export function abortReason(signal: AbortSignal): unknown {
   try {
     throwIfAborted(signal)
     return undefined

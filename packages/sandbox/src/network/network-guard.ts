@@ -15,7 +15,7 @@ import {
   type Resolve,
 } from './judge-destination.ts'
 import { type DialOptions, PinnedConnections } from './pinned-connections.ts'
-import type { ProxyNetwork } from './proxy/connect-to-host.ts'
+import type { CommandNetwork } from './proxy/connect-to-host.ts'
 import type { OpenedProxy, ProxySettings } from './proxy/open-proxy.ts'
 import type { BodyLimit } from './read-body.ts'
 import type { NetworkCall } from './transfer.ts'
@@ -63,7 +63,7 @@ export interface NetworkGuard {
   /** The handle for one call. */
   handle(call: NetworkCall): GuardedFetch
   /** Opens a proxy for one command, with the same checks; the signal and the guard's `close` close it. */
-  openProxy(network: ProxyNetwork, signal: AbortSignal, settings?: ProxySettings): Promise<OpenedProxy>
+  openProxy(network: CommandNetwork, signal: AbortSignal, settings?: ProxySettings): Promise<OpenedProxy>
   /** Closes all connections and proxies; pending requests fail. */
   close(): Promise<void>
 }

@@ -144,7 +144,7 @@ export class ConnectError extends Error {}
  * A connector for undici that only ever reaches one address, whatever name it is asked for. undici cannot stop a
  * connection that is being made, so `hold` gets the way to give it up, and undefined once it is made or failed.
  */
-export function connectPinned(
+function connectPinned(
   address: string,
   { dial, ca }: DialOptions,
   hold: (giveUp: (() => void) | undefined) => void,
@@ -175,11 +175,26 @@ export function connectPinned(
   }
 }
 
+/** Opens a plain connection to a checked address; the signal gives it up while it is made. */
+export function dialPinned(address: string, port: number, options: DialOptions, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    let giveUp: (() => void) | undefined
+    const stop = () => giveUp?.()
+    signal.addEventListener('abort', stop, { once: true })
+    const connector = connectPinned(address, options, (how) => {
+      giveUp = how
+    })
+    // `http:` means that the guard adds no TLS: that is between the client and the server.
+    connector({ protocol: 'http:', hostname: address, port: String(port) }, (error, socket) => {
+      signal.removeEventListener('abort', stop)
+      if (error) reject(error)
+      else resolve(socket)
+    })
+  })
+}
+
 /** Compares the address that a socket reached with the checked one. */
-export function refuseStranger(
-  { remoteAddress }: Pick<Socket, 'remoteAddress'>,
-  address: string,
-): ToolError | undefined {
+export function refuseStranger({ remoteAddress }: Pick<Socket, 'remoteAddress'>, address: string): ToolError | undefined {
   if (remoteAddress !== undefined && canonicalAddress(remoteAddress) === address) return undefined
   return new ToolError(
     'HTTP_DISALLOWED_HOST',

@@ -1,6 +1,5 @@
-import { setMaxListeners } from 'node:events'
 import { type Clock, systemClock, ToolError, type WebFetch, type WebFetchOptions } from '@tool-hub/core'
-import { DeadlineWatch, RequestDeadline } from './deadline.ts'
+import { DeadlineWatch, onAbort, RequestDeadline } from './deadline.ts'
 import { type ExchangeResult, exchange, nextHop, toNetworkError } from './exchange.ts'
 import { checkHttpRequest, type Hop } from './http-request.ts'
 import {
@@ -180,15 +179,9 @@ function toWebResponse(answer: ExchangeResult, signal: AbortSignal | undefined):
   }
 }
 
-/** Calls the listener with the reason when a signal aborts; returns a function that unsubscribes. */
+/** A client of a service gets the reason that it gave itself. */
 function watchSignal(signal: AbortSignal | undefined, listener: (reason: unknown) => void): () => void {
-  if (!signal) return () => {}
-  const forward = () => listener(signal.reason)
-  if (signal.aborted) forward()
-  // A client has one signal for many requests, and each listener is removed when its request ends: this is not a leak.
-  setMaxListeners(0, signal)
-  signal.addEventListener('abort', forward)
-  return () => signal.removeEventListener('abort', forward)
+  return signal ? onAbort(signal, listener, ({ reason }) => reason) : () => {}
 }
 
 function streamOf({ hop, transfer }: ExchangeResult, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
