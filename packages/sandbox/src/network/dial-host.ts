@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { type DialWish, messageOf, resourceError, ToolError } from '@tool-hub/core'
 import { HostResolver, parseRanges, spelledOut } from './judge-destination.ts'
-import { dialPinned } from './pinned-connections.ts'
+import { dialPinned } from './request/pinned-connections.ts'
 import type { WebFetchGuard } from './web-fetch.ts'
 
 // A name or an address, and nothing that a URL parser or a resolver would interpret differently.

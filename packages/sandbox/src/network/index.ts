@@ -8,7 +8,7 @@ export {
   type NetworkGuardOptions,
 } from './network-guard.ts'
 export type { OpenedProxy, ProxySettings } from './proxy/open-proxy.ts'
-export { createResponseCache, type ResponseCache } from './response-cache.ts'
+export { createResponseCache, type ResponseCache } from './request/response-cache.ts'
 export { openWebCallback } from './web-callback.ts'
 export type { WebFetchGuard } from './web-fetch.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, ToolError, throwIfAborted } from '@tool-hub/core'
-import { abortReason } from './deadline.ts'
+import { abortReason } from './request/deadline.ts'
 
 /** What to wait for. */
 export interface WebCallbackOptions {

@@ -1,7 +1,4 @@
 import { type Clock, systemClock, ToolError, type WebFetch, type WebFetchOptions } from '@tool-hub/core'
-import { DeadlineWatch, onAbort, RequestDeadline } from './deadline.ts'
-import { type ExchangeResult, exchange, nextHop, toNetworkError } from './exchange.ts'
-import { checkHttpRequest, type Hop } from './http-request.ts'
 import {
   type HostAddresses,
   HostResolver,
@@ -12,8 +9,11 @@ import {
   spelledOut,
 } from './judge-destination.ts'
 import type { NetworkGuardOptions } from './network-guard.ts'
-import { PinnedConnections } from './pinned-connections.ts'
-import { sendHop, type Transfer } from './transfer.ts'
+import { DeadlineWatch, onAbort, RequestDeadline } from './request/deadline.ts'
+import { type ExchangeResult, exchange, nextHop, toNetworkError } from './request/exchange.ts'
+import { checkHttpRequest, type Hop } from './request/http-request.ts'
+import { PinnedConnections } from './request/pinned-connections.ts'
+import { sendHop, type Transfer } from './request/transfer.ts'
 
 // Statuses for which a Response takes no body, not even an empty one.
 const BODILESS = new Set([204, 205, 304])

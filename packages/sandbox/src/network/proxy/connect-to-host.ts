@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { messageOf, ToolError, throwIfAborted } from '@tool-hub/core'
-import { toNetworkError } from '../exchange.ts'
 import type { HostResolver } from '../judge-destination.ts'
-import { ConnectError, type DialOptions, dialPinned } from '../pinned-connections.ts'
+import { toNetworkError } from '../request/exchange.ts'
+import { ConnectError, type DialOptions, dialPinned } from '../request/pinned-connections.ts'
 
 /** The checks of a network guard that the proxy shares. */
 export interface ProxyGuard {

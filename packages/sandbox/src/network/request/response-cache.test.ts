@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { ToolError } from '@tool-hub/core/errors'
 import { expect, it, vi } from 'vitest'
-import { useLoopback } from '../../../../test/support/loopback.ts'
-import type { FetchOptions } from '../../../core/src/handles.ts'
-import { fakeClock } from '../../../testing/src/fake-clock.ts'
+import { useLoopback } from '../../../../../test/support/loopback.ts'
+import type { FetchOptions } from '../../../../core/src/handles.ts'
+import { fakeClock } from '../../../../testing/src/fake-clock.ts'
 import { cacheKey, createResponseCache, mayKeep, validators } from './response-cache.ts'
 
 const local = useLoopback()

@@ -8,7 +8,7 @@ const META_CHARSET = /<meta\s[^>]*?charset\s*=\s*["']?\s*([^\s"'/>;]+)/i
 
 const META_BYTES = 1024
 
-const loadPages = lazyModule(() => import('../pages/page-workers.ts'))
+const loadPages = lazyModule(() => import('../../pages/page-workers.ts'))
 
 const HTML = /^\s*(text\/html|application\/xhtml\+xml)\b/i
 

@@ -1,6 +1,6 @@
 import { ToolError } from '@tool-hub/core'
+import { type HostPatterns, matchHost, parseHosts } from '../judge-destination.ts'
 import { isFieldValue } from './http-request.ts'
-import { type HostPatterns, matchHost, parseHosts } from './judge-destination.ts'
 
 /** A secret and the only hosts that may ever see it. */
 export interface BoundSecret {

@@ -2,10 +2,10 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type FakeClock, fakeClock } from '../../../testing/src/fake-clock.ts'
+import { type FakeClock, fakeClock } from '../../../../testing/src/fake-clock.ts'
+import { createNetworkGuard, type NetworkCall, type NetworkGuard, type NetworkGuardOptions } from '../network-guard.ts'
 import { nextHop } from './exchange.ts'
 import type { Hop } from './http-request.ts'
-import { createNetworkGuard, type NetworkCall, type NetworkGuard, type NetworkGuardOptions } from './network-guard.ts'
 
 let server: Server
 let port: number

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { useLoopback } from '../../../../test/support/loopback.ts'
-import { fakeClock } from '../../../testing/src/fake-clock.ts'
+import { useLoopback } from '../../../../../test/support/loopback.ts'
+import { fakeClock } from '../../../../testing/src/fake-clock.ts'
 
 const local = useLoopback()
 const code = (expected: string) => expect.objectContaining({ code: expected })

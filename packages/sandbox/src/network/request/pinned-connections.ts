@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { lazyModule, ToolError } from '@tool-hub/core'
 import type { buildConnector, Client, Dispatcher } from 'undici'
-import { canonicalAddress } from './judge-destination.ts'
+import { canonicalAddress } from '../judge-destination.ts'
 
 const loadUndici = lazyModule(() => import('undici'))
 
@@ -194,7 +194,10 @@ export function dialPinned(address: string, port: number, options: DialOptions, 
 }
 
 /** Compares the address that a socket reached with the checked one. */
-export function refuseStranger({ remoteAddress }: Pick<Socket, 'remoteAddress'>, address: string): ToolError | undefined {
+export function refuseStranger(
+  { remoteAddress }: Pick<Socket, 'remoteAddress'>,
+  address: string,
+): ToolError | undefined {
   if (remoteAddress !== undefined && canonicalAddress(remoteAddress) === address) return undefined
   return new ToolError(
     'HTTP_DISALLOWED_HOST',

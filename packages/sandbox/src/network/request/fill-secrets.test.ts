@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { useLoopback } from '../../../../test/support/loopback.ts'
+import { useLoopback } from '../../../../../test/support/loopback.ts'
+import type { NetworkGuardOptions } from '../network-guard.ts'
 import { fillSecrets, hasSecret, openSecrets } from './fill-secrets.ts'
-import type { NetworkGuardOptions } from './network-guard.ts'
 
 const local = useLoopback()
 const VALUE = 'ghp_1234567890'

@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { CERTIFICATE, KEY } from '../../../../test/support/secure-test.ts'
-import { createNetworkGuard } from './network-guard.ts'
+import { CERTIFICATE, KEY } from '../../../../../test/support/secure-test.ts'
+import { createNetworkGuard } from '../network-guard.ts'
 import { refuseStranger } from './pinned-connections.ts'
 
 let server: Server

@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici'
+import type { HostAddresses, HostResolver } from '../judge-destination.ts'
 import type { CallStop, RequestDeadline } from './deadline.ts'
 import { fillSecrets, type SecretStore } from './fill-secrets.ts'
 import { type Hop, isSending } from './http-request.ts'
-import type { HostAddresses, HostResolver } from './judge-destination.ts'
 import { ConnectError, type PinnedConnection, type PinnedConnections } from './pinned-connections.ts'
 import type { ResponseCache } from './response-cache.ts'
 

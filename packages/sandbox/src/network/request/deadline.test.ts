@@ -1,6 +1,6 @@
 import { ToolError } from '@tool-hub/core/errors'
 import { describe, expect, it } from 'vitest'
-import { holdingClock } from '../../../../test/support/holding-clock.ts'
+import { holdingClock } from '../../../../../test/support/holding-clock.ts'
 import { DeadlineWatch, RequestDeadline } from './deadline.ts'
 
 const NEVER = new AbortController().signal

@@ -1,7 +1,7 @@
 import { ToolError } from '@tool-hub/core/errors'
 import { expect, it, vi } from 'vitest'
-import { useLoopback } from '../../../../test/support/loopback.ts'
-import { type FakeClock, fakeClock } from '../../../testing/src/fake-clock.ts'
+import { useLoopback } from '../../../../../test/support/loopback.ts'
+import { type FakeClock, fakeClock } from '../../../../testing/src/fake-clock.ts'
 import { isPassingFailure, isPassingStatus, maxRetries, waitBeforeRetryMs } from './guarded-request.ts'
 
 const local = useLoopback()
