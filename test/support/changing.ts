@@ -6,12 +6,9 @@ import type { WriteFiles } from '../../packages/core/src/handles.ts'
 import { sha256 } from '../../packages/core/src/lib/hash.ts'
 import { changeHandle } from '../../packages/sandbox/src/files/change/change-handle.ts'
 import { openChanges } from '../../packages/sandbox/src/files/change/change-scope.ts'
-import {
-  createFilesRoot,
-  type FilesCall,
-  openRoots,
-  type RootOptions,
-} from '../../packages/sandbox/src/files/files-root.ts'
+import type { FilesCall } from '../../packages/sandbox/src/files/files-call.ts'
+import { createFilesRoot } from '../../packages/sandbox/src/files/files-root.ts'
+import { openRoots, type RootOptions } from '../../packages/sandbox/src/files/roots.ts'
 
 /** A journal that really keeps: contents in memory by hash, trees in a folder, every change in order. */
 export class MemoryJournal implements Journal {
@@ -76,14 +73,14 @@ export function changing({ roots = [], draftsFolder }: { roots?: RootOptions[]; 
     seen,
     notices,
     at,
-    /** The handle of one call, by default one that may do everything; a filesRoot of another guard shares no queue. */
-    handle(call: Partial<FilesCall> = {}, through = filesRoot): WriteFiles {
+    /** The handle of one call, by default one that may do everything; another guard shares no queue. */
+    handle(call: Partial<FilesCall> = {}, through = shared): WriteFiles {
       const notice = (text: string) => notices.push(text)
       const all = { signal: () => never, canRead: true, canWrite: true, canOverwrite: true, journal, seen, notice }
       return changeHandle(through, { ...all, ...call })
     },
     /** Another guard of the same workspace. */
-    anotherRoot: () => createFilesRoot(openRoots([{ path: root, mode: 'write' }]), 1_000_000, []),
+    another: () => openChanges(createFilesRoot(openRoots([{ path: root, mode: 'write' }]), 1_000_000, [])),
     put: (path: string, content: string | Buffer = path) => {
       mkdirSync(join(at(path), '..'), { recursive: true })
       writeFileSync(at(path), content)

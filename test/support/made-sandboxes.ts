@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { SandboxLaunch } from '../../packages/sandbox/src/exec/isolation/sandbox.ts'
 import { supervisorFile } from '../../packages/sandbox/src/exec/isolation/supervisor.ts'
-import { SUPERVISOR } from '../../packages/sandbox/src/exec/start/protocol.ts'
+import { SUPERVISOR } from '../../packages/sandbox/src/exec/start/shell-scripts.ts'
 
 const LIMITS = { cpuSeconds: 60, memoryBytes: 2 ** 30, processes: 200, fileBytes: 2 ** 30, openFiles: 512 }
 const ENVIRONMENT = { PATH: '/usr/bin:/bin' }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import type { ReadFiles } from '../../packages/core/src/handles.ts'
+import type { FilesCall } from '../../packages/sandbox/src/files/files-call.ts'
 import { createFilesGuard } from '../../packages/sandbox/src/files/files-guard.ts'
-import type { FilesCall } from '../../packages/sandbox/src/files/files-root.ts'
 
 const never = new AbortController().signal
 

@@ -1,6 +1,7 @@
 import type { Artifact, SandboxLevel } from '@tool-hub/core'
-import type { SetAside } from '../protected/open-below.ts'
-import type { RunLaterChange } from '../protected/run-later-watch.ts'
+import type { CommandNetwork } from '../network/proxy/connect-to-host.ts'
+import type { SetAside } from '../protected/disk/index.ts'
+import type { RunLaterChange } from '../protected/keeper/index.ts'
 
 /** Removes secrets from a stream of bytes; bytes that might be the beginning of a secret are held back. */
 export interface StreamRedactor {
@@ -65,12 +66,4 @@ export interface CommandCall {
     command: string,
     how: { exitCode?: number; signal?: string; timedOut: boolean },
   ) => void
-}
-
-/** What a command may reach, decided for each connection. */
-export interface CommandNetwork {
-  /** Throws a ToolError if the host may not be reached. */
-  readonly permits: (url: string) => void
-  /** Called for every connection, permitted or refused. */
-  readonly onConnection: (url: string, outcome: string) => void
 }

@@ -4,9 +4,11 @@
  */
 import { lazyModule } from '@tool-hub/core'
 
+export type { CommandNetwork } from '../network/proxy/connect-to-host.ts'
+export { privateFolder } from '../system/index.ts'
 export { PROXY_PORT } from './bridge/bridge.ts'
-export type { CommandCall, CommandNetwork, CommandReach, OutputFile } from './command-call.ts'
-export { type ProcessLimits, privateFolder } from './host/host.ts'
+export type { CommandCall, CommandReach, OutputFile } from './command-call.ts'
+export type { ProcessLimits } from './host/host.ts'
 export type { SandboxLaunch } from './isolation/sandbox.ts'
 export { canEnter, NOBODY_USER, runAs, sandboxUser } from './isolation/sandbox.ts'
 export type { SandboxDescription } from './probe/describe-sandbox.ts'

@@ -8,7 +8,8 @@ import {
   throwIfAborted,
 } from '@tool-hub/core'
 import { escapeLine, isWithin } from '@tool-hub/core/lib'
-import { type KeptCommand, PlaceKeeper } from '../protected/place-keeper.ts'
+import type { CommandNetwork } from '../network/proxy/connect-to-host.ts'
+import { type KeptCommand, PlaceKeeper } from '../protected/keeper/index.ts'
 import { realIfThere } from '../system/index.ts'
 import { BackgroundCommands, CallCommands, type LostCommand } from './command/command-registry.ts'
 import {
@@ -21,7 +22,7 @@ import {
 import { type DiskLimits, DiskWatch } from './command/disk-watch.ts'
 import { ManagedCommand } from './command/managed-command.ts'
 import { SandboxFactory, type SandboxSettings } from './command/sandbox-factory.ts'
-import type { CommandCall, CommandNetwork } from './command-call.ts'
+import type { CommandCall } from './command-call.ts'
 import { commandCgroup } from './host/cgroup.ts'
 import type { ProcessLimits } from './host/host.ts'
 import { cacheFolders } from './isolation/environment.ts'

@@ -4,9 +4,11 @@ import { ToolError } from '@tool-hub/core/errors'
 import { afterAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import type { ReadFiles } from '../../../core/src/handles.ts'
-import { asWritten, quotePath, toFileError } from './file-error.ts'
+import { asWritten } from './explain-path.ts'
+import { quotePath, toFileError } from './file-error.ts'
+import type { FilesCall } from './files-call.ts'
 import { createFilesGuard } from './files-guard.ts'
-import { type FilesCall, openRoots } from './files-root.ts'
+import { openRoots } from './roots.ts'
 
 const systemError = (code: string) => Object.assign(new Error(code), { code, syscall: 'open' })
 

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FILES_LEVEL } from '../../../../test/support/files-level.ts'
 import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import type { ReadFiles } from '../../../core/src/handles.ts'
+import type { FilesCall } from './files-call.ts'
 import { createFilesGuard, type FilesGuard } from './files-guard.ts'
-import type { FilesCall } from './files-root.ts'
 
 let base: string
 let root: string

@@ -8,23 +8,18 @@ import {
   type ReadFiles,
   type WriteFiles,
 } from '@tool-hub/core'
-import type { ContentChange, RunLater } from '../protected/run-later-files.ts'
+import type { ContentChange, RunLater } from '../protected/run-later/index.ts'
 import { changeHandle } from './change/change-handle.ts'
 import { openChanges } from './change/change-scope.ts'
 import { restoreHandle } from './change/restore-handle.ts'
-import { asWritten, noticeOutside, toFileError } from './file-error.ts'
-import {
-  type Access,
-  createFilesRoot,
-  type FilesCall,
-  type FilesRoot,
-  type FileTarget,
-  openRoots,
-  type RootOptions,
-} from './files-root.ts'
+import { asWritten, noticeOutside } from './explain-path.ts'
+import { toFileError } from './file-error.ts'
+import type { Access, FilesCall } from './files-call.ts'
+import { createFilesRoot, type FilesRoot } from './files-root.ts'
 import { listFolder, statEntry } from './read/list-folder.ts'
 import { hashFile, readBytes, readFile } from './read/read-file.ts'
 import { readLinePage } from './read/read-lines.ts'
+import { type FileTarget, openRoots, type RootOptions } from './roots.ts'
 import type { SearchSettings } from './search/run-search.ts'
 import { findLink, followLinks, inParent, refuseLink, statAt } from './walk.ts'
 
@@ -84,7 +79,7 @@ export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
   } = options
   const roots = openRoots(folders)
   const filesRoot = createFilesRoot(roots, maxReadBytes, protect, hidden, usualReadBytes)
-  const { ledger } = openChanges(filesRoot, draftsFolder, sweepBelow)
+  const changes = openChanges(filesRoot, draftsFolder, sweepBelow)
 
   const settle = (path: string, access: Access, onLink?: OnLink): FileTarget => {
     const target = roots.locate(path)
@@ -124,13 +119,13 @@ export function createFilesGuard(options: FilesGuardOptions): FilesGuard {
       if (call.canRead && !call.canWrite) return readHandle(filesRoot, call)
       return {
         ...(call.canRead && readHandle(filesRoot, call)),
-        ...(call.canWrite && changeHandle(filesRoot, call)),
-        ...(call.canWrite && call.canRestore && restoreHandle(filesRoot, call)),
+        ...(call.canWrite && changeHandle(changes, call)),
+        ...(call.canWrite && call.canRestore && restoreHandle(changes, call)),
       }
     },
     close() {
       roots.close()
-      ledger.close()
+      changes.ledger.close()
     },
   }
 }

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os'
 import { expect, it, vi } from 'vitest'
-import { openRoots } from './files-root.ts'
+import { openRoots } from './roots.ts'
 
 // A /proc that does not belong to this process: names below a descriptor lead elsewhere.
 vi.mock('node:fs', async (original) => ({ ...(await original<typeof import('node:fs')>()), statSync: () => undefined }))

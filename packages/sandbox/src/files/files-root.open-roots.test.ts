@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { countOpenFiles } from '../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import { openRoots, type RootOptions, splitPath } from './files-root.ts'
+import { openRoots, type RootOptions, splitPath } from './roots.ts'
 import { findLink, followLinks, refuseLink } from './walk.ts'
 
 const base = temporaryFolder('open-roots')

@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import { ToolError } from '@tool-hub/core/errors'
 import { afterAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import type { FilesCall } from './files-call.ts'
 import { createFilesGuard } from './files-guard.ts'
-import { createFilesRoot, type FilesCall, openRoots } from './files-root.ts'
+import { createFilesRoot } from './files-root.ts'
+import { openRoots } from './roots.ts'
 import { isSameList, namesAt, openFolder, readLink, statAt } from './walk.ts'
 
 const base = temporaryFolder('files-filesRoot')

@@ -2,9 +2,10 @@ import { type BigIntStats, closeSync, type Dirent, readdirSync, readlinkSync, ty
 import { posix } from 'node:path'
 import { type FileFacts, ToolError, throwIfAborted } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
+import { TimeSlice } from '../system/index.ts'
 import { fileAccess } from './access/choose-access.ts'
 import { quotePath } from './file-error.ts'
-import type { FileTarget, Roots } from './files-root.ts'
+import type { FileTarget, Roots } from './roots.ts'
 
 const MAX_LINKS = 8
 
@@ -149,15 +150,14 @@ export function typesAt(descriptor: number): FolderChild[] {
   return fileAccess.look(descriptor, read, (a, b) => JSON.stringify(a) === JSON.stringify(b))
 }
 
-const TURN_MS = 5
 /** Entries between two checks of the clock, which cost time as well. */
 const LOOK_EVERY = 32
 
 /** Keeps a long walk from blocking other work, and ends it when the call is stopped. */
 export class WalkTurns {
   readonly #signal: AbortSignal
+  readonly #slice = new TimeSlice()
   #entries = 0
-  #ends = performance.now() + TURN_MS
 
   constructor(signal: AbortSignal) {
     this.#signal = signal
@@ -170,13 +170,12 @@ export class WalkTurns {
   }
 
   isOver(): boolean {
-    return performance.now() > this.#ends
+    return this.#slice.isOver
   }
 
   async give(): Promise<void> {
-    await new Promise(setImmediate)
+    await this.#slice.pause()
     throwIfAborted(this.#signal)
-    this.#ends = performance.now() + TURN_MS
   }
 }
 

@@ -1,25 +1,23 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { type DialWish, messageOf, resourceError, ToolError } from '@tool-hub/core'
 import { HostResolver, parseRanges, spelledOut } from './judge-destination.ts'
-import { refuseStranger } from './pinned-connections.ts'
+import { dialPinned } from './request/pinned-connections.ts'
 import type { WebFetchGuard } from './web-fetch.ts'
 
-const DIAL_TIMEOUT_MS = 10_000
 // A name or an address, and nothing that a URL parser or a resolver would interpret differently.
 const HOST = /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|[0-9a-f:.]*:[0-9a-f:.]*)$/i
 
 /** Connects to a host that the owner named: every address of it is checked, and only a checked address is dialled. */
 export async function dialHost({ host, port, signal }: DialWish, guard: WebFetchGuard): Promise<Socket> {
   if (!HOST.test(host) || !Number.isInteger(port) || port < 1 || port > 65_535) throw notAHost(host, port)
-  const { privateRanges, blockedRanges, resolve, dial = dialAddress } = guard
+  const { privateRanges, blockedRanges, resolve } = guard
   const hosts = new HostResolver(resolve, parseRanges([...privateRanges, ...spelledOut(host)], blockedRanges))
   const { addresses } = hosts.literal(host) ?? (await hosts.ask(host))
   let failure: unknown
   for (const address of addresses) {
     signal.throwIfAborted()
     try {
-      return await connected(dial(address, port), guard.dial ? undefined : address, signal)
+      return await dialPinned(address, port, guard, signal)
     } catch (error) {
       if (signal.aborted) throw signal.reason
       if (ToolError.is(error)) throw error
@@ -31,28 +29,6 @@ export async function dialHost({ host, port, signal }: DialWish, guard: WebFetch
     resourceError(failure, what) ??
     new ToolError('UPSTREAM_ERROR', `${what}: ${messageOf(failure)}`, { cause: failure })
   )
-}
-
-/** The socket once it is connected to the checked address. */
-async function connected(socket: Socket, address: string | undefined, signal: AbortSignal): Promise<Socket> {
-  // This listener stays: an error event without a listener would end the process.
-  socket.on('error', () => {})
-  try {
-    const limit = AbortSignal.timeout(DIAL_TIMEOUT_MS)
-    await once(socket, 'connect', { signal: AbortSignal.any([signal, limit]) }).catch((error: unknown) => {
-      throw limit.aborted && !signal.aborted ? new Error(`no connection in ${DIAL_TIMEOUT_MS} ms`) : error
-    })
-    const stranger = address === undefined ? undefined : refuseStranger(socket, address)
-    if (stranger) throw stranger
-    return socket
-  } catch (error) {
-    socket.destroy()
-    throw error
-  }
-}
-
-function dialAddress(address: string, port: number): Socket {
-  return connect({ host: address, port, noDelay: true, keepAlive: true })
 }
 
 function notAHost(host: string, port: number): ToolError {

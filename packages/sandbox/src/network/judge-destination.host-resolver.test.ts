@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { toNetworkError } from './exchange.ts'
 import { HostResolver, parseRanges } from './judge-destination.ts'
-import { ConnectError } from './pinned-connections.ts'
+import { toNetworkError } from './request/exchange.ts'
+import { ConnectError } from './request/pinned-connections.ts'
 
 const HINT = 'Use a public host, or have the owner open the range in sandbox.privateRanges.'
 const resolver = (addresses: readonly string[] | Error, ...open: string[]) =>

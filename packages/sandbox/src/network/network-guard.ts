@@ -1,9 +1,5 @@
 import { type Clock, type FetchOptions, type GuardedFetch, lazyModule, systemClock, ToolError } from '@tool-hub/core'
 import { Later } from '@tool-hub/core/lib'
-import { DeadlineWatch } from './deadline.ts'
-import { checkHttpRequest, defaultHeaders } from './exchange.ts'
-import { type BoundSecret, openSecrets } from './fill-secrets.ts'
-import type { Order } from './guarded-request.ts'
 import {
   type HostAddresses,
   HostResolver,
@@ -14,16 +10,20 @@ import {
   parseRanges,
   type Resolve,
 } from './judge-destination.ts'
-import { type DialOptions, PinnedConnections } from './pinned-connections.ts'
-import type { ProxyNetwork } from './proxy/connect-to-host.ts'
+import type { CommandNetwork } from './proxy/connect-to-host.ts'
 import type { OpenedProxy, ProxySettings } from './proxy/open-proxy.ts'
-import type { BodyLimit } from './read-body.ts'
-import type { NetworkCall } from './transfer.ts'
+import { DeadlineWatch } from './request/deadline.ts'
+import { type BoundSecret, openSecrets } from './request/fill-secrets.ts'
+import type { Order } from './request/guarded-request.ts'
+import { checkHttpRequest, defaultHeaders } from './request/http-request.ts'
+import { type DialOptions, PinnedConnections } from './request/pinned-connections.ts'
+import type { BodyLimit } from './request/read-body.ts'
+import type { NetworkCall } from './request/transfer.ts'
 
 const loadOpenProxy = lazyModule(() => import('./proxy/open-proxy.ts'))
-const requests = new Later(lazyModule(() => import('./guarded-request.ts')))
+const requests = new Later(lazyModule(() => import('./request/guarded-request.ts')))
 
-export type { NetworkCall } from './transfer.ts'
+export type { NetworkCall } from './request/transfer.ts'
 
 /** The owner's settings for the network. `dial` replaces the connection itself, for tests that must not leave the machine. */
 export interface NetworkGuardOptions extends DialOptions {
@@ -63,7 +63,7 @@ export interface NetworkGuard {
   /** The handle for one call. */
   handle(call: NetworkCall): GuardedFetch
   /** Opens a proxy for one command, with the same checks; the signal and the guard's `close` close it. */
-  openProxy(network: ProxyNetwork, signal: AbortSignal, settings?: ProxySettings): Promise<OpenedProxy>
+  openProxy(network: CommandNetwork, signal: AbortSignal, settings?: ProxySettings): Promise<OpenedProxy>
   /** Closes all connections and proxies; pending requests fail. */
   close(): Promise<void>
 }
@@ -212,9 +212,3 @@ function notAllowed(hostname: string, allowed: readonly string[]): ToolError {
     },
   )
 }
-
-/** `fetch` under the network guard; loaded when it is first used. */
-export const loadWebFetch = lazyModule(() => import('./web-fetch.ts'))
-
-/** Connections for protocols other than HTTP; loaded when the first one is opened. */
-export const loadDialHost = lazyModule(() => import('./dial-host.ts'))

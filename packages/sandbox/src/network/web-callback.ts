@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, ToolError, throwIfAborted } from '@tool-hub/core'
+import { abortReason } from './request/deadline.ts'
 
 /** What to wait for. */
 export interface WebCallbackOptions {
@@ -63,7 +64,7 @@ export async function openWebCallback(options: WebCallbackOptions): Promise<WebC
     close()
     server.closeAllConnections()
   }
-  const abort = () => fail(reasonOf(signal))
+  const abort = () => fail(abortReason(signal))
   const stopClock = clock.after(timeoutMs, () => fail(nobodyCame(timeoutMs)))
   signal.addEventListener('abort', abort)
   // A caller that does not wait for it need not handle its failure.
@@ -106,15 +107,6 @@ function nobodyCame(timeoutMs: number): ToolError {
   return new ToolError('APPROVAL_TIMEOUT', `Nobody came back from the browser in ${timeoutMs / 1000} seconds.`, {
     hint: 'Sign in again.',
   })
-}
-
-function reasonOf(signal: AbortSignal): unknown {
-  try {
-    throwIfAborted(signal)
-    return undefined
-  } catch (reason) {
-    return reason
-  }
 }
 
 /** As Promise.withResolvers, which Node 20 lacks. */

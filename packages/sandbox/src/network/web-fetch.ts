@@ -1,7 +1,4 @@
-import { setMaxListeners } from 'node:events'
 import { type Clock, systemClock, ToolError, type WebFetch, type WebFetchOptions } from '@tool-hub/core'
-import { DeadlineWatch, RequestDeadline } from './deadline.ts'
-import { checkHttpRequest, type ExchangeResult, exchange, type Hop, nextHop, toNetworkError } from './exchange.ts'
 import {
   type HostAddresses,
   HostResolver,
@@ -12,8 +9,11 @@ import {
   spelledOut,
 } from './judge-destination.ts'
 import type { NetworkGuardOptions } from './network-guard.ts'
-import { PinnedConnections } from './pinned-connections.ts'
-import { sendHop, type Transfer } from './transfer.ts'
+import { DeadlineWatch, onAbort, RequestDeadline } from './request/deadline.ts'
+import { type ExchangeResult, exchange, nextHop, toNetworkError } from './request/exchange.ts'
+import { checkHttpRequest, type Hop } from './request/http-request.ts'
+import { PinnedConnections } from './request/pinned-connections.ts'
+import { sendHop, type Transfer } from './request/transfer.ts'
 
 // Statuses for which a Response takes no body, not even an empty one.
 const BODILESS = new Set([204, 205, 304])
@@ -179,15 +179,9 @@ function toWebResponse(answer: ExchangeResult, signal: AbortSignal | undefined):
   }
 }
 
-/** Calls the listener with the reason when a signal aborts; returns a function that unsubscribes. */
+/** A client of a service gets the reason that it gave itself. */
 function watchSignal(signal: AbortSignal | undefined, listener: (reason: unknown) => void): () => void {
-  if (!signal) return () => {}
-  const forward = () => listener(signal.reason)
-  if (signal.aborted) forward()
-  // A client has one signal for many requests, and each listener is removed when its request ends: this is not a leak.
-  setMaxListeners(0, signal)
-  signal.addEventListener('abort', forward)
-  return () => signal.removeEventListener('abort', forward)
+  return signal ? onAbort(signal, listener, ({ reason }) => reason) : () => {}
 }
 
 function streamOf({ hop, transfer }: ExchangeResult, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {

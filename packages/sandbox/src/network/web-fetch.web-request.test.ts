@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Transfer } from './transfer.ts'
+import type { Transfer } from './request/transfer.ts'
 import { readWebRequest, refuseCarriedBody, refuseRedirect } from './web-fetch.ts'
 
 const read = (init: RequestInit = {}) => readWebRequest('https://a.example/x#y', init, 'hub/1')

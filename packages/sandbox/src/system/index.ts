@@ -14,6 +14,7 @@ export {
   readBuiltFile,
 } from './own-file.ts'
 export { expandHome, realIfThere, realPath, resolvePath, statsIfThere, UNREACHABLE } from './paths.ts'
+export { createPrivateFolder, isLeftBehind, privateFolder } from './private-folder.ts'
 export {
   addProcessDirectory,
   currentProcess,
@@ -27,6 +28,7 @@ export {
   type ProcessIdentity,
   retireOwner,
 } from './processes.ts'
+export { TimeSlice } from './time-slice.ts'
 export {
   assertOurFolder,
   assertOurs,

@@ -1,7 +1,6 @@
 import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ownFile } from '../../system/index.ts'
-import { privateFolder } from '../host/host.ts'
+import { ownFile, privateFolder } from '../../system/index.ts'
 
 /** A file of the machine and its path in the sandbox, read-only. */
 export interface Bind {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { type CommandLine, type CommandRequest, ToolError } from '@tool-hub/core'
 import { errnoOf, isWithin, LONE_SURROGATE } from '@tool-hub/core/lib'
 import { quotePath } from '../../files/file-error.ts'
-import { splitPath } from '../../files/files-root.ts'
+import { splitPath } from '../../files/roots.ts'
 
 // The limits of Linux: a word including its end, and words and variables together, less what the sandbox adds.
 const MAX_WORD_BYTES = 128 * 1024 - 1

@@ -3,8 +3,8 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { folderWith, sandboxSpec } from '../../../../../test/support/sandbox-spec.ts'
-import type { KeptFindings } from '../../protected/made-by-commands.ts'
-import type { ProtectedPlace } from '../../protected/places-on-way.ts'
+import type { ProtectedPlace } from '../../protected/checks/place-report.ts'
+import type { KeptFindings } from '../../protected/keeper/made-by-commands.ts'
 import { SandboxFactory, type SandboxSettings } from './sandbox-factory.ts'
 
 function source(root: string, options: Partial<SandboxSettings> = {}): SandboxFactory {

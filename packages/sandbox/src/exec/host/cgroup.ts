@@ -3,7 +3,8 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { withFreeDescriptors } from '@tool-hub/core'
 import { errnoOf, once } from '@tool-hub/core/lib'
-import { findProgram, isLeftBehind, type ProcessLimits } from './host.ts'
+import { isLeftBehind } from '../../system/index.ts'
+import { findProgram, type ProcessLimits } from './host.ts'
 
 /** A group of processes that the kernel limits as a whole. */
 export interface Cgroup {

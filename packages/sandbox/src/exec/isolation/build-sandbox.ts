@@ -1,7 +1,7 @@
 import { type SandboxLevel, ToolError } from '@tool-hub/core'
 import { bridgeCommand, proxyEnvironment } from '../bridge/bridge.ts'
 import { findProgram, limitOptions, needProgram, type ProcessLimits } from '../host/host.ts'
-import { SUPERVISOR } from '../start/protocol.ts'
+import { SUPERVISOR } from '../start/shell-scripts.ts'
 import { type MountPlan, planMounts } from './mounts.ts'
 import { namespacesWords } from './namespaces.ts'
 import {

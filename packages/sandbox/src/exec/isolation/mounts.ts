@@ -15,9 +15,9 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { ToolError } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
-import { statsIfThere } from '../../system/index.ts'
+import { privateFolder, statsIfThere } from '../../system/index.ts'
 import { bridgeBinds, PROXY_SOCKET } from '../bridge/bridge.ts'
-import { nodeFolder, privateFolder } from '../host/host.ts'
+import { nodeFolder } from '../host/host.ts'
 import { GIT_SHIM, SHIM_FOLDER } from './environment.ts'
 import { canEnter, type Mount, SANDBOX_HOME, type SandboxSpec, type SandboxUser, sandboxUser } from './sandbox.ts'
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, existsSync, readFileSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { createPrivateFolder, privateFolder } from '../host/host.ts'
+import { createPrivateFolder, privateFolder } from '../../system/index.ts'
 
 let supervisor: { readonly path?: string } | undefined
 

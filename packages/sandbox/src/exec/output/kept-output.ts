@@ -1,7 +1,9 @@
 import { type Artifact, type CommandOutput, type LogPage, ToolError } from '@tool-hub/core'
 import type { OutputFile } from '../command-call.ts'
-import type { StreamName } from './output-pipe.ts'
 import { fromWholeLine, LastBytes, plainText, upToWholeCharacter } from './output-text.ts'
+
+/** One of the two output streams of a command. */
+export type StreamName = 'stdout' | 'stderr'
 
 /** How much is kept in memory, and where the rest goes. */
 interface KeptOutputOptions {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Clock } from '@tool-hub/core'
 import type { StreamRedactor } from '../command-call.ts'
-import type { KeptOutput } from './kept-output.ts'
+import type { KeptOutput, StreamName } from './kept-output.ts'
 import { CODE_BYTES, lastDrawn, stripCodes, unfinishedBytes, unfinishedCode } from './output-text.ts'
 
 /** Where bytes come from and go to. */
@@ -209,9 +209,6 @@ export class OutputPipe {
 function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
-
-/** One of the two output streams of a command. */
-export type StreamName = 'stdout' | 'stderr'
 
 /** Receives output of a command. */
 export type OutputListener = (text: string, stream: StreamName) => void

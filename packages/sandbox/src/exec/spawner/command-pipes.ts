@@ -20,7 +20,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { startProcess } from '../../start-process.ts'
-import { forEachLine, type PrewarmMessage, type ShellDescriptors } from '../start/protocol.ts'
+import { forEachLine, type PrewarmMessage } from '../start/protocol.ts'
+import type { ShellDescriptors } from '../start/shell-scripts.ts'
 
 type Stdio = 'pipe' | 'ignore' | number
 

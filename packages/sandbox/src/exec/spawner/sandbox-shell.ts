@@ -2,17 +2,15 @@ import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import type { Readable, Writable } from 'node:stream'
 import { startProcess } from '../../start-process.ts'
+import { forEachLine, type OpenMessage, type PrewarmMessage } from '../start/protocol.ts'
 import {
   becomeScript,
   CLEAN,
   descriptorsFor,
   EXITED,
   endsScript,
-  forEachLine,
   joinScript,
-  type OpenMessage,
   PIPED,
-  type PrewarmMessage,
   pipesScript,
   READY,
   readyScript,
@@ -22,7 +20,7 @@ import {
   SUPERVISOR,
   superviseScript,
   UNCLEAN,
-} from '../start/protocol.ts'
+} from '../start/shell-scripts.ts'
 import type { ShellPipes } from './command-pipes.ts'
 
 /** The events of a shell. */

@@ -6,18 +6,7 @@ import type { CommandCgroup } from '../host/cgroup.ts'
 import type { SandboxLaunch } from '../isolation/sandbox.ts'
 import type { Exit, HubMessage } from './protocol.ts'
 import type { SandboxMessage, SpawnerLink } from './spawner-link.ts'
-import { lostError } from './start-error.ts'
-
-/** Why a command did not start, or why its end is not known. */
-export interface StartFailure {
-  /** `refused` by the shell inside the sandbox, `broken` sandbox, `lost` with the spawner. */
-  readonly kind: 'refused' | 'broken' | 'lost'
-  readonly reason: string
-  /** What the shell wrote to its standard error. */
-  readonly stderr: string
-  /** The error that was thrown in this process. */
-  readonly cause?: unknown
-}
+import { lostError, type StartFailure } from './start-error.ts'
 
 /** The process of a running command. With a terminal, `stderr` ends immediately and all output is in `stdout`. */
 export interface CommandProcess extends CommandStreams {

@@ -1,15 +1,25 @@
 import { stat } from 'node:fs/promises'
 import { resourceError, ToolError } from '@tool-hub/core'
 import { quotePath } from '../../files/file-error.ts'
-import type { StartFailure } from './sandbox-handle.ts'
-import type { StartRequest } from './starter.ts'
+import type { CommandLaunch } from './shell-scripts.ts'
 
 const DOCTOR = 'Run tool-hub doctor to see what the sandbox needs on this machine.'
+
+/** Why a command did not start, or why its end is not known. */
+export interface StartFailure {
+  /** `refused` by the shell inside the sandbox, `broken` sandbox, `lost` with the spawner. */
+  readonly kind: 'refused' | 'broken' | 'lost'
+  readonly reason: string
+  /** What the shell wrote to its standard error. */
+  readonly stderr: string
+  /** The error that was thrown in this process. */
+  readonly cause?: unknown
+}
 
 /** The error for a command that did not start. */
 export async function startError(
   { kind, reason, stderr, cause }: StartFailure,
-  request: StartRequest,
+  request: CommandLaunch,
 ): Promise<ToolError> {
   if (kind === 'lost') return resourceError(cause, 'The command was ended') ?? lostError(reason)
   if (kind === 'refused') return refusal(reason, stderr, request)
@@ -32,7 +42,7 @@ export function lostError(how: string): ToolError {
   })
 }
 
-function refusal(reason: string, stderr: string, request: StartRequest): ToolError {
+function refusal(reason: string, stderr: string, request: CommandLaunch): ToolError {
   const program = request.words[0] ?? ''
   const name = quotePath(program)
   if (reason === 'cwd') return noFolder(request.cwd)
@@ -48,7 +58,7 @@ function refusal(reason: string, stderr: string, request: StartRequest): ToolErr
   return failed(`${name} cannot be run: ${message || reason}.`)
 }
 
-function notFound(program: string, { env, sandbox }: StartRequest): ToolError {
+function notFound(program: string, { env, sandbox }: CommandLaunch): ToolError {
   const path = env.PATH ?? sandbox.env.PATH ?? ''
   const shown = sandbox.level === 'none' ? '' : ' The sandbox shows only /usr and the granted folders.'
   const where = program.includes('/') ? '' : `Searched in ${path || 'no folder'}.`

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, it } from 'vitest'
 import { reusableSandbox, workspace } from '../../../../../test/support/made-sandboxes.ts'
-import { SUPERVISOR } from './protocol.ts'
+import { SUPERVISOR } from './shell-scripts.ts'
 import { createStarter, type StartRequest } from './starter.ts'
 
 const starter = createStarter()

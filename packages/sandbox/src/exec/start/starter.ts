@@ -2,22 +2,13 @@ import { createHash } from 'node:crypto'
 import { type Clock, systemClock, ToolError, throwIfAborted } from '@tool-hub/core'
 import type { CreateCgroup } from '../host/cgroup.ts'
 import { type SandboxLaunch, sortedVariables } from '../isolation/sandbox.ts'
-import { helperScript, launchScript } from './protocol.ts'
-import { type CommandProcess, SandboxHandle, type StartFailure } from './sandbox-handle.ts'
+import { type CommandProcess, SandboxHandle } from './sandbox-handle.ts'
+import { type CommandLaunch, helperScript, launchScript } from './shell-scripts.ts'
 import { SpawnerLink } from './spawner-link.ts'
-import { startError } from './start-error.ts'
+import { type StartFailure, startError } from './start-error.ts'
 
-/** What to start, after its sandbox was decided. */
-export interface StartRequest {
-  readonly sandbox: SandboxLaunch
-  /** Never empty. */
-  readonly words: readonly string[]
-  readonly cwd: string
-  /** Added to the sandbox's environment. */
-  readonly env: Readonly<Record<string, string>>
-  readonly pty: boolean
-  /** Standard error is written to standard output. */
-  readonly mergeStderr?: boolean
+/** A command to start, and what it waits for. */
+export interface StartRequest extends CommandLaunch {
   /** The command is handed over after this resolves, and not if it rejects; the sandbox is created meanwhile. */
   readonly ready?: Promise<void>
   /** The run of the command: its sandbox serves further commands of the same run, and of no other. */

@@ -14,10 +14,7 @@ import { type FilesLevel, ToolError } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
 import { quotePath } from '../file-error.ts'
 import { linkEntry, makeEntry, removeEntry, renameEntry, type SteadyEntry, unlinkEntry } from './steady-changes.ts'
-import { checkQuiet, checkSteady, exchanged, isSameEntry, type SteadyFolder } from './steady-folder.ts'
-
-/** A path for a system call: text, or bytes for names that are not UTF-8. */
-export type SystemPath = string | Buffer
+import { checkQuiet, checkSteady, exchanged, isSameEntry, type SteadyFolder, type SystemPath } from './steady-folder.ts'
 
 /** A name below an open folder; `path` is a result of `at` or `atBytes`. */
 export interface FolderEntry {

@@ -2,8 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { type BigIntStats, linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { ToolError } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
-import type { SystemPath } from './path-access.ts'
-import { checkQuiet, checkSteady, exchanged, isSameEntry, type SteadyFolder, toSystem } from './steady-folder.ts'
+import {
+  checkQuiet,
+  checkSteady,
+  exchanged,
+  isSameEntry,
+  type SteadyFolder,
+  type SystemPath,
+  toSystem,
+} from './steady-folder.ts'
 
 /** A name in a folder. */
 export interface SteadyEntry {

@@ -2,6 +2,9 @@ import { type BigIntStats, lstatSync } from 'node:fs'
 import { ToolError } from '@tool-hub/core'
 import { quotePath } from '../file-error.ts'
 
+/** A path for a system call: text, or bytes for names that are not UTF-8. */
+export type SystemPath = string | Buffer
+
 /** A folder as it was when it was opened; each byte of its path is one character. */
 export interface SteadyFolder {
   readonly path: string

@@ -2,41 +2,22 @@ import { type FileChange, ToolError, type WriteFiles, type WriteOptions, type Wr
 import { allSettled, isWithin } from '@tool-hub/core/lib'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
-import type { FilesCall, FilesRoot, FileTarget } from '../files-root.ts'
+import type { FilesCall } from '../files-call.ts'
+import type { FileTarget } from '../roots.ts'
 import { findLink, followLinks, lastLink, refuseLink, statAt } from '../walk.ts'
-import { ChangeScope, checkMayRemove } from './change-scope.ts'
+import { ChangeScope, checkMayRemove, type SharedChanges } from './change-scope.ts'
 import { copyPath } from './copy-path.ts'
+import { takeFolderOwnerAt } from './file-owner.ts'
 import { FileSwap, type SwapOptions, swapFile } from './file-swap.ts'
-import { checkSize, encodeText, type FileContent, takeFolderOwnerAt } from './fill-file.ts'
+import { checkSize, encodeText, type FileContent } from './fill-file.ts'
 import { movePath } from './move-path.ts'
 import { type ChangePlace, entryOf, refuseFolderName, syncPlace, withPlace } from './place.ts'
 import { FileRemoval, removePath } from './remove-path.ts'
 
 /** The changing part of a handle. */
-export function changeHandle(filesRoot: FilesRoot, call: FilesCall): WriteFiles {
-  const scope = new ChangeScope(filesRoot, call)
-  const { shared } = scope
-
-  /** Runs a change after all earlier ones of its paths have ended; errors are about the path `named`. */
-  const change = <T>(
-    named: string,
-    paths: readonly string[],
-    work: (targets: readonly FileTarget[]) => Promise<T>,
-  ): Promise<T> =>
-    filesRoot.use(named, call, async () => {
-      if (shared.swept) await shared.swept
-      const locate = () => paths.map((path) => filesRoot.roots.locate(path))
-      // Located again when its turn comes: the guard may be closed by then, and its descriptors reused.
-      const run = async () => {
-        scope.throwIfAborted()
-        return work(locate())
-      }
-      return shared.queue(
-        locate().map(({ path }) => path),
-        run,
-        call.signal,
-      )
-    })
+export function changeHandle(shared: SharedChanges, call: FilesCall): WriteFiles {
+  const scope = new ChangeScope(shared, call)
+  const { filesRoot } = shared
 
   const write = (
     path: string,
@@ -45,7 +26,7 @@ export function changeHandle(filesRoot: FilesRoot, call: FilesCall): WriteFiles 
   ) => {
     const limit = Math.min(maxBytes ?? Number.POSITIVE_INFINITY, call.maxBytes ?? Number.POSITIVE_INFINITY)
     const canReplace = overwrite || replaces !== undefined
-    return change(path, [path], ([target]) =>
+    return scope.change(path, [path], ([target]) =>
       writeFile(scope, target!, { content: content(), overwrite: canReplace, replaces, mkdirp, limit, mode }),
     )
   }
@@ -55,7 +36,7 @@ export function changeHandle(filesRoot: FilesRoot, call: FilesCall): WriteFiles 
     writeBytes: (path, content, options) => write(path, () => content, options),
     changeAll(changes) {
       const paths = changes.map(({ path }) => path)
-      return change(paths[0] ?? '.', paths, (targets) =>
+      return scope.change(paths[0] ?? '.', paths, (targets) =>
         changeAll(
           scope,
           changes.map((each, index) => ({ change: each, target: targets[index]! })),
@@ -63,18 +44,18 @@ export function changeHandle(filesRoot: FilesRoot, call: FilesCall): WriteFiles 
       )
     },
     makeFolder: (path, { mkdirp = true } = {}) =>
-      change(path, [path], ([target]) => makeFolder(scope, target!, mkdirp)),
+      scope.change(path, [path], ([target]) => makeFolder(scope, target!, mkdirp)),
     move: (from, to, { mkdirp = true } = {}) =>
-      change(from, [from, to], ([source, goal]) => movePath(scope, source!, goal!, mkdirp)),
+      scope.change(from, [from, to], ([source, goal]) => movePath(scope, source!, goal!, mkdirp)),
     copy: (from, to, { mkdirp = true } = {}) =>
       filesRoot.use(from, call, async () => {
         // The source may be named over links; from here on it has its real path.
         const { path, saysFolder } = followLinks(filesRoot.roots, from, findLink)
         const real = saysFolder ? `${path}/` : path
-        return change(to, [real, to], ([source, goal]) => copyPath(scope, source!, goal!, mkdirp))
+        return scope.change(to, [real, to], ([source, goal]) => copyPath(scope, source!, goal!, mkdirp))
       }),
     remove: (path, { recursive = false } = {}) =>
-      change(path, [path], ([target]) => removePath(scope, target!, recursive)),
+      scope.change(path, [path], ([target]) => removePath(scope, target!, recursive)),
   }
 }
 

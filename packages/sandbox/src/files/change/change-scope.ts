@@ -1,7 +1,9 @@
 import { type Change, type FileState, type PlaceForTree, ToolError, throwIfAborted } from '@tool-hub/core'
 import { isWithin } from '@tool-hub/core/lib'
 import { quotePath } from '../file-error.ts'
-import type { FilesCall, FilesRoot, FileTarget } from '../files-root.ts'
+import type { FilesCall } from '../files-call.ts'
+import type { FilesRoot } from '../files-root.ts'
+import type { FileTarget } from '../roots.ts'
 import { createDraftsLedger, type DraftsLedger, sweepDrafts } from './drafts-ledger.ts'
 
 /** The state that all changes of one guard share. */
@@ -24,7 +26,7 @@ export function openChanges(
   draftsFolder?: string,
   sweepBelow?: readonly string[],
 ): SharedChanges {
-  filesRoot.changes = {
+  return {
     filesRoot,
     queue: createPathQueue(),
     makingFolders: createPathQueue(),
@@ -32,7 +34,6 @@ export function openChanges(
     // A ledger that cannot be read is not reported: the drafts it lists are removed at the next start.
     swept: draftsFolder === undefined ? undefined : sweepDrafts(filesRoot, draftsFolder, sweepBelow).catch(() => {}),
   }
-  return filesRoot.changes
 }
 
 /** The changes of one call, and the journal that keeps the content they replace. */
@@ -42,10 +43,29 @@ export class ChangeScope {
   readonly call: FilesCall
   #hasSaidNoJournal = false
 
-  constructor(filesRoot: FilesRoot, call: FilesCall) {
-    this.shared = filesRoot.changes ?? openChanges(filesRoot)
-    this.filesRoot = filesRoot
+  constructor(shared: SharedChanges, call: FilesCall) {
+    this.shared = shared
+    this.filesRoot = shared.filesRoot
     this.call = call
+  }
+
+  /** Runs a change after all earlier ones of its paths have ended; errors are about the path `named`. */
+  change<T>(named: string, paths: readonly string[], work: (targets: readonly FileTarget[]) => Promise<T>): Promise<T> {
+    const { shared, filesRoot, call } = this
+    return filesRoot.use(named, call, async () => {
+      if (shared.swept) await shared.swept
+      const locate = () => paths.map((path) => filesRoot.roots.locate(path))
+      // Located again when its turn comes: the guard may be closed by then, and its descriptors reused.
+      const run = async () => {
+        this.throwIfAborted()
+        return work(locate())
+      }
+      return shared.queue(
+        locate().map(({ path }) => path),
+        run,
+        call.signal,
+      )
+    })
   }
 
   get signal(): AbortSignal {

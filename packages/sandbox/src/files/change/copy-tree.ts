@@ -14,7 +14,7 @@ import { allSettled } from '@tool-hub/core/lib'
 import { syncFolder } from '../../system/index.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
-import { keepOwner, takeFolderOwner } from './fill-file.ts'
+import { keepOwner, takeFolderOwner } from './file-owner.ts'
 import { modeOf, piecesOf } from './place.ts'
 
 import {

@@ -1,4 +1,5 @@
 import { type BigIntStats, closeSync, constants } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import { posix } from 'node:path'
 import { ToolError } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
@@ -8,7 +9,8 @@ import { newDraftName } from '../access/steady-changes.ts'
 import { quotePath } from '../file-error.ts'
 import { atDescriptor, statAt } from '../walk.ts'
 import type { ChangeScope } from './change-scope.ts'
-import { type ChangePlace, changedSinceRead, entryOf, isEntryAt } from './place.ts'
+import { keepOwner } from './file-owner.ts'
+import { type ChangePlace, type CurrentFile, changedSinceRead, entryOf, isEntryAt, modeOf, piecesOf } from './place.ts'
 
 /** A temporary name next to a place, for a file that is unfinished or about to be removed; recorded before it is used. */
 export class FileDraft {
@@ -72,10 +74,10 @@ export function putBack(place: ChangePlace, draft: FileDraft, isFolder: boolean)
   draft.remove()
 }
 
-const RESERVE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 
 /** The errors of systems without hard links, or without them for this file or this user. */
-export const CANNOT_LINK = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'])
+const CANNOT_LINK = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'])
 
 /**
  * Gives a file the name of a place, which must be free: link fails where rename would replace what appeared meanwhile.
@@ -117,7 +119,7 @@ export function existsAlready({ target }: ChangePlace): ToolError {
 
 function reserve(place: ChangePlace): void {
   try {
-    closeSync(fileAccess.open(place.parent, place.path, RESERVE, 0o600))
+    closeSync(fileAccess.open(place.parent, place.path, CREATE, 0o600))
   } catch (error) {
     throw errnoOf(error) === 'EEXIST' ? existsAlready(place) : error
   }
@@ -129,6 +131,34 @@ function takeReserved(entry: FolderEntry, place: ChangePlace): void {
   } catch (error) {
     fileAccess.unlink(entryOf(place))
     throw error
+  }
+}
+
+/** Creates a hard link to the file at a place; a copy where the system does not support that. */
+export async function backUpFile(
+  place: ChangePlace,
+  current: CurrentFile,
+  draft: FileDraft,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    fileAccess.link(entryOf(place), entryOf(draft))
+  } catch (error) {
+    if (!CANNOT_LINK.has(errnoOf(error))) throw error
+    return copyCurrent(current, await fileAccess.openHandle(place.parent, draft.path, CREATE, 0o600), signal)
+  }
+  if (!isEntryAt(place.parent, draft.path, current.stats)) throw changedSinceRead(place)
+}
+
+/** What is written to the file meanwhile is found before it is replaced. */
+async function copyCurrent({ descriptor, stats }: CurrentFile, copy: FileHandle, signal: AbortSignal): Promise<void> {
+  try {
+    for await (const piece of piecesOf(descriptor, Number(stats.size), signal)) await copy.writeFile(piece)
+    keepOwner(copy.fd, stats)
+    await copy.chmod(modeOf(stats))
+    await copy.sync()
+  } finally {
+    await copy.close()
   }
 }
 

@@ -12,7 +12,8 @@ import {
   prepareMissingDataFolder,
 } from '../../system/index.ts'
 import { isDraftName } from '../access/steady-changes.ts'
-import { createFilesRoot, type FilesRoot, type FileTarget, openRoots } from '../files-root.ts'
+import { createFilesRoot, type FilesRoot } from '../files-root.ts'
+import { type FileTarget, openRoots } from '../roots.ts'
 import { inParent, openFolder } from '../walk.ts'
 import { deleteTree } from './tree.ts'
 

@@ -5,8 +5,9 @@ import { allSettled } from '@tool-hub/core/lib'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
 import { type ChangeScope, checkMayReplace, checkReplaces } from './change-scope.ts'
-import { existsAlready, FileDraft, giveName } from './draft.ts'
-import { backUpFile, type FileContent, fillFile, keepOwner, takeFolderOwner } from './fill-file.ts'
+import { backUpFile, existsAlready, FileDraft, giveName } from './draft.ts'
+import { keepOwner, takeFolderOwner } from './file-owner.ts'
+import { type FileContent, fillFile } from './fill-file.ts'
 import {
   type ChangePlace,
   type CurrentFile,

@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type BigIntStats, closeSync, constants, fchownSync, fstatSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { ToolError, throwIfAborted, type Written } from '@tool-hub/core'
-import { errnoOf, LONE_SURROGATE } from '@tool-hub/core/lib'
-import { fileAccess } from '../access/choose-access.ts'
-import { namesAt, openAt, openFolder } from '../walk.ts'
-import { CANNOT_LINK, type FileDraft } from './draft.ts'
-import { type ChangePlace, type CurrentFile, changedSinceRead, entryOf, isEntryAt, modeOf, piecesOf } from './place.ts'
+import { LONE_SURROGATE } from '@tool-hub/core/lib'
 
 /** What is written: bytes in one piece, or as a stream. */
 export type FileContent = Uint8Array | AsyncIterable<Uint8Array>
@@ -96,90 +91,4 @@ function tooLarge(what: string, limit: number): ToolError {
     hint: 'Write less, or have the owner raise the limit of the rule.',
     details: { limit },
   })
-}
-
-const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
-
-/** Creates a hard link to the file at a place; a copy where the system does not support that. */
-export async function backUpFile(
-  place: ChangePlace,
-  current: CurrentFile,
-  draft: FileDraft,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    fileAccess.link(entryOf(place), entryOf(draft))
-  } catch (error) {
-    if (!CANNOT_LINK.has(errnoOf(error))) throw error
-    return copyCurrent(current, await fileAccess.openHandle(place.parent, draft.path, CREATE, 0o600), signal)
-  }
-  if (!isEntryAt(place.parent, draft.path, current.stats)) throw changedSinceRead(place)
-}
-
-/** What is written to the file meanwhile is found before it is replaced. */
-async function copyCurrent({ descriptor, stats }: CurrentFile, copy: FileHandle, signal: AbortSignal): Promise<void> {
-  try {
-    for await (const piece of piecesOf(descriptor, Number(stats.size), signal)) await copy.writeFile(piece)
-    keepOwner(copy.fd, stats)
-    await copy.chmod(modeOf(stats))
-    await copy.sync()
-  } finally {
-    await copy.close()
-  }
-}
-
-/** A hub that runs as root keeps the owner of a file, as writing into it would; other users cannot and need not. */
-export function keepOwner(descriptor: number, { uid, gid }: BigIntStats): void {
-  const ours = fstatSync(descriptor, { bigint: true })
-  if (ours.uid === uid && ours.gid === gid) return
-  try {
-    fchownSync(descriptor, Number(uid), Number(gid))
-  } catch (error) {
-    if (errnoOf(error) !== 'EPERM') throw error
-  }
-}
-
-/**
- * A hub that runs as root gives a new file to the owner of its folder: commands run as that user and could not change it
- * otherwise. `descriptor` is a file or an empty folder that was just created, so that no other file changes its owner.
- */
-export function takeFolderOwner(descriptor: number, folder: number): void {
-  if (process.geteuid?.() !== 0 || fstatSync(descriptor).uid !== 0) return
-  keepOwner(descriptor, fstatSync(folder, { bigint: true }))
-}
-
-/**
- * The same for a folder that was just created in another one. Anyone who may write there could have replaced it: only an
- * empty folder of root changes its owner.
- */
-export function takeFolderOwnerAt(parent: number, name: string): void {
-  if (process.geteuid?.() !== 0) return
-  const made = openMade(parent, name)
-  if (made === undefined) return
-  try {
-    if (namesAt(made).length === 0) takeOpenOwner(made, parent)
-  } finally {
-    closeSync(made)
-  }
-}
-
-/** An O_PATH descriptor cannot change the owner. */
-function takeOpenOwner(made: number, parent: number): void {
-  const descriptor = openAt(made, '.', constants.O_RDONLY | constants.O_DIRECTORY)
-  try {
-    takeFolderOwner(descriptor, parent)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-/** Undefined if it was removed or replaced with a link or a file: then its owner does not change. */
-function openMade(parent: number, name: string): number | undefined {
-  try {
-    const made = openFolder(parent, name)
-    return typeof made === 'number' ? made : undefined
-  } catch (error) {
-    if (errnoOf(error) === 'ENOTDIR') return undefined
-    throw error
-  }
 }

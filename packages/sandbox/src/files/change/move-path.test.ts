@@ -102,14 +102,14 @@ it('tells that something comes from outside when it leaves an untrusted root', a
 it('lets one of many have the name, and loses nothing', async () => {
   const sources = Array.from({ length: 10 }, (_, index) => `s${index}.txt`)
   for (const name of sources) ws.put(name)
-  const other = ws.anotherRoot()
+  const other = ws.another()
   const results = await Promise.all(
-    sources.map((name, index) => outcome(ws.handle({}, index % 2 ? other : ws.filesRoot).move(name, 'goal.txt'))),
+    sources.map((name, index) => outcome(ws.handle({}, index % 2 ? other : undefined).move(name, 'goal.txt'))),
   )
   expect(results.filter((result) => result === 'ok')).toHaveLength(1)
   expect(ws.text('goal.txt')).toBe(sources[results.indexOf('ok')])
   expect(ws.names()).toHaveLength(BEFORE.length + 10)
-  other.roots.close()
+  other.filesRoot.roots.close()
 })
 
 it('changes nothing when it is stopped, at whichever look, and closes every descriptor', async () => {

@@ -1,7 +1,7 @@
 import { ToolError } from '@tool-hub/core'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
-import type { FileTarget } from '../files-root.ts'
+import type { FileTarget } from '../roots.ts'
 import { statAt } from '../walk.ts'
 import type { ChangeScope } from './change-scope.ts'
 import { checkCopySize } from './copy-path.ts'

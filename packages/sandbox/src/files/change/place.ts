@@ -7,9 +7,12 @@ import { errnoOf, isWithin } from '@tool-hub/core/lib'
 import { syncFolder } from '../../system/index.ts'
 import { fileAccess } from '../access/choose-access.ts'
 import type { FolderEntry } from '../access/path-access.ts'
+import { isSameEntry } from '../access/steady-folder.ts'
 import { quotePath } from '../file-error.ts'
-import type { Access, FilesRoot, FileTarget } from '../files-root.ts'
+import type { Access } from '../files-call.ts'
+import type { FilesRoot } from '../files-root.ts'
 import { readHashes } from '../read/read-file.ts'
+import type { FileTarget } from '../roots.ts'
 import {
   atDescriptor,
   destination,
@@ -21,7 +24,7 @@ import {
   refuseLink,
 } from '../walk.ts'
 import type { ChangeScope } from './change-scope.ts'
-import { takeFolderOwnerAt } from './fill-file.ts'
+import { takeFolderOwnerAt } from './file-owner.ts'
 import { type ByteName, toText } from './tree.ts'
 
 /** A name in an open folder: whatever happens to the folders above, the name stays in this one. */
@@ -77,9 +80,9 @@ export function entryOf({ parent, path }: Pick<ChangePlace, 'parent' | 'path'>):
 }
 
 /** Whether a path in an open folder still leads to this entry. */
-export function isEntryAt(folder: number, path: string, { dev, ino }: Pick<BigIntStats, 'dev' | 'ino'>): boolean {
+export function isEntryAt(folder: number, path: string, expected: Pick<BigIntStats, 'dev' | 'ino'>): boolean {
   const now = fileAccess.statBig(folder, path)
-  return now !== undefined && now.ino === ino && now.dev === dev
+  return now !== undefined && isSameEntry(now, expected)
 }
 
 /** Makes the names in a place's folder durable. */
@@ -225,13 +228,8 @@ export function modeOf(stats: BigIntStats): number {
 export function checkUnchanged(place: ChangePlace, stats: BigIntStats): void {
   const now = exactStatAt(place.parent, place.name)
   // Not the ctime: a hard link, which the journal creates to keep the content, changes it.
-  if (now && isSame(now, stats) && now.size === stats.size && now.mtimeNs === stats.mtimeNs) return
+  if (now && isSameEntry(now, stats) && now.size === stats.size && now.mtimeNs === stats.mtimeNs) return
   throw changedSinceRead(place)
-}
-
-/** Whether both are the same file, whatever its content. */
-function isSame(a: BigIntStats, b: BigIntStats): boolean {
-  return a.ino === b.ino && a.dev === b.dev
 }
 
 /** The error for content that is not the one the change was made for. */

@@ -4,12 +4,13 @@ import { ToolError } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
-import type { FilesCall, FilesRoot, FileTarget } from '../files-root.ts'
+import type { FilesCall } from '../files-call.ts'
+import type { FileTarget } from '../roots.ts'
 import { atDescriptor, openFolder, readLink, statAt } from '../walk.ts'
-import { ChangeScope } from './change-scope.ts'
+import { ChangeScope, type SharedChanges } from './change-scope.ts'
 import { copyTree, type Named } from './copy-tree.ts'
 import { canRename, checkFree, FileDraft, giveFolderName, giveName } from './draft.ts'
-import { takeFolderOwnerAt } from './fill-file.ts'
+import { takeFolderOwnerAt } from './file-owner.ts'
 import { type ChangePlace, entryOf, modeOf, openCurrent, stateOf, syncPlace, withPlace } from './place.ts'
 import { deleteTree, inNamed, measureTree, sortedNames, toByteName, toText, treeDigest } from './tree.ts'
 
@@ -31,28 +32,25 @@ interface KeptTree {
 }
 
 /** The restoring part of the handle of one call. */
-export function restoreHandle(filesRoot: FilesRoot, call: FilesCall): RestoreFiles {
-  const scope = new ChangeScope(filesRoot, call)
-  const { shared } = scope
-  /** Located again when its turn comes: the guard may have been closed meanwhile. */
-  const locate = (path: string): FileTarget => {
-    const target = filesRoot.roots.locate(path)
-    filesRoot.pass(target, 'write', call)
-    return target
-  }
+export function restoreHandle(shared: SharedChanges, call: FilesCall): RestoreFiles {
+  const scope = new ChangeScope(shared, call)
+  const { filesRoot } = shared
   const put = (path: string, work: (place: ChangePlace) => Promise<void>) =>
-    filesRoot.use(path, call, async () => {
-      if (shared.swept) await shared.swept
-      const inPlace = () =>
-        withPlace(scope, locate(path), true, async (place) => {
-          checkFree(place)
-          await work(place)
-          await syncPlace(place)
-        })
-      return shared.queue([filesRoot.roots.locate(path).path], inPlace, call.signal)
+    scope.change(path, [path], async ([target]) => {
+      filesRoot.pass(target!, 'write', call)
+      await withPlace(scope, target!, true, async (place) => {
+        checkFree(place)
+        await work(place)
+        await syncPlace(place)
+      })
     })
   return {
-    look: (path, { digest = false } = {}) => filesRoot.use(path, call, () => look(scope, locate(path), digest)),
+    look: (path, { digest = false } = {}) =>
+      filesRoot.use(path, call, async () => {
+        const target = filesRoot.roots.locate(path)
+        filesRoot.pass(target, 'write', call)
+        return look(scope, target, digest)
+      }),
     putFolder: (path, mode) => put(path, (place) => putFolder(scope, place, mode)),
     putTree: (path, kept) => put(path, (place) => putTree(scope, place, kept)),
   }

@@ -93,7 +93,7 @@ it('writes a draft down before it is made, and forgets the list at the end', asy
     listed = readFileSync(join(drafts, readdirSync(drafts)[0]!), 'utf8')
     yield Buffer.from('x')
   }
-  await changeHandle(ws.filesRoot, call).writeBytes('x.txt', looking())
+  await changeHandle(shared, call).writeBytes('x.txt', looking())
   const [owner, draft] = listed
     .trim()
     .split('\n')

@@ -58,18 +58,18 @@ describe('a new file', () => {
   })
 
   it('is made by exactly one of many writers, also of several guards', async () => {
-    const filesRoots = [ws.filesRoot, ws.anotherRoot()]
+    const guards = [undefined, ws.another()]
     for (let round = 0; round < 5; round += 1) {
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
-          outcome(ws.handle({}, filesRoots[index % 2]).writeText(`${round}.txt`, `${index}`)),
+          outcome(ws.handle({}, guards[index % 2]).writeText(`${round}.txt`, `${index}`)),
         ),
       )
       expect(results.filter((result) => result === 'CONFLICT')).toHaveLength(19)
       expect(ws.text(`${round}.txt`)).toBe(`${results.indexOf('ok')}`)
     }
     expect(ws.names()).toHaveLength(6)
-    filesRoots[1]!.roots.close()
+    guards[1]!.filesRoot.roots.close()
   })
 
   it('makes a folder for many writers once', async () => {

@@ -11,7 +11,9 @@ import {
 import { errnoOf } from '@tool-hub/core/lib'
 import { fileAccess } from '../access/choose-access.ts'
 import { quotePath } from '../file-error.ts'
-import type { FilesCall, FilesRoot, FileTarget } from '../files-root.ts'
+import type { FilesCall } from '../files-call.ts'
+import type { FilesRoot } from '../files-root.ts'
+import type { FileTarget } from '../roots.ts'
 import {
   destination,
   type FolderChild,

@@ -4,7 +4,9 @@ import { closeSync, constants, fstatSync, read, readSync, type Stats } from 'nod
 import { type Encoding, type FileBytes, type FileText, ToolError, throwIfAborted } from '@tool-hub/core'
 import { byteOrderMark, errnoOf, LONE_SURROGATE, noteTextHash, sha256 } from '@tool-hub/core/lib'
 import { quotePath } from '../file-error.ts'
-import type { FilesCall, FilesRoot, FileTarget } from '../files-root.ts'
+import type { FilesCall } from '../files-call.ts'
+import type { FilesRoot } from '../files-root.ts'
+import type { FileTarget } from '../roots.ts'
 import { followLinks, inParent, type LinkTarget, lastLink, openAt } from '../walk.ts'
 import { UnchangedFiles } from './unchanged-files.ts'
 

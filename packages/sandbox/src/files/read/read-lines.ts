@@ -1,7 +1,8 @@
 import { closeSync, fstatSync } from 'node:fs'
 import type { LinePage } from '@tool-hub/core'
 import { sha256 } from '@tool-hub/core/lib'
-import type { FilesCall, FilesRoot } from '../files-root.ts'
+import type { FilesCall } from '../files-call.ts'
+import type { FilesRoot } from '../files-root.ts'
 import {
   changedMeanwhile,
   checkCount,

@@ -5,7 +5,7 @@ import { FILES_LEVEL } from '../../../../../test/support/files-level.ts'
 import { countOpenFiles } from '../../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
 import { fileAccess } from '../access/choose-access.ts'
-import type { FileTarget } from '../files-root.ts'
+import type { FileTarget } from '../roots.ts'
 import { childrenOf } from './list-folder.ts'
 import {
   CHUNK_BYTES,

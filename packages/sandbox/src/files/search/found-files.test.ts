@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { ToolError } from '@tool-hub/core/errors'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
-import { createFilesRoot, openRoots } from '../files-root.ts'
+import { createFilesRoot } from '../files-root.ts'
+import { openRoots } from '../roots.ts'
 import { type FileMatches, FoundFiles, fileCheck, fileTargets, linesOf } from './found-files.ts'
 
 const anything = () => {}

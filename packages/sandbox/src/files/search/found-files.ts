@@ -1,7 +1,9 @@
 import { dirname } from 'node:path'
 import { type FoundLine, ToolError } from '@tool-hub/core'
 import { quotePath } from '../file-error.ts'
-import type { FilesCall, FilesRoot, FileTarget, Roots } from '../files-root.ts'
+import type { FilesCall } from '../files-call.ts'
+import type { FilesRoot } from '../files-root.ts'
+import type { FileTarget, Roots } from '../roots.ts'
 import { inParent, statAt } from '../walk.ts'
 
 /** The opened folder to search, or one file in it. */

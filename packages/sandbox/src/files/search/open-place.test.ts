@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { countOpenFiles } from '../../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
-import { openRoots } from '../files-root.ts'
+import { openRoots } from '../roots.ts'
 import { openPlace, readRulesAbove } from './run-search.ts'
 
 const root = temporaryFolder('open-place')

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { countOpenFiles } from '../../../../../test/support/left-behind.ts'
 import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
 import { fileAccess } from '../access/choose-access.ts'
-import { openRoots, type Roots } from '../files-root.ts'
+import { openRoots, type Roots } from '../roots.ts'
 import { checkRipgrep, fileTypes, type RgRun, runRipgrep } from './rg-process.ts'
 import { LinkFree } from './ripgrep-engine.ts'
 

@@ -1,6 +1,6 @@
 import { closeSync, constants } from 'node:fs'
 import { ToolError } from '@tool-hub/core'
-import type { FileTarget } from '../files-root.ts'
+import type { FileTarget } from '../roots.ts'
 import { inParent, openAt, openFolder } from '../walk.ts'
 
 import { FileReport, type RgMessage, readRgMessages } from './file-report.ts'

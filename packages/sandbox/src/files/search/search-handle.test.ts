@@ -4,8 +4,10 @@ import { dirname, join } from 'node:path'
 import { ToolError } from '@tool-hub/core/errors'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SearchOptions } from '../../../../core/src/handles.ts'
+import type { FilesCall } from '../files-call.ts'
 import { searchHandle } from '../files-guard.ts'
-import { createFilesRoot, type FilesCall, openRoots } from '../files-root.ts'
+import { createFilesRoot } from '../files-root.ts'
+import { openRoots } from '../roots.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'search-'))
 const root = join(folder, 'root')

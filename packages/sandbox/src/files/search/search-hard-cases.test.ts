@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { countOpenFiles } from '../../../../../test/support/left-behind.ts'
 import { searchHandle } from '../files-guard.ts'
-import { createFilesRoot, openRoots, type Roots } from '../files-root.ts'
+import { createFilesRoot } from '../files-root.ts'
+import { openRoots, type Roots } from '../roots.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'search-hard-'))
 let roots: Roots

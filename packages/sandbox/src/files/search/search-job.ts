@@ -1,5 +1,5 @@
 import { type FindOptions, nearestNames, type SearchOptions, ToolError } from '@tool-hub/core'
-import { SECRET_NAMES } from '../../protected/secret-names.ts'
+import { SECRET_NAMES } from '../../protected/names/index.ts'
 import type { SearchFolder } from './found-files.ts'
 import { globSource } from './ignore-rules.ts'
 

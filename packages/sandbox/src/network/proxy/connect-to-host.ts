@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 import { messageOf, ToolError, throwIfAborted } from '@tool-hub/core'
-import { toNetworkError } from '../exchange.ts'
 import type { HostResolver } from '../judge-destination.ts'
-import { ConnectError, connectPinned, type DialOptions } from '../pinned-connections.ts'
+import { toNetworkError } from '../request/exchange.ts'
+import { ConnectError, type DialOptions, dialPinned } from '../request/pinned-connections.ts'
 
 /** The checks of a network guard that the proxy shares. */
 export interface ProxyGuard {
@@ -33,7 +33,7 @@ export async function connectToHost(
   for (const address of addresses) {
     throwIfAborted(signal)
     try {
-      return { socket: await dial(address, port, connect, signal), address, port }
+      return { socket: await dialPinned(address, port, connect, signal), address, port }
     } catch (error) {
       failure = error
       if (!(error instanceof ConnectError)) break
@@ -41,23 +41,6 @@ export async function connectToHost(
   }
   throwIfAborted(signal)
   throw toNetworkError(failure, url)
-}
-
-function dial(address: string, port: number, options: DialOptions, signal: AbortSignal): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    let giveUp: (() => void) | undefined
-    const stop = () => giveUp?.()
-    signal.addEventListener('abort', stop, { once: true })
-    const connector = connectPinned(address, options, (how) => {
-      giveUp = how
-    })
-    // `http:` means that the guard adds no TLS: that is between the client and the server.
-    connector({ protocol: 'http:', hostname: address, port: String(port) }, (error, socket) => {
-      signal.removeEventListener('abort', stop)
-      if (error) reject(error)
-      else resolve(socket)
-    })
-  })
 }
 
 /** Waits for something that cannot be stopped, unless the connection ends before. */
@@ -132,7 +115,7 @@ export const PROXY_LIMITS: ProxyLimits = {
 }
 
 /** What a command may reach, decided for each connection. */
-export interface ProxyNetwork {
+export interface CommandNetwork {
   /** Throws a ToolError when the URL may not be reached. */
   readonly permits: (url: string) => void
   /** Called for every connection, permitted or refused: `connected to …`, `refused: …`, `failed: …`. */
@@ -144,7 +127,7 @@ const MAX_URL_CHARS = 512
 /** One request of a command to the proxy: its outcome is reported once, and it can be stopped at any time. */
 export class ProxyConnection {
   readonly signal: AbortSignal
-  readonly #network: ProxyNetwork
+  readonly #network: CommandNetwork
   readonly #keep: (socket: Socket) => void
   readonly #stopping = new AbortController()
   #url: string
@@ -152,7 +135,7 @@ export class ProxyConnection {
   #timer: NodeJS.Timeout | undefined
 
   /** `keep` gets every socket that it opens. */
-  constructor(network: ProxyNetwork, asked: string, keep: (socket: Socket) => void) {
+  constructor(network: CommandNetwork, asked: string, keep: (socket: Socket) => void) {
     this.#network = network
     this.#keep = keep
     this.#url = asked.slice(0, MAX_URL_CHARS)

@@ -2,7 +2,7 @@ import { request as createRequest, type IncomingMessage, type ServerResponse } f
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { ToolError } from '@tool-hub/core'
-import { toNetworkError } from '../exchange.ts'
+import { toNetworkError } from '../request/exchange.ts'
 import { connectToHost, type ProxyConnection, type ProxyGuard, type ProxyLimits, toRefusal } from './connect-to-host.ts'
 
 const NOT_ASCII = /[^\x21-\x7e]/

@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { ToolError, throwIfAborted } from '@tool-hub/core'
-import { privateFolder } from '../../exec/index.ts'
+import { privateFolder } from '../../system/index.ts'
 import {
+  type CommandNetwork,
   PROXY_LIMITS,
   ProxyConnection,
   type ProxyGuard,
   type ProxyLimits,
-  type ProxyNetwork,
 } from './connect-to-host.ts'
 import { forwardRequest, MAX_HEADER_BYTES } from './forward-request.ts'
 import { openTunnel } from './open-tunnel.ts'
@@ -37,7 +37,7 @@ export interface ProxySettings {
 
 /** The command for which a proxy is opened. */
 export interface ProxyOptions extends ProxySettings {
-  readonly network: ProxyNetwork
+  readonly network: CommandNetwork
   /** Closes it. */
   readonly signal: AbortSignal
 }
@@ -148,7 +148,7 @@ function shortEnough(folder: string): string {
 
 /** The connections of one proxy: who is connected, how many bytes have passed, and how to end them. */
 export class ProxyUse {
-  readonly #network: ProxyNetwork
+  readonly #network: CommandNetwork
   readonly #limits: ProxyLimits
   readonly #sockets = new Set<Socket>()
   readonly #connections = new Set<ProxyConnection>()
@@ -157,7 +157,7 @@ export class ProxyUse {
   #bytes = 0
   #ended: ToolError | undefined
 
-  constructor(network: ProxyNetwork, limits: ProxyLimits) {
+  constructor(network: CommandNetwork, limits: ProxyLimits) {
     this.#network = network
     this.#limits = limits
   }

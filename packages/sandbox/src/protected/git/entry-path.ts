@@ -1,4 +1,4 @@
-import { foldName } from '../protected-names.ts'
+import { foldName } from '../names/index.ts'
 
 /** The modes of entries in an index; a folder is one only in a sparse index. */
 export const ENTRY_MODES = { file: 0o100644, program: 0o100755, link: 0o120000, submodule: 0o160000, folder: 0o040000 }
@@ -45,4 +45,9 @@ function namesProblem(component: string, mode: number): string | undefined {
     if (mode === ENTRY_MODES.link && name === '.gitmodules') return 'a link named .gitmodules'
   }
   return undefined
+}
+
+/** The path as disks see it that ignore case: to some of them, a long s is an s. */
+export function foldGitPath(path: string): string {
+  return path.normalize('NFKC').toLowerCase()
 }

@@ -1,4 +1,4 @@
-import { isClosedToCommands } from '../protected-names.ts'
+import { isClosedToCommands } from '../names/index.ts'
 import { CachedTrees, type TreeEntry } from './cached-trees.ts'
 import { ENTRY_MODES, entryPathProblem } from './entry-path.ts'
 

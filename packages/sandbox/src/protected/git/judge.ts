@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import { isHarmlessConfig, isPlainWay, MAX_CONFIG_BYTES } from './config-file.ts'
+import { foldGitPath } from './entry-path.ts'
 import { type HashBytes, type IndexOptions, MAX_INDEX_BYTES, readGitIndexInSteps, takeSteps } from './index-file.ts'
-import { aboutSilent, foldGitPath, type GitRule, gitRuleOf, SET_ASIDE } from './layout.ts'
+import { aboutSilent, type GitRule, gitRuleOf, SET_ASIDE } from './layout.ts'
 import { judgeOfState, MAX_STATE_BYTES } from './state-files.ts'
 
 /** Something in a git folder that a command has created or changed. */

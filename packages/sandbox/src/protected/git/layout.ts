@@ -1,3 +1,6 @@
+import { foldGitPath } from './entry-path.ts'
+import { STATE_FILES } from './state-files.ts'
+
 /** What git does with a path in a git folder, and so what a command may leave there. */
 export type GitRule =
   /** Git runs or obeys it: existing ones are closed to commands, and new ones are judged by their content. */
@@ -34,12 +37,6 @@ const TREES = new Set([
   ...['objects', 'refs', 'logs', 'rr-cache', 'lost-found', 'reftable', 'fsmonitor--daemon', 'NOTES_MERGE_WORKTREE'],
   ...['rebase-merge', 'rebase-apply', 'sequencer', 'lfs', 'subtree-cache', 'filter-repo'],
 ])
-const STATE = new Set([
-  ...['rebase-merge/git-rebase-todo', 'rebase-merge/strategy', 'rebase-apply/apply-opt', 'sequencer/opts'],
-  ...['sequencer/todo', 'BISECT_NAMES', 'MERGE_RR', 'rebase-merge/done', 'rebase-merge/msgnum', 'rebase-merge/end'],
-  ...['rebase-apply/next', 'rebase-apply/last', 'rebase-merge/head-name', 'rebase-apply/head-name'],
-  ...['rebase-merge/onto', 'rebase-apply/onto', 'BISECT_START'],
-])
 /** `git show NAME` tries a file of that name in the git folder first: only names that git itself uses may be there. */
 const FILE = new RegExp(
   `^(${[
@@ -75,7 +72,7 @@ export function gitRuleOf(path: string): GitRule {
   if (second === undefined) return ruleOfTop(top)
   const folded = foldGitPath(path)
   if (CLOSED_BELOW.has(folded)) return 'closed'
-  if (STATE.has(folded)) return 'state'
+  if (STATE_FILES.has(folded)) return 'state'
   if (SILENT.has(folded)) return 'silent'
   if (top === 'info') return second === 'fast-import' || INFO_FILE.test(second) ? 'any' : 'unknown'
   if (top === 'objects') return path === 'objects/info/http-alternates' ? 'unknown' : 'any'
@@ -92,11 +89,6 @@ export function aboutSilent(path: string): 'autostash' | 'exclude' | 'shallow' {
   return SILENT.get(path) ?? SILENT.get(foldGitPath(path))!
 }
 
-/** The path as disks see it that ignore case: to some of them, a long s is an s. */
-export function foldGitPath(path: string): string {
-  return path.normalize('NFKC').toLowerCase()
-}
-
 function ruleOfTop(name: string): GitRule {
   const folded = foldGitPath(name)
   if (CLOSED.has(folded)) return 'closed'
@@ -104,7 +96,7 @@ function ruleOfTop(name: string): GitRule {
   if (TREES.has(name) || name === 'info' || name === 'branches') return 'folder'
   if (INDEX.test(name)) return 'index'
   if (name === 'packed-refs') return 'packed-refs'
-  if (STATE.has(name)) return 'state'
+  if (STATE_FILES.has(name)) return 'state'
   if (SILENT.has(name)) return 'silent'
   if (PSEUDO_REF.test(name)) return 'ref'
   return FILE.test(name) ? 'file' : 'unknown'

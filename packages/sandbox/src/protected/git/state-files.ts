@@ -1,6 +1,5 @@
 import { readGitSettings } from './config-file.ts'
-import { ENTRY_MODES, entryPathProblem } from './entry-path.ts'
-import { foldGitPath } from './layout.ts'
+import { ENTRY_MODES, entryPathProblem, foldGitPath } from './entry-path.ts'
 
 /** Returns whether git and its prompt run nothing, and write nothing elsewhere, because of this text. */
 type Judge = (text: string) => boolean
@@ -55,7 +54,7 @@ const areConflicts: Judge = (text) =>
  * Where git stores, below a git folder, the state of an interrupted operation. `git rebase --continue` runs the steps that
  * are stored there, no matter who wrote them, and the prompt of a shell shows how many there are.
  */
-const STATE: ReadonlyMap<string, Judge> = new Map([
+export const STATE_FILES: ReadonlyMap<string, Judge> = new Map([
   ['rebase-merge/git-rebase-todo', isHarmlessTodo],
   ['rebase-merge/strategy', isStrategy],
   ['rebase-apply/apply-opt', (text) => APPLY_OPTIONS.test(` ${text}`)],
@@ -77,7 +76,7 @@ const STATE: ReadonlyMap<string, Judge> = new Map([
 
 /** The check for the text of such a file, by its path in the git folder; undefined for any other file. */
 export function judgeOfState(path: string): Judge | undefined {
-  return STATE.get(path) ?? STATE.get(foldGitPath(path))
+  return STATE_FILES.get(path) ?? STATE_FILES.get(foldGitPath(path))
 }
 
 function isHarmlessLine(line: string): boolean {
