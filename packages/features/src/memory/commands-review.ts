@@ -1,10 +1,8 @@
-import type { CommandBuilder, CommandKit } from '@tool-hub/core'
+import type { CommandBuilder, CommandFlags, CommandKit } from '@tool-hub/core'
 import { revealLine, revealText } from '@tool-hub/core/lib'
 import type { MemoryCandidate, MemoryService } from './types.ts'
 
-interface Flags {
-  readonly config?: string
-  readonly json?: boolean
+type Flags = CommandFlags & {
   readonly list?: boolean
   readonly run?: string
   readonly state?: MemoryCandidate['state'] | 'all'
@@ -25,9 +23,10 @@ Examples:
   tool-hub memory review --reject run-20261116-101500-0a1b2c3d.4f1d2a9b8c7e6f50 --reason "out of date"`
 
 /** `memory review`: decides on notes that wait. */
-export function describeMemoryReview(command: CommandBuilder, kit: CommandKit): void {
+export function describeMemoryReview(group: CommandBuilder, kit: CommandKit): void {
   kit
-    .addConfigOption(command)
+    .addConfigOption(group.command('review'))
+    .summary('Review notes that wait')
     .description('Review the notes that agents have written. Agents recall the ones that you promote.')
     .option('--list', 'Only list the notes')
     .option('--run <id>', 'Only notes of this run')

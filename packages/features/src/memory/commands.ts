@@ -1,16 +1,18 @@
-import type { CommandBuilder, CommandKit } from '@tool-hub/core'
+import type { CommandBuilder, CommandFlags, CommandKit } from '@tool-hub/core'
 import { escapeLine, escapeText } from '@tool-hub/core/lib'
 import { describeMemoryReview } from './commands-review.ts'
 import { MEMORY_SCOPES, type MemoryNote, type MemoryScope } from './types.ts'
 
-interface Flags {
-  readonly config?: string
-  readonly json?: boolean
+type ListFlags = CommandFlags & {
   readonly scope?: MemoryScope
   readonly key?: string
   readonly tag?: string
   readonly limit?: string
 }
+type ImportFlags = CommandFlags & { readonly trusted?: boolean }
+
+const MAX_SHOWN = 20
+const ID = { '<id>': 'Id of the note' }
 
 const EXAMPLES = `
 New notes of agents wait in the archive of their run until you review them: tool-hub memory review.
@@ -25,78 +27,123 @@ Examples:
 
 /** `memory`: what agents remember. */
 export function memoryCommand(command: CommandBuilder, kit: CommandKit): void {
-  const { addConfigOption } = kit
+  const { addCommand, withHub } = kit
+  const scope = (summary: string) => kit.choice('--scope <scope>', summary, MEMORY_SCOPES)
   const addFilters = (to: CommandBuilder) =>
-    addConfigOption(to)
-      .addOption(kit.choice('--scope <scope>', 'Only notes of this scope', MEMORY_SCOPES))
+    to
+      .addOption(scope('Only notes of this scope'))
       .option('--key <key>', 'Only notes of one run, session or agent: agent:token:ci')
       .option('--tag <tag>', 'Only notes with this tag')
       .option('--limit <number>', 'Maximum number of notes', '50')
+  const showNotes = (empty: string) => (notes: readonly MemoryNote[]) =>
+    kit.printTable(
+      notes.map((note) => row(kit, note)),
+      empty,
+    )
   command.description('Review, search and manage the notes of agents.')
-  addFilters(kit.addDefaultList(command, 'List the notes, newest first')).action((flags: Flags) =>
-    list(kit, undefined, flags),
-  )
+  addCommand(command, {
+    name: 'list',
+    summary: 'List the notes, newest first',
+    options: addFilters,
+    run: (flags: ListFlags) => search(kit, flags),
+    show: showNotes('There are no notes.'),
+  })
   command.addHelpText('after', EXAMPLES)
-  describeMemoryReview(command.command('review').summary('Review notes that wait'), kit)
-  addFilters(command.command('search'))
-    .summary('Find notes by words')
-    .description('Find notes by words in all scopes, as agents do; best first.')
-    .argument('<words...>', 'Words to search for')
-    .action((words: string[], flags: Flags) => list(kit, words.join(' '), flags))
-  addConfigOption(command.command('show'))
-    .summary('Show a note and its origin')
-    .description('Show the full text of a note and its origin.')
-    .argument('<id>', 'Id of the note')
-    .action((id: string, flags: Flags) => show(kit, id, flags))
-  addConfigOption(command.command('forget'))
-    .summary('Delete a note')
-    .description('Delete a note permanently.')
-    .argument('<id>', 'Id of the note')
-    .action((id: string, flags: Flags) => forget(kit, id, flags))
-  describeMemoryExport(command.command('export').summary('Print all notes as JSON lines'), kit)
-  describeMemoryImport(command.command('import').summary('Import notes from a file of JSON lines'), kit)
+  describeMemoryReview(command, kit)
+  addCommand(command, {
+    name: 'search',
+    summary: 'Find notes by words',
+    description: 'Find notes by words in all scopes, as agents do; best first.',
+    words: { '<words...>': 'Words to search for' },
+    options: addFilters,
+    run: (flags: ListFlags, words: string[]) => search(kit, flags, words.join(' ')),
+    show: showNotes('No matching notes.'),
+  })
+  addCommand(command, {
+    name: 'show',
+    summary: 'Show a note and its origin',
+    description: 'Show the full text of a note and its origin.',
+    words: ID,
+    async run(flags: CommandFlags, id: string) {
+      const note = await withHub(flags, ({ memory }) => memory.find(id))
+      return note ?? refuseUnknown(kit, id)
+    },
+    show: (note) => describeNote(kit, note),
+  })
+  addCommand(command, {
+    name: 'forget',
+    summary: 'Delete a note',
+    description: 'Delete a note permanently.',
+    words: ID,
+    async run(flags: CommandFlags, id: string) {
+      const isGone = await withHub(flags, ({ memory }) => memory.forget(id, { by: kit.callerName() }))
+      return isGone ? { forgotten: id } : refuseUnknown(kit, id)
+    },
+    show: ({ forgotten }) => `Forgot ${forgotten}.`,
+  })
+  kit
+    .addConfigOption(command.command('export'))
+    .summary('Print all notes as JSON lines')
+    .description('Print all notes as JSON lines, the format of tool-hub memory import.')
+    .addOption(scope('Only notes of this scope'))
+    .addHelpText('after', '\nExamples:\n  tool-hub memory export > memory.jsonl')
+    .action((flags: ListFlags) => exportNotes(kit, flags))
+  addCommand(command, {
+    name: 'import',
+    summary: 'Import notes from a file of JSON lines',
+    description:
+      'Import notes from a file of JSON lines. They count as untrusted content until you promote them, unless you use --trusted.',
+    words: { '<file>': 'File of JSON lines, or - for stdin' },
+    options: (to) => to.option('--trusted', 'Trust the origins in the file, for example of your own export'),
+    help: '\nExamples:\n  tool-hub memory import memory.jsonl --trusted',
+    async run({ trusted = false, ...flags }: ImportFlags, file: string) {
+      const how = { by: kit.callerName(), trusted }
+      const done = await withHub(flags, ({ memory }) => memory.import(linesOf(kit, file), how))
+      if (done.bad.length > 0) process.exitCode = 1
+      return done
+    },
+    show({ imported, known, bad }, _, file) {
+      for (const { line, why } of bad.slice(0, MAX_SHOWN)) kit.say(`${escapeLine(file)}:${line} ${escapeLine(why)}`)
+      if (bad.length > MAX_SHOWN) kit.say(`… and ${bad.length - MAX_SHOWN} more lines.`)
+      return `Imported ${imported} notes; ${known} existed already; ${bad.length} lines are invalid.`
+    },
+  })
 }
 
-async function list(kit: CommandKit, query: string | undefined, flags: Flags): Promise<void> {
-  const { scope, key, tag } = flags
-  const limit = readLimit(kit, flags)
-  const filter = { ...(scope && { scope }), ...(key && { key }), ...(tag && { tags: [tag] }), limit }
-  const { notes } = await kit.withHub(flags, ({ memory }) => memory.search({ ...filter, ...(query && { query }) }))
-  if (flags.json) return kit.printJson(notes)
-  if (notes.length === 0) return kit.say(query === undefined ? 'There are no notes.' : 'No matching notes.')
-  await kit.print(kit.table(notes.map(row)))
+async function search(kit: CommandKit, { scope, key, tag, limit, ...flags }: ListFlags, query?: string) {
+  const filter = { query, scope, key, tags: tag ? [tag] : undefined, limit: readLimit(kit, limit) }
+  const { notes } = await kit.withHub(flags, ({ memory }) => memory.search(filter))
+  return notes
 }
 
-async function show(kit: CommandKit, id: string, flags: Flags): Promise<void> {
-  const note = await kit.withHub(flags, ({ memory }) => memory.find(id))
-  if (!note) throw unknownNote(kit, id)
-  await (flags.json ? kit.printJson(note) : kit.print(describeNote(note)))
-}
-
-async function forget(kit: CommandKit, id: string, flags: Flags): Promise<void> {
-  const isGone = await kit.withHub(flags, ({ memory }) => memory.forget(id, { by: kit.callerName() }))
-  if (!isGone) throw unknownNote(kit, id)
-  await (flags.json ? kit.printJson({ forgotten: id }) : kit.print(`Forgot ${id}.`))
+async function exportNotes(kit: CommandKit, { scope, ...flags }: ListFlags): Promise<void> {
+  await kit.withHub(flags, async ({ memory }) => {
+    for await (const line of await memory.export({ scope })) {
+      if (kit.readerGone.aborted) return
+      await kit.print(line)
+    }
+  })
 }
 
 /** A whole number from 1 to 500. */
-function readLimit({ usageError }: CommandKit, { limit = '50' }: Flags): number {
+function readLimit({ usageError }: CommandKit, limit = '50'): number {
   const number = Number(limit)
   if (Number.isInteger(number) && number >= 1 && number <= 500) return number
   throw usageError(`--limit ${limit} is not a number of notes.`, 'Use a whole number from 1 to 500.')
 }
 
-function row({ id, key, content, tags, createdAt, origin }: MemoryNote): string[] {
+function row(kit: CommandKit, { id, key, content, tags, createdAt, origin }: MemoryNote): string[] {
   const doubt = origin.tainted && !origin.reviewed ? 'unreviewed' : ''
-  return [id, key, dateOf(createdAt), doubt, tags.join(','), content.slice(0, 200)]
+  return [id, key, kit.minuteOf(createdAt), doubt, tags.join(','), content.slice(0, 200)]
 }
 
-function describeNote({ id, key, content, tags, createdAt, updatedAt, origin }: MemoryNote): string {
+function describeNote(kit: CommandKit, note: MemoryNote): string {
+  const { id, key, content, tags, createdAt, updatedAt, origin } = note
   const facts = Object.entries({
     scope: key,
     tags: tags.join(', '),
-    written: dateOf(createdAt),
-    changed: updatedAt === createdAt ? '' : dateOf(updatedAt),
+    written: kit.minuteOf(createdAt),
+    changed: updatedAt === createdAt ? '' : kit.minuteOf(updatedAt),
     run: origin.run,
     call: origin.callId,
     by: origin.principal ?? origin.caller,
@@ -108,67 +155,8 @@ function describeNote({ id, key, content, tags, createdAt, updatedAt, origin }: 
   return escapeText([id, ...lines, '', content].join('\n'))
 }
 
-function dateOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 16).replace('T', ' ')
-}
-
-function unknownNote({ usageError }: CommandKit, id: string): Error {
-  return usageError(`Note ${JSON.stringify(id.slice(0, 100))} not found.`, 'List the notes with tool-hub memory.')
-}
-
-interface TransferFlags {
-  readonly config?: string
-  readonly json?: boolean
-  readonly scope?: MemoryScope
-  readonly trusted?: boolean
-}
-
-const MAX_SHOWN = 20
-
-/** `memory export`: all notes on stdout. */
-function describeMemoryExport(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addConfigOption(command)
-    .description('Print all notes as JSON lines, the format of tool-hub memory import.')
-    .addOption(kit.choice('--scope <scope>', 'Only notes of this scope', MEMORY_SCOPES))
-    .addHelpText('after', '\nExamples:\n  tool-hub memory export > memory.jsonl')
-    .action((flags: TransferFlags) => exportNotes(kit, flags))
-}
-
-/** `memory import`: notes from a file. */
-function describeMemoryImport(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addConfigOption(command)
-    .description(
-      'Import notes from a file of JSON lines. They count as untrusted content until you promote them, unless you use --trusted.',
-    )
-    .argument('<file>', 'File of JSON lines, or - for stdin')
-    .option('--trusted', 'Trust the origins in the file, for example of your own export')
-    .addHelpText('after', '\nExamples:\n  tool-hub memory import memory.jsonl --trusted')
-    .action((file: string, flags: TransferFlags) => importNotes(kit, file, flags))
-}
-
-async function exportNotes(kit: CommandKit, { scope, ...flags }: TransferFlags): Promise<void> {
-  await kit.withHub(flags, async ({ memory }) => {
-    for await (const line of await memory.export(scope ? { scope } : {})) {
-      if (kit.readerGone.aborted) return
-      await kit.print(line)
-    }
-  })
-}
-
-async function importNotes(kit: CommandKit, file: string, flags: TransferFlags): Promise<void> {
-  const { trusted = false } = flags
-  const done = await kit.withHub(flags, ({ memory }) =>
-    memory.import(linesOf(kit, file), { by: kit.callerName(), trusted }),
-  )
-  if (done.bad.length > 0) process.exitCode = 1
-  if (flags.json) return kit.printJson(done)
-  for (const { line, why } of done.bad.slice(0, MAX_SHOWN)) kit.say(`${escapeLine(file)}:${line} ${escapeLine(why)}`)
-  if (done.bad.length > MAX_SHOWN) kit.say(`… and ${done.bad.length - MAX_SHOWN} more lines.`)
-  await kit.print(
-    `Imported ${done.imported} notes; ${done.known} existed already; ${done.bad.length} lines are invalid.`,
-  )
+function refuseUnknown({ usageError }: CommandKit, id: string): never {
+  throw usageError(`Note ${JSON.stringify(id.slice(0, 100))} not found.`, 'List the notes with tool-hub memory.')
 }
 
 /** The lines of the file; invalid ones stay invalid, so that the import reports them. */
