@@ -6,7 +6,7 @@ export async function soon<T>(plan: (at: string) => Promise<T>, ms = 200): Promi
   try {
     return await plan(new Date(Date.now() + ms).toISOString())
   } catch (error) {
-    if (!/has passed/.test((error as Error).message)) throw error
+    if (!/is in the past/.test((error as Error).message)) throw error
     return soon(plan, ms * 2)
   }
 }

@@ -1,21 +1,13 @@
-import {
-  type CallFlags,
-  type CommandBuilder,
-  type CommandFlags,
-  type CommandKit,
-  type FeatureCommand,
-  ToolError,
-} from '@tool-hub/core'
+import { type CallFlags, type CommandFlags, type CommandKit, type FeatureCommand, ToolError } from '@tool-hub/core'
 import { escapeLine, escapeText } from '@tool-hub/core/lib'
-import { describeSaved } from './commands-saved.ts'
+import { addSavedCommands } from './commands-saved.ts'
 import { scriptStatusSchema } from './schema.ts'
 import { describeCalls } from './tools/show-script.ts'
 import type { ScriptDetail, ScriptEntry, ScriptResult } from './types.ts'
 
-type Json = { readonly json?: boolean }
-type RunFlags = CallFlags & Json & { readonly input?: string; readonly timeout?: string; readonly calls?: string }
-type WaitFlags = CallFlags & Json & { readonly timeout?: string }
-type ListFlags = CommandFlags & Json & { readonly run?: string; readonly status?: string; readonly limit: string }
+type RunFlags = CallFlags & { readonly input?: string; readonly timeout?: string; readonly calls?: string }
+type WaitFlags = CallFlags & { readonly timeout?: string }
+type ListFlags = CommandFlags & { readonly run?: string; readonly status?: string; readonly limit: string }
 
 /** Longer than anybody sits at a terminal, and the longest time that a timer takes. */
 const AS_LONG_AS_IT_TAKES_MS = 2_147_483_647
@@ -42,66 +34,93 @@ Examples:
   tool-hub code run report.ts --input @request.json --timeout 10s
   tool-hub code run deploy.ts --wait 5m`
 
+const ID = { '<id>': 'Id of the script' }
+const STATES = scriptStatusSchema.options.join(', ')
+
 /** The command `tool-hub code`. */
 export const codeCommand: FeatureCommand = (command, kit) => {
+  const { addCommand } = kit
   command.description('Run scripts that call tools, continue suspended ones, and save scripts as tools.')
-  kit
-    .addConfigOption(kit.addDefaultList(command, 'List the scripts that were suspended at some time, newest first'))
-    .option('--run <id>', 'Only scripts of this run')
-    .option('--status <status>', `Only scripts in this state: ${scriptStatusSchema.options.join(', ')}`)
-    .option('--limit <n>', 'Maximum number', '100')
-    .action((flags: ListFlags) => list(kit, flags))
+  addCommand(command, {
+    name: 'list',
+    summary: 'List the scripts that were suspended at some time, newest first',
+    options: (to) =>
+      to
+        .option('--run <id>', 'Only scripts of this run')
+        .option('--status <status>', `Only scripts in this state: ${STATES}`)
+        .option('--limit <n>', 'Maximum number', '100'),
+    run: (flags: ListFlags) => list(kit, flags),
+    show: (scripts) =>
+      kit.printTable(
+        scripts.map((script) => row(kit, script)),
+        'No script has waited for an approval. Run one with tool-hub code run FILE.',
+      ),
+  })
   command.addHelpText('after', EXAMPLES)
-  describeRun(command.command('run').summary('Run a script'), kit)
-  describeWait(command.command('wait').summary('Continue a suspended script'), kit)
-  kit
-    .addConfigOption(command.command('cancel'))
-    .summary('End a suspended script')
-    .description('End a suspended script. What its calls have done stays.')
-    .argument('<id>', 'Id of the script')
-    .addHelpText('after', '\nExamples:\n  tool-hub code cancel ID')
-    .action((id: string, flags: CommandFlags & Json) => cancel(kit, id, flags))
-  kit
-    .addConfigOption(command.command('show'))
-    .summary('Show a script')
-    .description('Show a script that was suspended at some time: its source, its calls, and what it waits for.')
-    .argument('<id>', 'Id of the script')
-    .addHelpText('after', '\nExamples:\n  tool-hub code show ID')
-    .action((id: string, flags: CommandFlags & Json) => show(kit, id, flags))
+  addCommand(command, {
+    name: 'run',
+    summary: 'Run a script',
+    description: 'Run a script that calls tools. Prints its value as JSON, or with --json its whole result.',
+    makesCalls: true,
+    words: { '<file>': 'The script, or - for stdin' },
+    options: (to) =>
+      to
+        .option('--input <json>', 'JSON value that the script reads as input, or @FILE. Default: null')
+        .option('--timeout <duration>', 'Time limit without waiting for people, if shorter than the one of the config')
+        .option('--calls <n>', 'Maximum number of calls, if smaller than the one of the config'),
+    help: RUN_HELP,
+    run: (flags: RunFlags, file: string) => run(kit, file, flags),
+    show: (result, flags) => report(kit, result, flags),
+  })
+  addCommand(command, {
+    name: 'wait',
+    summary: 'Continue a suspended script',
+    description: 'Wait until somebody has answered what a suspended script waits for, and let it continue.',
+    words: ID,
+    options: (to) =>
+      to
+        .option('--timeout <duration>', 'How long to wait for the answers, up to 10m', '30s')
+        .option('--root <dir>', 'Folder that tools may read and write')
+        .option('--yes', 'Approve every further call that needs approval; recorded as "cli --yes"'),
+    help: '\nExamples:\n  tool-hub code wait ID\n  tool-hub code wait ID --timeout 5m',
+    run: (flags: WaitFlags, id: string) => wait(kit, id, flags),
+    show: (result, flags) => report(kit, result, flags),
+  })
+  addCommand(command, {
+    name: 'cancel',
+    summary: 'End a suspended script',
+    description: 'End a suspended script. What its calls have done stays.',
+    words: ID,
+    help: '\nExamples:\n  tool-hub code cancel ID',
+    async run(flags: CommandFlags, id: string) {
+      const { run } = await findOwn(kit, id, flags)
+      const result = await kit.withCalls({ ...flags, run }, {}, (call) => call('core/code.cancel', { script: id }))
+      return result as ScriptResult
+    },
+    show: ({ status }, _, id) => (status === 'cancelled' ? `Cancelled ${id}.` : `${id} had ended: ${status}.`),
+  })
+  addCommand(command, {
+    name: 'show',
+    summary: 'Show a script',
+    description: 'Show a script that was suspended at some time: its source, its calls, and what it waits for.',
+    words: ID,
+    help: '\nExamples:\n  tool-hub code show ID',
+    run: (flags: CommandFlags, id: string) => find(kit, id, flags),
+    async show(script, flags) {
+      await kit.print(describe(script))
+      if (script.status === 'suspended') kit.say(`Continue with tool-hub code wait ${script.id}${configOption(flags)}`)
+    },
+  })
   kit
     .addConfigOption(command.command('types'))
     .summary('Print TypeScript declarations of the tools')
     .description('Print TypeScript declarations of the tools that scripts can call, for your editor.')
     .addHelpText('after', '\nExamples:\n  tool-hub code types > tools.d.ts')
     .action((flags: CommandFlags) => kit.withHub(flags, async (hub) => kit.print(await hub.code.declarations())))
-  describeSaved(command, kit)
+  addSavedCommands(command, kit)
 }
 
-function describeRun(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addCallOptions(command)
-    .description('Run a script that calls tools. Prints its value as JSON, or with --json its whole result.')
-    .argument('<file>', 'The script, or - for stdin')
-    .option('--input <json>', 'JSON value that the script reads as input, or @FILE. Default: null')
-    .option('--timeout <duration>', 'Time limit without waiting for people, if shorter than the one of the config')
-    .option('--calls <n>', 'Maximum number of calls, if smaller than the one of the config')
-    .addHelpText('after', RUN_HELP)
-    .action((file: string, flags: RunFlags) => run(kit, file, flags))
-}
-
-function describeWait(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addConfigOption(command)
-    .description('Wait until somebody has answered what a suspended script waits for, and let it continue.')
-    .argument('<id>', 'Id of the script')
-    .option('--timeout <duration>', 'How long to wait for the answers, up to 10m', '30s')
-    .option('--root <dir>', 'Folder that tools may read and write')
-    .option('--yes', 'Approve every further call that needs approval; recorded as "cli --yes"')
-    .addHelpText('after', '\nExamples:\n  tool-hub code wait ID\n  tool-hub code wait ID --timeout 5m')
-    .action((id: string, flags: WaitFlags) => wait(kit, id, flags))
-}
-
-async function run(kit: CommandKit, file: string, { json, input, timeout, calls, ...flags }: RunFlags): Promise<void> {
+async function run(kit: CommandKit, file: string, { input, timeout, calls, ...flags }: RunFlags) {
   const request = {
     code: await kit.readTextFile(file),
     ...(input !== undefined && { input: await readInput(kit, input) }),
@@ -111,70 +130,46 @@ async function run(kit: CommandKit, file: string, { json, input, timeout, calls,
   const result = await kit.withCalls(flags, { code: { suspendAfterMs: patience(kit, flags) } }, (call) =>
     resultOf(call('core/code.run', request)),
   )
-  await report(kit, result, { json, ...flags })
+  process.exitCode = exitCodeOf(kit, result)
+  return result
 }
 
-async function wait(kit: CommandKit, id: string, { json, timeout = '30s', ...flags }: WaitFlags): Promise<void> {
+async function wait(kit: CommandKit, id: string, { timeout = '30s', ...flags }: WaitFlags) {
   const timeoutMs = kit.parseTime('--timeout', timeout)
   if (timeoutMs > MAX_WAIT_MS) throw kit.usageError(`--timeout ${timeout} is too long.`, 'Give at most 10m.')
   const { waiting, run: runId } = await findOwn(kit, id, flags)
   for (const { approval, tool, line, state } of waiting)
     if (state === 'waiting')
-      kit.say(`${tool}${placeOf(line)} waits: tool-hub approvals allow ${approval}${where(flags)}`)
+      kit.say(`${tool}${placeOf(line)} waits: tool-hub approvals allow ${approval}${configOption(flags)}`)
   const sections = { code: { suspendAfterMs: patience(kit, flags) } }
   const result = await kit.withCalls({ ...flags, run: runId }, sections, (call) =>
     resultOf(call('core/code.wait', { script: id, timeoutMs })),
   )
-  await report(kit, result, { json, ...flags })
+  process.exitCode = exitCodeOf(kit, result)
+  return result
 }
 
-async function cancel(kit: CommandKit, id: string, flags: CommandFlags & Json): Promise<void> {
-  const { run: runId } = await findOwn(kit, id, flags)
-  const result = (await kit.withCalls({ ...flags, run: runId }, {}, (call) =>
-    call('core/code.cancel', { script: id }),
-  )) as ScriptResult
-  if (flags.json) return kit.printJson(result)
-  await kit.print(result.status === 'cancelled' ? `Cancelled ${id}.` : `${id} had ended: ${result.status}.`)
-}
-
-async function list(kit: CommandKit, { json, run: runId, status, limit, ...flags }: ListFlags): Promise<void> {
+function list(kit: CommandKit, { run, status, limit, ...flags }: ListFlags): Promise<readonly ScriptEntry[]> {
   const wanted = scriptStatusSchema.optional().safeParse(status)
-  if (!wanted.success)
-    throw kit.usageError(
-      `Invalid status ${JSON.stringify(status)}.`,
-      `Give one of ${scriptStatusSchema.options.join(', ')}.`,
-    )
-  const filter = {
-    limit: kit.parseCount('--limit', limit),
-    ...(runId !== undefined && { run: runId }),
-    ...(wanted.data !== undefined && { status: wanted.data }),
-  }
-  const scripts = await kit.withHub(flags, (hub) => hub.code.list(filter))
-  if (json) return kit.printJson(scripts)
-  if (scripts.length === 0) return kit.say('No script has waited for an approval. Run one with tool-hub code run FILE.')
-  await kit.print(kit.table(scripts.map(row)))
+  if (!wanted.success) throw kit.usageError(`Invalid status ${JSON.stringify(status)}.`, `Give one of ${STATES}.`)
+  const filter = { limit: kit.parseCount('--limit', limit), run, status: wanted.data }
+  return kit.withHub(flags, (hub) => hub.code.list(filter))
 }
 
-async function show(kit: CommandKit, id: string, { json, ...flags }: CommandFlags & Json): Promise<void> {
-  const script = await find(kit, id, flags)
-  if (json) return kit.printJson(script)
-  const { status, run: runId, caller, principal, sha256, source, calls, waiting } = script
+function describe({ id, status, run, caller, principal, sha256, source, calls, waiting }: ScriptDetail): string {
   const who = principal === undefined || principal === caller ? caller : `${principal} (${caller})`
   const lines = source.replace(/\n$/, '').split('\n')
   const width = String(lines.length).length
-  await kit.print(
-    [
-      `${id}  ${status}`,
-      `run ${runId}, by ${escapeLine(who)}`,
-      `sha256 ${sha256}`,
-      '',
-      ...lines.map((line, at) => `${String(at + 1).padStart(width)}  ${escapeText(line)}`),
-      '',
-      escapeText(describeCalls(calls)),
-      ...waiting.map(({ approval, tool, line, state }) => `${state}: ${tool}${placeOf(line)}  ${approval}`),
-    ].join('\n'),
-  )
-  if (status === 'suspended') kit.say(`Continue with tool-hub code wait ${id}${where(flags)}`)
+  return [
+    `${id}  ${status}`,
+    `run ${run}, by ${escapeLine(who)}`,
+    `sha256 ${sha256}`,
+    '',
+    ...lines.map((line, at) => `${String(at + 1).padStart(width)}  ${escapeText(line)}`),
+    '',
+    escapeText(describeCalls(calls)),
+    ...waiting.map(({ approval, tool, line, state }) => `${state}: ${tool}${placeOf(line)}  ${approval}`),
+  ].join('\n')
 }
 
 /** The result of a script. The call of one that failed has it in its error. */
@@ -187,10 +182,8 @@ async function resultOf(calling: Promise<unknown>): Promise<ScriptResult> {
   }
 }
 
-/** Prints what became of a script, and sets the exit code. */
-async function report(kit: CommandKit, result: ScriptResult, flags: CommandFlags & Json): Promise<void> {
-  process.exitCode = exitCodeOf(kit, result)
-  if (flags.json) return kit.printJson(result)
+/** Prints the outcome of a script. */
+async function report(kit: CommandKit, result: ScriptResult, flags: CommandFlags): Promise<void> {
   const { script, status, kind, message, line, column, hint, calls } = result
   if (status === 'completed') return kit.printJson(result.value ?? null)
   if (status === 'failed') {
@@ -200,7 +193,7 @@ async function report(kit: CommandKit, result: ScriptResult, flags: CommandFlags
   if (status === 'cancelled') return kit.say(`Script ${script} is cancelled.`)
   if (status === 'running') return kit.say(`Script ${script} still runs in another process.`)
   kit.say(`Script ${script} is suspended until somebody answers. What it has done is not done again.`)
-  kit.say(`Then continue with:\n  tool-hub code wait ${script}${where(flags)}`)
+  kit.say(`Then continue with:\n  tool-hub code wait ${script}${configOption(flags)}`)
 }
 
 function exitCodeOf({ exitCodes }: CommandKit, { status, kind }: ScriptResult): number {
@@ -240,9 +233,10 @@ async function findOwn(kit: CommandKit, id: string, flags: CommandFlags): Promis
   )
 }
 
-function row({ id, status, run: runId, caller, principal, approvals, updatedAt }: ScriptEntry): string[] {
-  const time = new Date(updatedAt).toISOString().slice(0, 16).replace('T', ' ')
-  return [id, status, approvals.length === 0 ? '' : `${approvals.length} waiting`, time, runId, principal ?? caller]
+function row(kit: CommandKit, script: ScriptEntry): string[] {
+  const { id, status, run, caller, principal, approvals, updatedAt } = script
+  const waiting = approvals.length === 0 ? '' : `${approvals.length} waiting`
+  return [id, status, waiting, kit.minuteOf(updatedAt), run, principal ?? caller]
 }
 
 function placeOf(line: number | undefined, column?: number): string {
@@ -251,7 +245,7 @@ function placeOf(line: number | undefined, column?: number): string {
 }
 
 /** Another config may keep its scripts in another folder. */
-function where({ config }: CommandFlags): string {
+function configOption({ config }: CommandFlags): string {
   if (config === undefined) return ''
   return ` --config ${/^[\w./-]+$/.test(config) ? config : `'${config.replaceAll("'", "'\\''")}'`}`
 }

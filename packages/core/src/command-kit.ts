@@ -23,6 +23,30 @@ export interface CommandBuilder {
   action(act: (...values: any[]) => void | Promise<void>): CommandBuilder
 }
 
+/** A command of a group: its help, its work, and how it shows the outcome to people. With `--json` it prints the outcome. */
+export interface CommandDescription<Flags, Words extends readonly unknown[], Outcome> {
+  /** Its name; `list` is what the group does when it is called alone. */
+  readonly name: string
+  /** One line for the list of commands. */
+  readonly summary: string
+  /** The text above the arguments and options. Default: the summary as a sentence. */
+  readonly description?: string
+  /** It makes calls, so it also has `--root`, `--run`, `--yes` and `--wait`. */
+  readonly makesCalls?: boolean
+  /** Its arguments in order, such as `<id>`, and what each is. */
+  readonly words?: Readonly<Record<string, string>>
+  /** Adds its own options; every command has `--config`, `--json` and `--debug`. */
+  options?(command: CommandBuilder): unknown
+  /** The text below the options. */
+  readonly help?: string
+  /** Does the work. Its parameters are the options and the arguments. */
+  run(flags: Flags, ...words: Words): Outcome | Promise<Outcome>
+  /** What `--json` prints. Default: the outcome. */
+  toJson?(outcome: Outcome): unknown
+  /** The outcome as text for stdout; nothing if it has shown the outcome itself. */
+  show(outcome: Outcome, flags: Flags, ...words: Words): string | void | Promise<void>
+}
+
 /** An option of a command. */
 export interface CommandOption {
   readonly flags: string
@@ -50,12 +74,13 @@ export interface CommandKit {
     sections: FeatureOptions,
     use: (call: (tool: string, input: unknown) => Promise<unknown>) => Promise<T>,
   ): Promise<T>
+  /** Adds a command to a group. */
+  addCommand<Flags extends CommandFlags, Words extends readonly unknown[], Outcome>(
+    group: CommandBuilder,
+    description: CommandDescription<Flags, Words, Outcome>,
+  ): void
   /** Adds `--config`. */
   addConfigOption(command: CommandBuilder): CommandBuilder
-  /** Adds the options of commands that make calls: `--config`, `--root`, `--run`, `--yes` and `--wait`. */
-  addCallOptions(command: CommandBuilder): CommandBuilder
-  /** Adds `list`, which is what a group does when it is called alone. */
-  addDefaultList(group: CommandBuilder, summary: string): CommandBuilder
   /** An option whose value is one of these. */
   choice(flags: string, description: string, choices: readonly string[], defaultValue?: string): CommandOption
   /** Reads the number of an option; throws a usage error if the text is none. */
@@ -76,6 +101,10 @@ export interface CommandKit {
   sayError(message: string, hint?: string): void
   /** Rows as aligned columns; control characters are shown as escapes. */
   table(rows: readonly (readonly string[])[]): string
+  /** Writes rows to stdout as a table. Without rows, says `empty` on stderr. */
+  printTable(rows: readonly (readonly string[])[], empty: string): Promise<void> | void
+  /** A time to the minute, in UTC: `2027-01-31 09:00`. */
+  minuteOf(time: number): string
   /** `1 note`, `2 notes`. */
   countNoun(amount: number, noun: string): string
   /** The error for a wrong use of the command; its exit code is 2. */
@@ -111,9 +140,12 @@ export interface CommandKit {
   readonly readerGone: AbortSignal
 }
 
-/** The options that say which hub a command uses. */
+/** The options of every command. */
 export interface CommandFlags {
+  /** The config file. Default: the nearest one. */
   readonly config?: string
+  /** Prints JSON instead of text for people. */
+  readonly json?: boolean
 }
 
 /** The options of a command that makes calls. */

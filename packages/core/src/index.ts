@@ -17,6 +17,7 @@ export type { Change, FileState, Journal, KeptChange, PlaceForTree, SeenFiles } 
 export type {
   CallFlags,
   CommandBuilder,
+  CommandDescription,
   CommandFlags,
   CommandKit,
   CommandOption,

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { useCliHere } from '../../../../test/support/cli-here.ts'
 import { commandKit } from '../../../tool-hub/src/cli/command-kit.ts'
 import { withHub } from '../../../tool-hub/src/cli/hub/with-hub.ts'
-import { reviewEach } from './commands-review.ts'
+import { reviewEach } from './commands.ts'
 import type { MemoryCandidate } from './types.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-hub-cli-memory-'))

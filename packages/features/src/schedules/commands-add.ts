@@ -1,4 +1,4 @@
-import type { CommandBuilder, CommandKit } from '@tool-hub/core'
+import type { CommandBuilder, CommandFlags, CommandKit } from '@tool-hub/core'
 import { scheduleRow } from './schedule-lines.ts'
 import {
   MISSED_POLICIES,
@@ -9,9 +9,7 @@ import {
   type WrittenWhen,
 } from './types.ts'
 
-interface WriteFlags {
-  readonly config?: string
-  readonly json?: boolean
+interface WriteFlags extends CommandFlags {
   readonly cron?: string
   readonly every?: string
   readonly at?: string
@@ -29,42 +27,65 @@ interface WriteFlags {
 }
 
 /** `cron add`: adds a schedule of the owner. */
-export function describeCronAdd(command: CommandBuilder, kit: CommandKit): void {
-  addSettings(kit, command)
-    .description('Add a schedule that calls one tool, or several with --calls. It has the rights of the command line.')
-    .argument('<name>', 'Name of the schedule')
-    .argument('[tool]', 'The tool to call')
-    .argument('[input]', 'The arguments of the tool as JSON')
-    .addHelpText(
-      'after',
-      `
+export function addCronAdd(group: CommandBuilder, kit: CommandKit): void {
+  kit.addCommand(group, {
+    name: 'add',
+    summary: 'Add a schedule',
+    description: 'Add a schedule that calls one tool, or several with --calls. It has the rights of the command line.',
+    words: {
+      '<name>': 'Name of the schedule',
+      '[tool]': 'The tool to call',
+      '[input]': 'The arguments of the tool as JSON',
+    },
+    options: (to) => addSettings(kit, to),
+    help: `
 Examples:
   tool-hub cron add stamp core/util.time.now --every 15m
   tool-hub cron add tidy core/fs.deletePath '{"path":"tmp/old","confirm":true}' --cron "0 3 * * 0" --time-zone Europe/Berlin --missed skip
   tool-hub cron add later --at 2027-01-31T09:00 --calls '[{"tool":"core/util.time.now"}]'`,
-    )
-    .action((name: string, tool: string | undefined, input: string | undefined, flags: WriteFlags) =>
-      add(kit, name, tool, input, flags),
-    )
+    async run(flags: WriteFlags, name: string, tool?: string, input?: string) {
+      const when = whenOf(kit, flags)
+      if (!when) throw kit.usageError('No time is given.', 'Give --cron, --every or --at.')
+      const calls = (await callsOf(kit, flags)) ?? callOf(kit, tool, input)
+      if (tool !== undefined && flags.calls !== undefined)
+        throw kit.usageError('A tool and --calls exclude each other.', 'Give one of them.')
+      const schedule = { ...settingsOf(kit, flags), name, when, calls }
+      return kit.withServiceHub(flags, ({ schedules }) => schedules.add(schedule, { by: kit.callerName() }))
+    },
+    show: (schedule) => kit.table([scheduleRow(schedule)]),
+  })
 }
 
 /** `cron update`: changes a schedule. */
-export function describeCronUpdate(command: CommandBuilder, kit: CommandKit): void {
-  addSettings(kit, command)
-    .description('Change a schedule. Settings without an option keep their value.')
-    .argument('<schedule>', 'Name or id of the schedule')
-    .option('--enable', 'Enable the schedule')
-    .option('--disable', 'Disable the schedule')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  tool-hub cron update stamp --every 1h\n  tool-hub cron update stamp --disable',
-    )
-    .action((schedule: string, flags: WriteFlags) => update(kit, schedule, flags))
+export function addCronUpdate(group: CommandBuilder, kit: CommandKit): void {
+  kit.addCommand(group, {
+    name: 'update',
+    summary: 'Change a schedule',
+    description: 'Change a schedule. Settings without an option keep their value.',
+    words: { '<schedule>': 'Name or id of the schedule' },
+    options: (to) =>
+      addSettings(kit, to).option('--enable', 'Enable the schedule').option('--disable', 'Disable the schedule'),
+    help: '\nExamples:\n  tool-hub cron update stamp --every 1h\n  tool-hub cron update stamp --disable',
+    async run(flags: WriteFlags, schedule: string) {
+      const [when, calls] = [whenOf(kit, flags), await callsOf(kit, flags)]
+      if (flags.enable && flags.disable) throw kit.usageError('--enable and --disable exclude each other.', 'Give one.')
+      const change: ScheduleChange = {
+        ...settingsOf(kit, flags),
+        ...(flags.enable && { enabled: true }),
+        ...(flags.disable && { enabled: false }),
+        ...(when && { when }),
+        ...(calls && { calls }),
+      }
+      if (Object.keys(change).length === 0) throw kit.usageError('No change is given.', 'See --help for the settings.')
+      const by = kit.callerName()
+      return kit.withServiceHub(flags, ({ schedules }) => schedules.update(schedule, change, { by }))
+    },
+    show: (schedule) => kit.table([scheduleRow(schedule)]),
+  })
 }
 
 function addSettings(kit: CommandKit, command: CommandBuilder): CommandBuilder {
-  return kit
-    .addConfigOption(command)
+  return command
     .option('--cron <expression>', 'Run at these times: minute, hour, day of month, month, day of week')
     .option('--every <duration>', 'Run at this interval, e.g. 15m')
     .option('--at <time>', 'Run once, e.g. at 2027-01-31T09:00')
@@ -83,48 +104,6 @@ function addSettings(kit: CommandKit, command: CommandBuilder): CommandBuilder {
     .option('--until <time>', 'Do not run after this time')
     .option('--max-runs <number>', 'Maximum number of runs')
     .option('--timeout <duration>', 'Time limit of one run')
-}
-
-async function add(
-  kit: CommandKit,
-  name: string,
-  tool: string | undefined,
-  input: string | undefined,
-  flags: WriteFlags,
-): Promise<void> {
-  const when = whenOf(kit, flags)
-  if (!when) throw kit.usageError('No time is given.', 'Give --cron, --every or --at.')
-  const calls = (await callsOf(kit, flags)) ?? callOf(kit, tool, input)
-  if (tool !== undefined && flags.calls !== undefined)
-    throw kit.usageError('A tool and --calls exclude each other.', 'Give one of them.')
-  const wish = { ...settingsOf(kit, flags), name, when, calls }
-  await printSchedule(
-    kit,
-    await kit.withServiceHub(flags, ({ schedules }) => schedules.add(wish, { by: kit.callerName() })),
-    flags,
-  )
-}
-
-async function update(kit: CommandKit, schedule: string, flags: WriteFlags): Promise<void> {
-  const [when, calls] = [whenOf(kit, flags), await callsOf(kit, flags)]
-  if (flags.enable && flags.disable) throw kit.usageError('--enable and --disable exclude each other.', 'Give one.')
-  const enabled = flags.enable ? { enabled: true } : flags.disable ? { enabled: false } : {}
-  const change: ScheduleChange = {
-    ...settingsOf(kit, flags),
-    ...enabled,
-    ...(when && { when }),
-    ...(calls && { calls }),
-  }
-  if (Object.keys(change).length === 0) throw kit.usageError('No change is given.', 'See --help for the settings.')
-  await printSchedule(
-    kit,
-    await kit.withServiceHub(flags, ({ schedules }) => schedules.update(schedule, change, { by: kit.callerName() })),
-    flags,
-  )
-}
-
-function printSchedule(kit: CommandKit, schedule: Schedule, { json }: WriteFlags): Promise<void> {
-  return json ? kit.printJson(schedule) : kit.print(kit.table([scheduleRow(schedule)]))
 }
 
 function settingsOf(kit: CommandKit, flags: WriteFlags): ScheduleChange {

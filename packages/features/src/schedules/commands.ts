@@ -1,12 +1,13 @@
-import type { CommandBuilder, CommandKit } from '@tool-hub/core'
-import { describeCronAdd, describeCronUpdate } from './commands-add.ts'
+import type { CommandBuilder, CommandFlags, CommandKit } from '@tool-hub/core'
+import { addCronAdd, addCronUpdate } from './commands-add.ts'
 import { localTime, runRow, scheduleRow } from './schedule-lines.ts'
 import type { Schedule, ScheduleRun } from './types.ts'
 
-interface Flags {
-  readonly config?: string
-  readonly json?: boolean
-}
+type NextFlags = CommandFlags & { readonly timeZone?: string; readonly count: string }
+type RunsFlags = CommandFlags & { readonly limit: string; readonly before?: string }
+
+const MAX_COUNT = 100
+const SCHEDULE = { '<schedule>': 'Name or id of the schedule' }
 
 const EXAMPLES = `
 Schedules run while tool-hub serve or tool-hub cron start runs. Several processes can share them; each time runs once.
@@ -22,41 +23,135 @@ Examples:
 
 /** `cron`: manages schedules. */
 export function schedulesCommand(command: CommandBuilder, kit: CommandKit): void {
+  const { addCommand, withServiceHub, say } = kit
   command.description('Add, list, change, run and remove schedules, and show their runs.')
-  kit
-    .addConfigOption(kit.addDefaultList(command, 'List all schedules, sorted by name'))
-    .action((flags: Flags) => list(kit, flags))
+  addCommand(command, {
+    name: 'list',
+    summary: 'List all schedules, sorted by name',
+    run: (flags: CommandFlags) =>
+      withServiceHub(flags, async ({ schedules }, options) => ({
+        schedules: await schedules.list(),
+        entries: Object.keys(options.schedules?.entries ?? {}),
+      })),
+    toJson: ({ schedules }) => schedules,
+    async show({ schedules, entries }) {
+      await kit.printTable(schedules.map(scheduleRow), 'There are no schedules. Add one with tool-hub cron add NAME.')
+      sayUnknown(kit, entries, schedules)
+    },
+  })
   command.addHelpText('after', EXAMPLES)
-  describeCronAdd(command.command('add').summary('Add a schedule'), kit)
-  describeCronUpdate(command.command('update').summary('Change a schedule'), kit)
+  addCronAdd(command, kit)
+  addCronUpdate(command, kit)
+  addCommand(command, {
+    name: 'remove',
+    summary: 'Remove a schedule',
+    description: 'Remove a schedule and its run history; the records of its calls stay.',
+    words: SCHEDULE,
+    help: '\nExamples:\n  tool-hub cron remove standup',
+    async run(flags: CommandFlags, schedule: string) {
+      const by = kit.callerName()
+      const { id, name } = await withServiceHub(flags, ({ schedules }) => schedules.remove(schedule, { by }))
+      return { removed: id, name }
+    },
+    show: ({ name }) => `Removed ${name}.`,
+  })
+  addCommand(command, {
+    name: 'run',
+    summary: 'Run a schedule now',
+    description: 'Make the calls of a schedule now, in this process, and wait for them to end.',
+    words: SCHEDULE,
+    help: '\nExamples:\n  tool-hub cron run standup',
+    async run(flags: CommandFlags, schedule: string) {
+      const outcome = await withServiceHub(flags, async ({ schedules }) => {
+        const { timeZone } = await schedules.find(schedule)
+        const how = { by: kit.callerName(), signal: kit.interruptSignal() }
+        return { made: await schedules.run(schedule, how), timeZone }
+      })
+      process.exitCode = exitCodeOf(kit, outcome.made)
+      return outcome
+    },
+    toJson: ({ made }) => made,
+    show: ({ made, timeZone }) => kit.table([runRow(made, timeZone)]),
+  })
+  addCommand(command, {
+    name: 'runs',
+    summary: 'Show the runs of a schedule',
+    description: 'Show the runs of a schedule, newest first.',
+    words: SCHEDULE,
+    options: (to) =>
+      to
+        .option('--limit <number>', 'Maximum number', '20')
+        .option('--before <number>', 'Continue a list, with the number that it ended with'),
+    help: '\nExamples:\n  tool-hub cron runs standup --limit 5\n  tool-hub runs show RUN    what one of them did',
+    run({ limit, before, ...flags }: RunsFlags, schedule: string) {
+      const page = {
+        limit: numberOf(kit, '--limit', limit),
+        before: before === undefined ? undefined : numberOf(kit, '--before', before),
+      }
+      return withServiceHub(flags, async ({ schedules }) => {
+        const { timeZone } = await schedules.find(schedule)
+        return { page: await schedules.runs(schedule, page), timeZone }
+      })
+    },
+    toJson: ({ page }) => page,
+    async show({ page: { runs, next }, timeZone }) {
+      await kit.printTable(
+        runs.map((each) => runRow(each, timeZone)),
+        'It has not run yet.',
+      )
+      if (runs.length > 0 && next !== undefined) say(`Older ones: --before ${next}`)
+    },
+  })
+  addCommand(command, {
+    name: 'status',
+    summary: 'Show whether anything runs schedules',
+    description: 'Show whether anything runs schedules, how many there are, and when the next one is due.',
+    help: '\nExamples:\n  tool-hub cron status --json',
+    run: (flags: CommandFlags) => withServiceHub(flags, ({ schedules }) => schedules.status()),
+    show: ({ isTicking, schedules, enabled, running, waiting, nextAt }) =>
+      [
+        isTicking ? 'Schedules are running.' : 'Nothing runs schedules: start tool-hub serve or tool-hub cron start.',
+        `${schedules} schedules, ${enabled} enabled; ${running} runs active, ${waiting} waiting.`,
+        nextAt === undefined ? 'None is due.' : `The next is due at ${localTime(nextAt, ownTimeZone())}.`,
+      ].join('\n'),
+  })
   kit
-    .addConfigOption(command.command('remove'))
-    .summary('Remove a schedule')
-    .description('Remove a schedule and its run history; the records of its calls stay.')
-    .argument('<schedule>', 'Name or id of the schedule')
-    .addHelpText('after', '\nExamples:\n  tool-hub cron remove standup')
-    .action((schedule: string, flags: Flags) => remove(kit, schedule, flags))
-  describeCronRun(command.command('run').summary('Run a schedule now'), kit)
-  describeCronRuns(command.command('runs').summary('Show the runs of a schedule'), kit)
-  kit
-    .addConfigOption(command.command('status'))
-    .summary('Show whether anything runs schedules')
-    .description('Show whether anything runs schedules, how many there are, and when the next one is due.')
-    .addHelpText('after', '\nExamples:\n  tool-hub cron status --json')
-    .action((flags: Flags) => status(kit, flags))
-  describeCronStart(command.command('start').summary('Run schedules here until Ctrl-C'), kit)
-  describeCronNext(command.command('next').summary('Show the next times of an expression'), kit)
+    .addConfigOption(command.command('start'))
+    .summary('Run schedules here until Ctrl-C')
+    .description(
+      'Run schedules in this process until Ctrl-C, and print each run that starts or ends. tool-hub serve also runs them.',
+    )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  tool-hub cron start\n  tool-hub cron start --json      a line of JSON for each run',
+    )
+    .action((flags: CommandFlags) => startSchedules(kit, flags, kit.interruptSignal()))
+  addCommand(command, {
+    name: 'next',
+    summary: 'Show the next times of an expression',
+    description: 'Show the next times of a cron expression, or which of its fields is invalid.',
+    words: { '<expression>': 'Minute, hour, day of month, month, day of week' },
+    options: (to) =>
+      to
+        .option('--time-zone <name>', 'Time zone, e.g. Europe/Berlin. Default: that of the config or the machine')
+        .option('--count <number>', 'Maximum number', '5'),
+    help: '\nExamples:\n  tool-hub cron next "0 9 * * 1-5"\n  tool-hub cron next "30 2 * * *" --time-zone Europe/Berlin --count 10',
+    run({ timeZone, count: written, ...flags }: NextFlags, cron: string) {
+      const count = Number(written)
+      if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
+        throw kit.usageError(`Invalid --count ${JSON.stringify(written)}.`, `Use 1 to ${MAX_COUNT}.`)
+      return withServiceHub(flags, ({ schedules }) => schedules.next({ cron }, { count, timeZone }))
+    },
+    toJson: ({ times, timeZone }) => ({ timeZone, times: times.map((time) => new Date(time).toISOString()) }),
+    show({ times, timeZone }) {
+      if (times.length === 0) return say('The expression has no future time.')
+      return times.map((time) => localTime(time, timeZone)).join('\n')
+    },
+  })
 }
 
-async function list(kit: CommandKit, flags: Flags): Promise<void> {
-  const { schedules, entries } = await kit.withServiceHub(flags, async ({ schedules }, options) => ({
-    schedules: await schedules.list(),
-    entries: Object.keys(options.schedules?.entries ?? {}),
-  }))
-  if (flags.json) return kit.printJson(schedules)
-  if (schedules.length > 0) await kit.print(kit.table(schedules.map(scheduleRow)))
-  else kit.say('There are no schedules. Add one with tool-hub cron add NAME.')
-  sayUnknown(kit, entries, schedules)
+function ownTimeZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone
 }
 
 /** Schedules of the config are stored when a process starts to run schedules. */
@@ -66,122 +161,6 @@ function sayUnknown(kit: CommandKit, entries: readonly string[], schedules: read
     kit.say(
       `In the config, but not started yet: ${missing.join(', ')}. Start them with tool-hub serve or tool-hub cron start.`,
     )
-}
-
-async function remove(kit: CommandKit, schedule: string, flags: Flags): Promise<void> {
-  const removed = await kit.withServiceHub(flags, ({ schedules }) =>
-    schedules.remove(schedule, { by: kit.callerName() }),
-  )
-  await (flags.json
-    ? kit.printJson({ removed: removed.id, name: removed.name })
-    : kit.print(`Removed ${removed.name}.`))
-}
-
-async function status(kit: CommandKit, flags: Flags): Promise<void> {
-  const state = await kit.withServiceHub(flags, ({ schedules }) => schedules.status())
-  if (flags.json) return kit.printJson(state)
-  const { isTicking, schedules, enabled, running, waiting, nextAt } = state
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
-  await kit.print(
-    [
-      isTicking ? 'Schedules are running.' : 'Nothing runs schedules: start tool-hub serve or tool-hub cron start.',
-      `${schedules} schedules, ${enabled} enabled; ${running} runs active, ${waiting} waiting.`,
-      nextAt === undefined ? 'None is due.' : `The next is due at ${localTime(nextAt, zone)}.`,
-    ].join('\n'),
-  )
-}
-
-interface NextFlags extends Flags {
-  readonly timeZone?: string
-  readonly count: string
-}
-
-const MAX_COUNT = 100
-
-/** `cron next`: shows the next times of an expression. */
-function describeCronNext(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addConfigOption(command)
-    .description('Show the next times of a cron expression, or which of its fields is invalid.')
-    .argument('<expression>', 'Minute, hour, day of month, month, day of week')
-    .option('--time-zone <name>', 'Time zone, e.g. Europe/Berlin. Default: that of the config or the machine')
-    .option('--count <number>', 'Maximum number', '5')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  tool-hub cron next "0 9 * * 1-5"\n  tool-hub cron next "30 2 * * *" --time-zone Europe/Berlin --count 10',
-    )
-    .action((expression: string, flags: NextFlags) => next(kit, expression, flags))
-}
-
-async function next(kit: CommandKit, expression: string, flags: NextFlags): Promise<void> {
-  const count = Number(flags.count)
-  if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
-    throw kit.usageError(`Invalid --count ${JSON.stringify(flags.count)}.`, `Use 1 to ${MAX_COUNT}.`)
-  const wish = { count, ...(flags.timeZone !== undefined && { timeZone: flags.timeZone }) }
-  const { times, timeZone } = await kit.withServiceHub(flags, ({ schedules }) =>
-    schedules.next({ cron: expression }, wish),
-  )
-  if (flags.json) return kit.printJson({ timeZone, times: times.map((time) => new Date(time).toISOString()) })
-  if (times.length === 0) return kit.say('The expression has no future time.')
-  await kit.print(times.map((time) => localTime(time, timeZone)).join('\n'))
-}
-
-interface RunFlags extends Flags {
-  readonly limit?: string
-  readonly before?: string
-}
-
-/** `cron run`: starts a run now. */
-function describeCronRun(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addConfigOption(command)
-    .description('Make the calls of a schedule now, in this process, and wait for them to end.')
-    .argument('<schedule>', 'Name or id of the schedule')
-    .addHelpText('after', '\nExamples:\n  tool-hub cron run standup')
-    .action((schedule: string, flags: RunFlags) => runSchedule(kit, schedule, flags))
-}
-
-/** `cron runs`: lists the runs of a schedule. */
-function describeCronRuns(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addConfigOption(command)
-    .description('Show the runs of a schedule, newest first.')
-    .argument('<schedule>', 'Name or id of the schedule')
-    .option('--limit <number>', 'Maximum number', '20')
-    .option('--before <number>', 'Continue a list, with the number that it ended with')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  tool-hub cron runs standup --limit 5\n  tool-hub runs show RUN    what one of them did',
-    )
-    .action((schedule: string, flags: RunFlags) => listRuns(kit, schedule, flags))
-}
-
-async function runSchedule(kit: CommandKit, schedule: string, flags: RunFlags): Promise<void> {
-  const { made, timeZone } = await kit.withServiceHub(flags, async ({ schedules }) => {
-    const { timeZone } = await schedules.find(schedule)
-    return { made: await schedules.run(schedule, { by: kit.callerName(), signal: kit.interruptSignal() }), timeZone }
-  })
-  process.exitCode = exitCodeOf(kit, made)
-  await (flags.json ? kit.printJson(made) : kit.print(kit.table([runRow(made, timeZone)])))
-}
-
-async function listRuns(
-  kit: CommandKit,
-  schedule: string,
-  { limit = '20', before, ...flags }: RunFlags,
-): Promise<void> {
-  const page = {
-    limit: numberOf(kit, '--limit', limit),
-    ...(before !== undefined && { before: numberOf(kit, '--before', before) }),
-  }
-  const { found, timeZone } = await kit.withServiceHub(flags, async ({ schedules }) => {
-    const { timeZone } = await schedules.find(schedule)
-    return { found: await schedules.runs(schedule, page), timeZone }
-  })
-  if (flags.json) return kit.printJson(found)
-  if (found.runs.length === 0) return kit.say('It has not run yet.')
-  await kit.print(kit.table(found.runs.map((each) => runRow(each, timeZone))))
-  if (found.next !== undefined) kit.say(`Older ones: --before ${found.next}`)
 }
 
 function exitCodeOf(kit: CommandKit, { status }: ScheduleRun): number {
@@ -195,22 +174,8 @@ function numberOf(kit: CommandKit, option: string, text: string): number {
   throw kit.usageError(`Invalid ${option} ${JSON.stringify(text)}.`, 'Use a whole number above 0.')
 }
 
-/** `cron start`: runs schedules in this process. */
-function describeCronStart(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addConfigOption(command)
-    .description(
-      'Run schedules in this process until Ctrl-C, and print each run that starts or ends. tool-hub serve also runs them.',
-    )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  tool-hub cron start\n  tool-hub cron start --json      a line of JSON for each run',
-    )
-    .action((flags: Flags) => startSchedules(kit, flags, kit.interruptSignal()))
-}
-
 /** Runs schedules until the signal aborts. */
-export async function startSchedules(kit: CommandKit, flags: Flags, signal: AbortSignal): Promise<void> {
+export async function startSchedules(kit: CommandKit, flags: CommandFlags, signal: AbortSignal): Promise<void> {
   await kit.withServiceHub(flags, async ({ schedules }, options) => {
     await schedules.onRun((run, { name, timeZone }) => {
       if (flags.json) void kit.printJsonLine({ name, ...run })
@@ -219,8 +184,7 @@ export async function startSchedules(kit: CommandKit, flags: Flags, signal: Abor
     await schedules.start({ entries: options.schedules?.entries ?? {} })
     if (!flags.json) {
       const { enabled, nextAt } = await schedules.status()
-      const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
-      const next = nextAt === undefined ? '' : `, the next at ${localTime(nextAt, zone)}`
+      const next = nextAt === undefined ? '' : `, the next at ${localTime(nextAt, ownTimeZone())}`
       kit.say(`Running ${enabled} schedules${next}. Press Ctrl-C to stop.`)
     }
     // The timers of schedules keep no process alive.

@@ -4,11 +4,16 @@ import type { SessionLimits } from './runner.ts'
 import { SESSION_STATES, type SessionState } from './store-types.ts'
 import type { HistoryEntry, SendOutcome, SessionEntry, SessionStatus } from './types.ts'
 
-type ListFlags = CommandFlags & {
-  readonly json?: boolean
-  readonly state?: string
-  readonly limit?: string
-  readonly before?: string
+type PageFlags = CommandFlags & { readonly limit: string; readonly before?: string }
+type ListFlags = PageFlags & { readonly state?: string }
+type HistoryFlags = PageFlags & { readonly after?: string }
+type SendFlags = CommandFlags & { readonly wait?: string; readonly replyTo?: string }
+type EndFlags = CommandFlags & { readonly reason?: string }
+type SpawnFlags = CommandFlags & {
+  readonly runner?: string
+  readonly label?: string
+  readonly calls?: string
+  readonly time?: string
 }
 
 const EXAMPLES = `
@@ -20,51 +25,137 @@ Examples:
   tool-hub sessions spawn "List the open issues about printing." --runner researcher
   tool-hub sessions end researcher --reason "not needed any more"`
 
+const ANY = { '<session>': 'Its id or label, or the id of a run' }
+const LIVE = { '<session>': 'Its id or label' }
+
 /** `sessions`: the sessions of agents. */
 export function sessionsCommand(command: CommandBuilder, kit: CommandKit): void {
-  const { addConfigOption, addDefaultList } = kit
+  const { addCommand, withHub, say } = kit
   command.description('List agent sessions, read their history, send them messages, start and end them.')
-  addConfigOption(addDefaultList(command, 'List agent sessions and runs, newest first'))
-    .option('--state <state>', `Only sessions in this state: ${SESSION_STATES.join(', ')}`)
-    .option('--limit <number>', 'Maximum number of sessions, up to 200', '50')
-    .option('--before <place>', 'Continue from the position at the end of an earlier list')
-    .action((flags: ListFlags) => list(kit, flags))
+  addCommand(command, {
+    name: 'list',
+    summary: 'List agent sessions and runs, newest first',
+    options: (to) =>
+      to
+        .option('--state <state>', `Only sessions in this state: ${SESSION_STATES.join(', ')}`)
+        .option('--limit <number>', 'Maximum number of sessions, up to 200', '50')
+        .option('--before <place>', 'Continue from the position at the end of an earlier list'),
+    run({ state, limit, before, ...flags }: ListFlags) {
+      const filter = {
+        limit: kit.parseCount('--limit', limit),
+        state: state ? stateOf(kit, state) : undefined,
+        before: before || undefined,
+      }
+      return withHub(flags, ({ sessions }) => sessions.list(filter))
+    },
+    async show({ sessions, next }) {
+      await kit.printTable(sessions.map(row), 'No sessions. Agents start one with the tool core/session.spawn.')
+      if (sessions.length > 0 && next !== undefined) say(`There are more: --before ${next}`)
+    },
+  })
   command.addHelpText('after', EXAMPLES)
-  describeSessionsShow(command.command('show').summary('Show a session with its budget and children'), kit)
-  describeSessionsHistory(command.command('history').summary('Show the history of a session'), kit)
-  describeSessionsSend(command.command('send').summary('Send a message to a session as the owner'), kit)
-  describeSessionsSpawn(command.command('spawn').summary('Start a session and wait for its result'), kit)
-  addConfigOption(command.command('end'))
-    .summary('End a session and all its children')
-    .description('End a session and all its children, whichever process they run in.')
-    .argument('<session>', 'Its id or label')
-    .option('--reason <text>', 'The reason; it is stored with the session')
-    .addHelpText('after', '\nExamples:\n  tool-hub sessions end researcher --reason "not needed any more"')
-    .action((session: string, flags: ListFlags & { readonly reason?: string }) => end(kit, session, flags))
+  addCommand(command, {
+    name: 'show',
+    summary: 'Show a session with its budget and children',
+    description: 'Show the state of a session: task, result, budget, children and unread messages.',
+    words: ANY,
+    help: '\nExamples:\n  tool-hub sessions show researcher',
+    run: (flags: CommandFlags, session: string) => withHub(flags, ({ sessions }) => sessions.find(session)),
+    show: (status) => describe(kit, status),
+  })
+  addCommand(command, {
+    name: 'history',
+    summary: 'Show the history of a session',
+    description: 'Show the calls and messages of a session, oldest first. Default: the newest part.',
+    words: ANY,
+    options: (to) =>
+      to
+        .option('--limit <number>', 'Maximum number of entries, up to 200', '50')
+        .option('--before <place>', 'Only entries before this position')
+        .option('--after <place>', 'Only entries after this position'),
+    help: '\nExamples:\n  tool-hub sessions history researcher --limit 20',
+    run({ limit, before, after, ...flags }: HistoryFlags, session: string) {
+      const page = {
+        limit: kit.parseCount('--limit', limit),
+        before: before || undefined,
+        after: after || undefined,
+      }
+      return withHub(flags, ({ sessions }) => sessions.history(session, page))
+    },
+    async show({ entries, earlier }) {
+      if (entries.length === 0) say('The history is empty.')
+      else await kit.print(entries.map(historyLine).join('\n'))
+      if (earlier !== undefined) say(`Earlier: --before ${earlier}`)
+    },
+  })
+  addCommand(command, {
+    name: 'send',
+    summary: 'Send a message to a session as the owner',
+    description: 'Send a message to a session as the owner; the session may run in another process.',
+    words: { ...LIVE, '<message>': 'The text' },
+    options: (to) =>
+      to
+        .option('--wait <duration>', 'How long to wait for an answer, e.g. 30s')
+        .option('--reply-to <id>', 'The message that this one answers'),
+    help: '\nExamples:\n  tool-hub sessions send researcher "Which source says so?" --wait 30s',
+    run({ wait, replyTo, ...flags }: SendFlags, session: string, text: string) {
+      const waitMs = wait === undefined ? 0 : kit.parseTime('--wait', wait)
+      const message = { text, by: kit.callerName(), waitMs, replyTo: replyTo || undefined }
+      return withHub(flags, ({ sessions }) => sessions.send(session, message))
+    },
+    show: (outcome) => escapeText(describeOutcome(outcome)),
+  })
+  addCommand(command, {
+    name: 'spawn',
+    summary: 'Start a session and wait for its result',
+    description:
+      'Start a session with a configured runner and wait for its result; the session ends with this command.',
+    words: { '<task>': 'What to do' },
+    options: (to) =>
+      to
+        .option('--runner <name>', 'The runner to use', 'default')
+        .option('--label <name>', 'A name for it')
+        .option('--calls <number>', 'Maximum number of tool calls')
+        .option('--time <duration>', 'Maximum time, e.g. 10m'),
+    help: '\nExamples:\n  tool-hub sessions spawn "List the open issues about printing." --runner researcher',
+    run: (flags: SpawnFlags, task: string) => spawn(kit, task, flags),
+    show: ({ result = '' }) => escapeText(result),
+  })
+  addCommand(command, {
+    name: 'end',
+    summary: 'End a session and all its children',
+    description: 'End a session and all its children, whichever process they run in.',
+    words: LIVE,
+    options: (to) => to.option('--reason <text>', 'The reason; it is stored with the session'),
+    help: '\nExamples:\n  tool-hub sessions end researcher --reason "not needed any more"',
+    async run({ reason, ...flags }: EndFlags, session: string) {
+      const how = { by: kit.callerName(), reason: reason || undefined }
+      return { session, ended: await withHub(flags, ({ sessions }) => sessions.end(session, how)) }
+    },
+    show: ({ session, ended }) => (ended ? `Ended ${session}.` : `${session} was over already.`),
+  })
 }
 
-async function list(kit: CommandKit, { state, limit = '50', before, ...flags }: ListFlags): Promise<void> {
-  const wish = {
-    limit: kit.parseCount('--limit', limit),
-    ...(state && { state: stateOf(kit, state) }),
-    ...(before && { before }),
-  }
-  const page = await kit.withHub(flags, ({ sessions }) => sessions.list(wish))
-  if (flags.json) return kit.printJson(page)
-  if (page.sessions.length === 0) return kit.say('No sessions. Agents start one with the tool core/session.spawn.')
-  await kit.print(kit.table(page.sessions.map(row)))
-  if (page.next !== undefined) kit.say(`There are more: --before ${page.next}`)
-}
-
-async function end(
+async function spawn(
   kit: CommandKit,
-  session: string,
-  { reason, ...flags }: ListFlags & { readonly reason?: string },
-): Promise<void> {
-  const how = { by: kit.callerName(), ...(reason && { reason }) }
-  const ended = await kit.withHub(flags, ({ sessions }) => sessions.end(session, how))
-  if (flags.json) return kit.printJson({ session, ended })
-  await kit.print(ended ? `Ended ${session}.` : `${session} was over already.`)
+  task: string,
+  { runner, label, calls, time, ...flags }: SpawnFlags,
+): Promise<SessionEntry> {
+  const limits: SessionLimits = {
+    ...(calls !== undefined && { calls: kit.parseCount('--calls', calls) }),
+    ...(time !== undefined && { wallMs: kit.parseTime('--time', time) }),
+  }
+  const request = {
+    task,
+    runner,
+    limits,
+    by: kit.callerName(),
+    waitMs: Number.MAX_SAFE_INTEGER,
+    label: label || undefined,
+  }
+  const session = await kit.withHub(flags, ({ sessions }) => sessions.spawn(request))
+  if (session.state !== 'failed') return session
+  throw new ToolError('UPSTREAM_ERROR', `The session ${session.id} failed: ${session.reason}`)
 }
 
 function stateOf(kit: CommandKit, text: string): SessionState {
@@ -76,25 +167,6 @@ function stateOf(kit: CommandKit, text: string): SessionState {
 function row({ id, label = '', state, runner = '', createdAt, principal = '', isTainted }: SessionEntry): string[] {
   const marks = isTainted ? 'tainted' : ''
   return [id, label, state, createdAt.slice(0, 19).replace('T', ' '), runner, principal, marks]
-}
-
-/** `sessions show`: one session. */
-function describeSessionsShow(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addConfigOption(command)
-    .description('Show the state of a session: task, result, budget, children and unread messages.')
-    .argument('<session>', 'Its id or label, or the id of a run')
-    .addHelpText('after', '\nExamples:\n  tool-hub sessions show researcher')
-    .action((session: string, flags: CommandFlags & { readonly json?: boolean }) => show(kit, session, flags))
-}
-
-async function show(
-  kit: CommandKit,
-  session: string,
-  flags: CommandFlags & { readonly json?: boolean },
-): Promise<void> {
-  const status = await kit.withHub(flags, ({ sessions }) => sessions.find(session))
-  await (flags.json ? kit.printJson(status) : kit.print(describe(kit, status)))
 }
 
 function describe(kit: CommandKit, { session, budget, children, unread }: SessionStatus): string {
@@ -124,39 +196,6 @@ function budgetLine({ used, limits }: NonNullable<SessionStatus['budget']>): str
     .join(', ')
 }
 
-type HistoryFlags = CommandFlags & {
-  readonly json?: boolean
-  readonly limit?: string
-  readonly before?: string
-  readonly after?: string
-}
-
-/** `sessions history`: the calls and messages of a session. */
-function describeSessionsHistory(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addConfigOption(command)
-    .description('Show the calls and messages of a session, oldest first. Default: the newest part.')
-    .argument('<session>', 'Its id or label, or the id of a run')
-    .option('--limit <number>', 'Maximum number of entries, up to 200', '50')
-    .option('--before <place>', 'Only entries before this position')
-    .option('--after <place>', 'Only entries after this position')
-    .addHelpText('after', '\nExamples:\n  tool-hub sessions history researcher --limit 20')
-    .action((session: string, flags: HistoryFlags) => showHistory(kit, session, flags))
-}
-
-async function showHistory(
-  kit: CommandKit,
-  session: string,
-  { limit = '50', before, after, ...flags }: HistoryFlags,
-): Promise<void> {
-  const wish = { limit: kit.parseCount('--limit', limit), ...(before && { before }), ...(after && { after }) }
-  const page = await kit.withHub(flags, ({ sessions }) => sessions.history(session, wish))
-  if (flags.json) return kit.printJson(page)
-  if (page.entries.length === 0) kit.say('The history is empty.')
-  else await kit.print(page.entries.map(historyLine).join('\n'))
-  if (page.earlier !== undefined) kit.say(`Earlier: --before ${page.earlier}`)
-}
-
 function historyLine(entry: HistoryEntry): string {
   const time = entry.at.slice(0, 19).replace('T', ' ')
   if (entry.type === 'call') return escapeLine(`${time}  ${entry.tool}  ${entry.status}  ${entry.summary}`)
@@ -165,79 +204,9 @@ function historyLine(entry: HistoryEntry): string {
   return `${escapeLine(`${time}  ${from} -> ${to}${mark}`)}\n${escapeText(text).replaceAll(/^/gm, '  ')}`
 }
 
-type SendFlags = CommandFlags & { readonly json?: boolean; readonly wait?: string; readonly replyTo?: string }
-
-/** `sessions send`: a message from the owner. */
-function describeSessionsSend(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addConfigOption(command)
-    .description('Send a message to a session as the owner; the session may run in another process.')
-    .argument('<session>', 'Its id or label')
-    .argument('<message>', 'The text')
-    .option('--wait <duration>', 'How long to wait for an answer, e.g. 30s')
-    .option('--reply-to <id>', 'The message that this one answers')
-    .addHelpText('after', '\nExamples:\n  tool-hub sessions send researcher "Which source says so?" --wait 30s')
-    .action((session: string, text: string, flags: SendFlags) => send(kit, session, text, flags))
-}
-
-async function send(
-  kit: CommandKit,
-  session: string,
-  text: string,
-  { wait, replyTo, ...flags }: SendFlags,
-): Promise<void> {
-  const waitMs = wait === undefined ? 0 : kit.parseTime('--wait', wait)
-  const wish = { text, by: kit.callerName(), waitMs, ...(replyTo && { replyTo }) }
-  const outcome = await kit.withHub(flags, ({ sessions }) => sessions.send(session, wish))
-  await (flags.json ? kit.printJson(outcome) : kit.print(escapeText(describeOutcome(outcome))))
-}
-
 function describeOutcome({ message, session, status, reply, state, reason }: SendOutcome): string {
   if (reply) return reply.text
   if (status === 'ended') return `${session} is ${state} and did not answer ${message}.${reason ? ` ${reason}` : ''}`
   if (status === 'timeout') return `${message} is in the inbox of ${session}; no answer came in time.`
   return `${message} is in the inbox of ${session}.`
-}
-
-type SpawnFlags = CommandFlags & {
-  readonly json?: boolean
-  readonly runner?: string
-  readonly label?: string
-  readonly calls?: string
-  readonly time?: string
-}
-
-/** `sessions spawn`: starts a session and waits for its result. */
-function describeSessionsSpawn(command: CommandBuilder, kit: CommandKit): void {
-  kit
-    .addConfigOption(command)
-    .description(
-      'Start a session with a configured runner and wait for its result; the session ends with this command.',
-    )
-    .argument('<task>', 'What to do')
-    .option('--runner <name>', 'The runner to use', 'default')
-    .option('--label <name>', 'A name for it')
-    .option('--calls <number>', 'Maximum number of tool calls')
-    .option('--time <duration>', 'Maximum time, e.g. 10m')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  tool-hub sessions spawn "List the open issues about printing." --runner researcher',
-    )
-    .action((task: string, flags: SpawnFlags) => spawn(kit, task, flags))
-}
-
-async function spawn(
-  kit: CommandKit,
-  task: string,
-  { runner, label, calls, time, ...flags }: SpawnFlags,
-): Promise<void> {
-  const limits: SessionLimits = {
-    ...(calls !== undefined && { calls: kit.parseCount('--calls', calls) }),
-    ...(time !== undefined && { wallMs: kit.parseTime('--time', time) }),
-  }
-  const wish = { task, runner, limits, by: kit.callerName(), waitMs: Number.MAX_SAFE_INTEGER, ...(label && { label }) }
-  const session = await kit.withHub(flags, ({ sessions }) => sessions.spawn(wish))
-  const { id, state, reason, result = '' } = session
-  if (state === 'failed') throw new ToolError('UPSTREAM_ERROR', `The session ${id} failed: ${reason}`)
-  await (flags.json ? kit.printJson(session) : kit.print(escapeText(result)))
 }

@@ -17,23 +17,24 @@ import { readCliConfig } from './hub/config.ts'
 import { openDataStore } from './hub/data-store.ts'
 import { withCurrentRoot } from './hub/folders.ts'
 import { withHub, withHubHere, withHubOf } from './hub/with-hub.ts'
+import { addCommand } from './input/add-command.ts'
 import { readJsonLines } from './input/json-lines.ts'
-import { addCallOptions, addConfigOption, addDefaultList, parseCount, parseTime } from './input/options.ts'
+import { addConfigOption, parseCount, parseTime } from './input/options.ts'
 import { parseJsonInput, readStdin } from './input/read-arguments.ts'
 import { callerName } from './invocation.ts'
 import { narrate } from './output/describe-request.ts'
-import { countNoun, table } from './output/layout.ts'
-import { canAsk, print, printBytes, printJson, printJsonLine, readerGone, say } from './output/print.ts'
+import { countNoun, minuteOf, table } from './output/layout.ts'
+import { canAsk, print, printBytes, printJson, printJsonLine, printTable, readerGone, say } from './output/print.ts'
 import { sayError } from './report-error.ts'
 
 /** What the command line provides to the commands of features. */
 export const commandKit: CommandKit = {
-  withHub,
+  // Options of the same name as those of calls, such as --run, are filters here.
+  withHub: ({ config }, use) => withHub({ config }, use),
   withServiceHub,
   withCalls,
+  addCommand,
   addConfigOption,
-  addCallOptions,
-  addDefaultList,
   choice(flags, description, choices, defaultValue) {
     const option = new Option(flags, description).choices(choices)
     return defaultValue === undefined ? option : option.default(defaultValue)
@@ -47,6 +48,8 @@ export const commandKit: CommandKit = {
   say,
   sayError,
   table,
+  printTable,
+  minuteOf,
   countNoun,
   usageError: (message, hint) => new UsageError(message, hint),
   callerName,

@@ -29,7 +29,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'init',
     summary: 'Write a tool-hub.yaml to start from',
-    load: async () => (await import('./commands/init.ts')).describeInit,
+    load: async () => (await import('./commands/new.ts')).describeInit,
   },
   {
     name: 'list',
@@ -59,7 +59,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'batch',
     summary: 'Call many tools, one JSON line per call',
-    load: async () => (await import('./commands/batch.ts')).describeBatch,
+    load: async () => (await import('./commands/call.ts')).describeBatch,
   },
   {
     name: 'mcp',
@@ -79,7 +79,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: 'grants',
     summary: 'List and revoke remembered answers',
-    load: async () => (await import('./commands/grants.ts')).describeGrants,
+    load: async () => (await import('./commands/approvals.ts')).describeGrants,
   },
   {
     name: 'labels',

@@ -13,10 +13,8 @@ import { addConfigOption } from '../input/options.ts'
 import { readToolArguments } from '../input/read-arguments.ts'
 import { wrapText } from '../output/layout.ts'
 import { print, printJson, printJsonLine, readerGone, say, style } from '../output/print.ts'
-import { describePolicyReplay } from './policy-replay.ts'
-import { describePolicyShadow } from './policy-shadow.ts'
+import { describePolicyReplay, describePolicyShadow, describePolicySuggest } from './policy-records.ts'
 import { describePolicyShow } from './policy-show.ts'
-import { describePolicySuggest } from './policy-suggest.ts'
 
 const EXPLAIN_EXAMPLES = `
 Nothing is called and nothing is recorded.

@@ -91,6 +91,11 @@ export function table(rows: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
+/** A time to the minute, in UTC: `2027-01-31 09:00`. */
+export function minuteOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 16).replace('T', ' ')
+}
+
 /** `1 call`, `2 calls`. */
 export function countNoun(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`

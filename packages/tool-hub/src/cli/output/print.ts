@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import { escapeJson, escapeText } from '@tool-hub/core/lib'
+import { table } from './layout.ts'
 
 const readerLeft = new AbortController()
 let failure: NodeJS.ErrnoException | undefined
@@ -41,6 +42,11 @@ export function printJson(value: unknown): Promise<void> {
 /** Prints a value as one line of JSON, also on a terminal. */
 export function printJsonLine(value: unknown): Promise<void> {
   return print(toJson(value))
+}
+
+/** Prints rows as a table. Without rows, says `empty` on stderr. */
+export function printTable(rows: readonly (readonly string[])[], empty: string): Promise<void> | void {
+  return rows.length === 0 ? say(empty) : print(table(rows))
 }
 
 /** Writes a message to people, on stderr. */

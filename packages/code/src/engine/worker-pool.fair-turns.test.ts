@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { runScript } from '../../../../test/support/run-script.ts'
-import { FairTurns } from './fair-turns.ts'
 import { ScriptEngine } from './index.ts'
+import { FairTurns } from './worker-pool.ts'
 
 const engines: ScriptEngine[] = []
 afterEach(async () => {

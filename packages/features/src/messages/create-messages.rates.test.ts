@@ -2,7 +2,7 @@ import type { ToolError } from '@tool-hub/core/errors'
 import { createMemoryStore } from '@tool-hub/library/stores'
 import { expect, it } from 'vitest'
 import type { ChannelBounds } from './channel.ts'
-import { takeTurn } from './send-message.ts'
+import { takeTurn } from './create-messages.ts'
 
 const RATE_HINT = 'Put several things into one message, or have the owner raise the rate of the channel.'
 

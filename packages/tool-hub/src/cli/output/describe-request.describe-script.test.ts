@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ApprovalRequest } from '../../../../core/src/events.ts'
-import { describeScript } from './describe-script.ts'
+import { describeScript } from './describe-request.ts'
 
 const call = (seq: number, line?: number) =>
   ({ id: `approval-${seq}`, run: 'r1', script: { id: 'c1-1', sha256: '0', seq, line } }) as unknown as ApprovalRequest
