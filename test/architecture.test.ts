@@ -6,8 +6,11 @@ import { importsOf, sourceFiles } from './support/source-files.ts'
 /** The packages from the lowest to the highest: each imports only packages before it. */
 const ORDER = [
   ...['shell', 'core', 'policy', 'sandbox', 'runtime', 'browser', 'code', 'features', 'adapters', 'mcp', 'client'],
-  ...['cluster', 'library', 'testing', 'config', 'server', 'console', 'tool-hub'],
+  ...['cluster', 'library', 'testing', 'config', 'server', 'console', 'base', 'tool-hub'],
 ]
+
+/** What people install: each has the packages that it needs inside, and lists what those import. */
+const PUBLISHED = ['base', 'tool-hub']
 
 /** Packages with folders that are modules of their own, and what each of those may import. `(root)`: files beside them. */
 const MAY_IMPORT: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
@@ -97,21 +100,22 @@ describe('the packages', () => {
       const code = ownFiles(unit).map((file) => readFileSync(file, 'utf8'))
       const isImported = (name: string) => code.some((text) => text.includes(`'${name}'`) || text.includes(`'${name}/`))
       const listed = [...manifestOf(unit)].filter((name) => name !== unit && name !== `@tool-hub/${unit}`)
-      // tool-hub lists what is inside: the packages of all others.
-      const candidates = unit === 'tool-hub' ? listed.filter((name) => name.startsWith('@tool-hub/')) : listed
+      // A published package lists what the packages inside it import.
+      const candidates = PUBLISHED.includes(unit) ? listed.filter((name) => name.startsWith('@tool-hub/')) : listed
       return candidates.filter((name) => !isImported(name.replace(/^@types\//, ''))).map((name) => `${unit} ${name}`)
     })
     expect(superfluous.sort()).toEqual(Object.keys(NOT_IMPORTED).sort())
   })
 
   it('are inside tool-hub, which lists what they import, and nothing else', () => {
-    const kindsOf = (unit: string) => JSON.parse(readFileSync(`packages/${unit}/package.json`, 'utf8'))
-    const inside = ORDER.filter((unit) => unit !== 'console' && unit !== 'tool-hub').flatMap((unit) =>
-      Object.keys(kindsOf(unit).dependencies ?? {}),
-    )
+    const installedBy = (unit: string) => {
+      const { dependencies, optionalDependencies } = JSON.parse(readFileSync(`packages/${unit}/package.json`, 'utf8'))
+      return Object.keys({ ...dependencies, ...optionalDependencies })
+    }
+    const inside = ORDER.filter((unit) => unit !== 'console' && !PUBLISHED.includes(unit)).flatMap(installedBy)
     const own = edges.flatMap(({ file, specifier }) => (packageOf(file) === 'tool-hub' ? [nameOf(specifier)] : []))
     const wanted = new Set([...inside, ...own])
-    const listed = Object.keys(kindsOf('tool-hub').dependencies)
+    const listed = installedBy('tool-hub')
     expect(listed.filter((name) => !wanted.has(name))).toEqual([])
     expect(inside.filter((name) => !name.startsWith('@tool-hub/') && !listed.includes(name))).toEqual([])
   })
@@ -119,7 +123,7 @@ describe('the packages', () => {
   it('have one version of each other package', () => {
     const manifests = ['package.json', ...ORDER.map((unit) => `packages/${unit}/package.json`)]
     // A peer has a range of what works.
-    for (const kinds of [['dependencies', 'devDependencies'], ['peerDependencies']]) {
+    for (const kinds of [['dependencies', 'optionalDependencies', 'devDependencies'], ['peerDependencies']]) {
       const ranges = new Map<string, Set<string>>()
       for (const manifest of manifests.map((file) => JSON.parse(readFileSync(file, 'utf8'))))
         for (const [name, range] of kinds.flatMap((kind) => Object.entries<string>(manifest[kind] ?? {})))
@@ -222,7 +226,8 @@ function internal(): { file: string; target: string }[] {
 /** The names of the packages that a package lists, of whatever kind. */
 function manifestOf(unit: string): ReadonlySet<string> {
   const manifest = JSON.parse(readFileSync(`packages/${unit}/package.json`, 'utf8'))
-  const kinds = [manifest.dependencies, manifest.peerDependencies, manifest.devDependencies]
+  const { dependencies, optionalDependencies, peerDependencies, devDependencies } = manifest
+  const kinds = [dependencies, optionalDependencies, peerDependencies, devDependencies]
   return new Set([...kinds.flatMap((kind) => Object.keys(kind ?? {})), manifest.name])
 }
 

@@ -1,4 +1,4 @@
-// The declarations of the package: what people can import, of all packages of the workspace, with relative imports.
+// The declarations of a published package: what people can import, of all packages of the workspace, with relative imports.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -9,14 +9,18 @@ const BUILT = 'node_modules/.cache/types'
 /** Sources whose declarations lack the comments of properties: schemas. */
 const SCHEMAS = [/^core\/protocol\/[^/]+\.d\.ts$/, /^(features\/[^/]+|browser|code)\/schema\.d\.ts$/]
 
+/** Compiles the declarations of packages, and of all that those need. */
+export function compileTypes(units) {
+  const args = ['node_modules/typescript/bin/tsc', '--build', ...units.map((unit) => `packages/${unit}`)]
+  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
+  if (status !== 0) process.exit(status ?? 1)
+}
+
 /**
  * Writes the declarations of the entries, and all that those import, to a folder, each in a folder with the name of its
  * package. `entries`: such as `library/index.d.ts`.
  */
-export function declareTypes(folder, entries) {
-  const args = ['node_modules/typescript/bin/tsc', '--build', 'packages/tool-hub']
-  const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
-  if (status !== 0) process.exit(status ?? 1)
+export function writeDeclarations(folder, entries) {
   const sourceOfExport = readExports()
   const files = new Set(entries)
   // A set also iterates over what is added meanwhile.

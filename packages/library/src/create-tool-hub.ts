@@ -9,8 +9,8 @@ import {
   type ToolAdjustment,
 } from '@tool-hub/core'
 import { createHub, type Hub, lazySource, turnedOffSource } from '@tool-hub/runtime/hub'
-import { createKeepingFetchText, createWebSearch } from '@tool-hub/runtime/tools'
 import { type BuiltinTool, builtinTools } from './builtin-tools.ts'
+import { coreForms } from './core-forms.ts'
 import { features } from './generated/list/index.ts'
 import { featureStores } from './generated/stores/index.ts'
 
@@ -68,10 +68,7 @@ function withSources(options: HubOptions): HubOptions {
 
 /** The built-in tools that the owner's options give another form. */
 function chosenForms(options: HubOptions): ReadonlyMap<string, (tool: AnyTool) => AnyTool> {
-  const { core, web } = options
-  const forms = new Map<string, (tool: AnyTool) => AnyTool>()
-  if (core?.enableAutoWriteLargeResponses) forms.set('core/http.fetchText', createKeepingFetchText)
-  if (web?.search) forms.set('core/web.search', () => createWebSearch(web.search))
+  const forms = coreForms(options)
   for (const [, { replaced }] of adjustments(options)) for (const [tool, form] of replaced ?? []) forms.set(tool, form)
   return forms
 }

@@ -122,7 +122,13 @@ function toAscii(host: string, entry: string): string {
   })
 }
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6
+/** What is used of an address of `ipaddr.js`. Our declarations do not name that package: a build has it inside. */
+interface Address {
+  kind(): 'ipv4' | 'ipv6'
+  range(): string
+  toByteArray(): number[]
+  match(range: never): boolean
+}
 
 type RangeList = ReadonlyArray<[Address, number]>
 

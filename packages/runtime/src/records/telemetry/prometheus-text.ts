@@ -1,69 +1,48 @@
-import { Counter, Gauge, Histogram as PrometheusHistogram, Registry } from 'prom-client'
+import { family, histogram } from '@tool-hub/core/lib'
 import type { Histogram, Metrics, ToolMetrics } from './telemetry.ts'
 
 /** Writes a snapshot of metrics in the text format of Prometheus. */
-export function prometheusText({ inFlight, tools, shadow }: ReturnType<Metrics['snapshot']>): Promise<string> {
-  const registry = new Registry()
-  const registers = [registry]
-  const calls = new Counter({
-    name: 'tool_hub_calls_total',
-    help: 'Calls that ended, by tool and status.',
-    labelNames: ['tool', 'status'],
-    registers,
-  })
-  for (const { tool, statuses } of tools)
-    for (const [status, count] of Object.entries(statuses)) calls.inc({ tool, status }, count)
-  new Gauge({
-    name: 'tool_hub_calls_in_flight',
-    help: 'Calls that have begun and not ended.',
-    registers,
-  }).set(inFlight)
-  if (shadow.compared + shadow.failed > 0) addShadow(shadow, registers)
-  const seconds = tools.map((tool) => [tool, tool.durationSeconds] as const)
-  registry.registerMetric(new FilledHistogram('tool_hub_call_duration_seconds', 'Duration of calls.', seconds))
-  const bytes = tools.map((tool) => [tool, tool.resultBytes] as const)
-  registry.registerMetric(new FilledHistogram('tool_hub_result_bytes', 'Size of results.', bytes))
-  return registry.metrics()
+export function prometheusText({ inFlight, tools, shadow }: ReturnType<Metrics['snapshot']>): string {
+  const calls = tools.flatMap(({ tool, statuses }) =>
+    Object.entries(statuses).map(([status, value]) => ({ labels: { tool, status }, value })),
+  )
+  return [
+    family('counter', 'tool_hub_calls_total', 'Calls that ended, by tool and status.', calls),
+    family('gauge', 'tool_hub_calls_in_flight', 'Calls that have begun and not ended.', [{ value: inFlight }]),
+    ...shadowFamilies(shadow),
+    toolHistogram('tool_hub_call_duration_seconds', 'Duration of calls.', tools, (tool) => tool.durationSeconds),
+    toolHistogram('tool_hub_result_bytes', 'Size of results.', tools, (tool) => tool.resultBytes),
+  ].join('\n')
 }
 
 /** Only for hubs that have, or had, a shadow policy. */
-function addShadow({ compared, failed, differences }: Metrics['shadow'], registers: Registry[]): void {
-  const count = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name: `tool_hub_shadow_${name}_total`, help, labelNames, registers })
-  count('decisions', 'Decisions of the shadow policy.').inc(compared)
-  count('failures', 'Decisions that the shadow policy failed to make.').inc(failed)
-  const differing = count('differences', 'Calls that the shadow policy decides otherwise.', ['decision', 'shadow'])
-  for (const [pair, value] of differences) {
+function shadowFamilies({ compared, failed, differences }: Metrics['shadow']): string[] {
+  if (compared + failed === 0) return []
+  const differing = [...differences].map(([pair, value]) => {
     const [decision = '', shadow = ''] = pair.split(' ')
-    differing.inc({ decision, shadow }, value)
-  }
-}
-
-/** A histogram that was counted elsewhere: the library can only observe values one by one. */
-class FilledHistogram extends PrometheusHistogram {
-  readonly #text: { readonly name: string; readonly help: string; readonly values: readonly object[] }
-
-  constructor(name: string, help: string, tools: readonly (readonly [ToolMetrics, Histogram])[]) {
-    super({ name, help, registers: [] })
-    this.#text = { name, help, values: tools.flatMap(([{ tool }, histogram]) => valuesOf(name, tool, histogram)) }
-  }
-
-  /** What the registry prints of it. */
-  getForPromString(): object {
-    return { ...this.#text, type: 'histogram' }
-  }
-}
-
-/** Prometheus counts a bucket with all those below it. */
-function valuesOf(name: string, tool: string, { bounds, counts, sum }: Histogram): object[] {
-  let total = 0
-  const buckets = counts.map((count, index) => {
-    total += count
-    return { metricName: `${name}_bucket`, value: total, labels: { le: bounds[index] ?? '+Inf', tool } }
+    return { labels: { decision, shadow }, value }
   })
   return [
-    ...buckets,
-    { metricName: `${name}_sum`, value: sum, labels: { tool } },
-    { metricName: `${name}_count`, value: total, labels: { tool } },
+    family('counter', 'tool_hub_shadow_decisions_total', 'Decisions of the shadow policy.', [{ value: compared }]),
+    family('counter', 'tool_hub_shadow_failures_total', 'Decisions that the shadow policy failed to make.', [
+      { value: failed },
+    ]),
+    family(
+      'counter',
+      'tool_hub_shadow_differences_total',
+      'Calls that the shadow policy decides otherwise.',
+      differing,
+    ),
   ]
+}
+
+function toolHistogram(
+  name: string,
+  help: string,
+  tools: readonly ToolMetrics[],
+  histogramOf: (tool: ToolMetrics) => Histogram,
+): string {
+  const bounds = tools[0] ? histogramOf(tools[0]).bounds : []
+  const observed = tools.map((tool) => ({ labels: { tool: tool.tool }, ...histogramOf(tool) }))
+  return histogram(name, help, bounds, observed)
 }

@@ -70,7 +70,7 @@ export class Metrics {
     }
   }
 
-  /** Returns the text that Prometheus scrapes. Its library is loaded with the first call. */
+  /** Returns the text that Prometheus scrapes. */
   async prometheus(): Promise<string> {
     const { prometheusText } = await loadPrometheusText()
     return prometheusText(this.snapshot())

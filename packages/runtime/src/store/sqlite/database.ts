@@ -40,25 +40,55 @@ let sqlite: SqliteModule | undefined
 
 /** Loads SQLite at its first use, so that importing tool-hub does not. */
 export function loadSqlite(): SqliteModule {
-  sqlite ??= findSqlite(createRequire(import.meta.url))
+  sqlite ??= findSqlite(loadQuietly)
   return sqlite
 }
 
-/** The package, or else the module of Node itself. */
+/**
+ * The SQLite of Node where it has all that the add-on has, which is since Node 24; else the add-on; without it also an
+ * older one of Node that has the full-text search which the store needs: since Node 22.16.
+ */
 export function findSqlite(load: (name: string) => unknown): SqliteModule {
   const causes: unknown[] = []
-  for (const name of ['@photostructure/sqlite', 'node:sqlite']) {
+  const attempt = (name: string): SqliteModule | undefined => {
     try {
       return load(name) as SqliteModule
     } catch (cause) {
       causes.push(cause)
+      return undefined
     }
   }
-  const [why] = messageOf(causes[0]).split('\n', 1)
+  const ofNode = attempt('node:sqlite')
+  const own = ofNode && hasFullTextSearch(ofNode) ? ofNode : undefined
+  if (own && 'enableDefensive' in own.DatabaseSync.prototype) return own
+  const found = attempt('@photostructure/sqlite') ?? own
+  if (found) return found
+  const [why] = messageOf(causes.at(-1)).split('\n', 1)
   throw new ToolError('CONFIG_INVALID', `SQLite cannot be loaded: ${why}`, {
-    hint: 'Install the packages again on this system, or use Node 22.13 or newer, which has SQLite.',
+    hint: 'Use Node 22.16 or newer, which has SQLite, or run npm install @photostructure/sqlite.',
     cause: new AggregateError(causes),
   })
+}
+
+function hasFullTextSearch({ DatabaseSync }: SqliteModule): boolean {
+  const database = new DatabaseSync(':memory:', { timeout: 0 })
+  const row = database.prepare("SELECT sqlite_compileoption_used('ENABLE_FTS5') AS used").get()
+  database.close()
+  return (row as { readonly used: number }).used === 1
+}
+
+/** Loads a module without the warning that SQLite is experimental in Node: what is used of it is tested there. */
+function loadQuietly(name: string): unknown {
+  const { emitWarning } = process
+  process.emitWarning = ((warning: string | Error, ...rest: readonly unknown[]) => {
+    if (!String(warning).startsWith('SQLite is an experimental'))
+      Reflect.apply(emitWarning, process, [warning, ...rest])
+  }) as typeof emitWarning
+  try {
+    return createRequire(import.meta.url)(name)
+  } finally {
+    process.emitWarning = emitWarning
+  }
 }
 
 /** How the file is opened. */

@@ -33,7 +33,7 @@ export function histogram(
     const buckets = counts.map((count, index) => {
       total += count
       const le = index < bounds.length ? String(bounds[index]) : '+Inf'
-      return [`${name}_bucket`, { labels: { ...labels, le }, value: total }] as const
+      return [`${name}_bucket`, { labels: { le, ...labels }, value: total }] as const
     })
     return [
       ...buckets,
