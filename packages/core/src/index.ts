@@ -228,6 +228,7 @@ export type {
   WhereValue,
 } from './principal.ts'
 export { type Principal, rootsOf } from './principal.ts'
+export { countsAsFailure, isDenial, isFailure } from './protocol/call-status.ts'
 export {
   jsonResult,
   textOfBlock,
@@ -252,16 +253,13 @@ export type {
   WebFetchOptions,
 } from './source.ts'
 export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
-export {
-  type CallFilter,
-  type CallIndex,
-  countsAsFailure,
-  type IndexedCall,
-  type IndexedCaller,
-  type IndexedRun,
-  isDenial,
-  isFailure,
-  type RunFilter,
+export type {
+  CallFilter,
+  CallIndex,
+  IndexedCall,
+  IndexedCaller,
+  IndexedRun,
+  RunFilter,
 } from './store/call-index.ts'
 export type {
   BlobStore,
