@@ -9,6 +9,7 @@ import type { Caller, Service } from '../service.ts'
 import { CLOSE_CODES, WS_LIMITS, type WsLimits } from './messages.ts'
 import { Presence } from './session-watch.ts'
 import { type ConnectionContext, WsConnection } from './ws-connection.ts'
+import type { WsSession } from './ws-session.ts'
 import { WsSessions } from './ws-sessions.ts'
 
 /** The WebSocket subprotocol. */
@@ -69,19 +70,21 @@ const SWEEP_MS = 5_000
 const CHECK_MS = 5_000
 const CLOSING_MS = 1_000
 
+type SessionConnectionContext = ConnectionContext<WsSession>
+
 /** Creates the WebSocket endpoint: calls, client tools, approvals and events, resumed after a dropped connection. */
 export function createWebSocketEndpoint(options: WebSocketEndpointOptions): WebSocketEndpoint {
   return new Endpoint(options)
 }
 
-class Endpoint implements WebSocketEndpoint, ConnectionContext {
+class Endpoint implements WebSocketEndpoint, SessionConnectionContext {
   readonly clock: Clock
   readonly limits: WsLimits
   readonly #authenticate: WebSocketEndpointOptions['authenticate']
   readonly #server: WebSocketServer
   readonly #sessions: WsSessions
   readonly others: OtherProcesses | undefined
-  readonly #connections = new Set<WsConnection>()
+  readonly #connections = new Set<WsConnection<WsSession>>()
   /** Further headers of responses to upgrade requests. */
   readonly #headers = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>()
   readonly #counts = new PrincipalCounts()
@@ -150,7 +153,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
     this.#stopSweep?.()
   }
 
-  greet: ConnectionContext['greet'] = (connection, { session: id, received = 0 }) => {
+  greet: SessionConnectionContext['greet'] = (connection, { session: id, received = 0 }) => {
     const known = id === undefined ? undefined : this.#sessions.resume(id, connection.caller)
     const session = known ?? this.#sessions.open(connection.caller)
     const welcome = { type: 'welcome', session: session.id, resumed: known !== undefined }
@@ -159,7 +162,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
     return session
   }
 
-  closed: ConnectionContext['closed'] = (connection, code) => {
+  closed: SessionConnectionContext['closed'] = (connection, code) => {
     this.#connections.delete(connection)
     this.#counts.remove(connection.caller.name)
     if (this.#connections.size === 0) this.#whenEmpty?.()
@@ -199,7 +202,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
   ): void {
     socket.off('error', ignore)
     // A forwarded connection is never forwarded again.
-    const context: ConnectionContext = isForwarded
+    const context: SessionConnectionContext = isForwarded
       ? { clock: this.clock, limits: this.limits, greet: this.greet, closed: this.closed }
       : this
     this.#connections.add(new WsConnection(ws, socket, admission, context))
@@ -224,7 +227,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
   }
 
   /** Closes a connection whose token was revoked or whose sign-in has ended. */
-  async #check(connection: WsConnection, now: number): Promise<void> {
+  async #check(connection: WsConnection<WsSession>, now: number): Promise<void> {
     connection.checkedAt = now
     try {
       const holds = await connection.holds()

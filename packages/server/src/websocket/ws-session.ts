@@ -2,7 +2,7 @@ import { type CallOptions, type Clock, ToolError, type ToolResult } from '@tool-
 import type { AuthenticatedCaller } from '../auth/caller.ts'
 import type { CallRouter } from '../call-router.ts'
 import type { ApprovalService } from '../service.ts'
-import { CLOSE_CODES, type ReadMessage, type WsLimits } from './messages.ts'
+import { CLOSE_CODES, type ReadMessage, type SessionMessage, type WsLimits } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { SessionCalls } from './session-calls.ts'
 import { type Numbered, requireAnyScope, type SessionPort } from './session-port.ts'
@@ -19,8 +19,6 @@ export interface SessionContext extends WatchContext {
   readonly router: CallRouter
 }
 
-type SessionMessage = Exclude<ReadMessage, { type: 'hello' | 'ping' }>
-
 /** The requests and messages of one client; outlives its connections. */
 export class WsSession implements SessionPort {
   readonly id: string
@@ -32,7 +30,7 @@ export class WsSession implements SessionPort {
   readonly #outbox: Outbox
   readonly #tools: SessionTools
   readonly #watch: SessionWatch
-  #connection: WsConnection | undefined
+  #connection: WsConnection<WsSession> | undefined
   #stopStallTimer: (() => void) | undefined
   #resetSeq = 0
   #isPumpWaiting = false
@@ -63,7 +61,7 @@ export class WsSession implements SessionPort {
   }
 
   /** Continues over this connection, which gets all messages after `received`. */
-  attach(connection: WsConnection, received: number): void {
+  attach(connection: WsConnection<WsSession>, received: number): void {
     this.#connection?.close(CLOSE_CODES.takenOver, 'another connection continues this session')
     this.#connection = connection
     this.caller = connection.caller
@@ -78,7 +76,7 @@ export class WsSession implements SessionPort {
   }
 
   /** Returns `false` if the session continues over another connection. */
-  detach(connection: WsConnection): boolean {
+  detach(connection: WsConnection<WsSession>): boolean {
     if (this.#connection !== connection) return false
     this.#connection = undefined
     this.waitingSince = this.#context.clock.now()

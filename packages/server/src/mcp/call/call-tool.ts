@@ -9,10 +9,10 @@ import {
 import { type CallEvent, type Clock, isUserText, type ToolResult, type UserText } from '@tool-hub/core'
 import { hashJson, isPlainObject } from '@tool-hub/core/lib'
 import { z } from 'zod'
+import type { ClientView, Connection } from '../connection.ts'
 import { CONVERSATION_META, CONVERSATION_META_KEY } from '../conversation.ts'
 import { type FormAnswer, parseFormAnswer, shownLine } from '../elicitation/forms.ts'
 import type { PendingInput, RequestState, StateBinding } from '../elicitation/request-states.ts'
-import type { ClientView, Connection } from '../make-server.ts'
 import { legacyTask, modernTask } from '../tasks.ts'
 import { toCallResult } from './call-result.ts'
 import {
