@@ -10,7 +10,7 @@ import {
 import { isOwnCall } from '@tool-hub/runtime/approvals'
 import { isOwnerAlive } from '@tool-hub/sandbox/system'
 import { z } from 'zod'
-import type { Caller } from '../service.ts'
+import type { Caller } from '../auth/caller.ts'
 
 /** Columns of the store, which count more than the same fields in the stored request. */
 const COLUMNS = { id: true, callId: true, run: true, tool: true, askedAt: true, expiresAt: true } as const

@@ -3,9 +3,9 @@ import type { OidcOptions } from '@tool-hub/config'
 import { type Clock, ToolError } from '@tool-hub/core'
 import { SCOPES } from '@tool-hub/core/protocol'
 import type { PrincipalHub } from '@tool-hub/runtime/hub'
+import type { Caller } from '../auth/caller.ts'
 import type { McpFetchHandler } from '../mcp/options.ts'
 import { createMcpFetchHandler } from '../mcp/serve.ts'
-import type { Caller } from '../service.ts'
 import { HttpRefusal } from './answers.ts'
 
 interface McpEndpoint {

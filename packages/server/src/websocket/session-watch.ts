@@ -1,6 +1,8 @@
 import type { Clock } from '@tool-hub/core'
 import type { ServiceEvent } from '@tool-hub/core/protocol'
-import type { ApprovalService, Caller, EventHub } from '../service.ts'
+import type { ApprovalService } from '../approvals/approval-service.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { EventHub } from '../services/event-hub.ts'
 import type { ReadMessage } from './messages.ts'
 import { requireAnyScope, type SessionPort } from './session-port.ts'
 

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream'
 import { type Clock, ToolError } from '@tool-hub/core'
 import type { RawData, WebSocket } from 'ws'
 import type { Identity } from '../auth/authenticator.ts'
-import type { AuthenticatedCaller } from '../auth/caller.ts'
+import type { Caller } from '../auth/caller.ts'
 import type { OtherProcesses } from '../call-router.ts'
 import { CLOSE_CODES, idOf, type ReadMessage, readMessage, type SessionMessage, type WsLimits } from './messages.ts'
 import { toWireError } from './session-port.ts'
@@ -25,7 +25,7 @@ export interface ConnectionContext<Session extends MessageHandler> {
 
 /** A WebSocket: reads messages, batches writes, counts invalid messages. */
 export class WsConnection<Session extends MessageHandler> {
-  readonly caller: AuthenticatedCaller
+  readonly caller: Caller
   readonly identity: Identity
   /** Whether its credentials are still valid. */
   readonly holds: Identity['holds']

@@ -1,7 +1,7 @@
 import { type CallOptions, type Clock, ToolError, type ToolResult } from '@tool-hub/core'
-import type { AuthenticatedCaller } from '../auth/caller.ts'
+import type { ApprovalService } from '../approvals/approval-service.ts'
+import type { Caller } from '../auth/caller.ts'
 import type { CallRouter } from '../call-router.ts'
-import type { ApprovalService } from '../service.ts'
 import { CLOSE_CODES, type ReadMessage, type SessionMessage, type WsLimits } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { SessionCalls } from './session-calls.ts'
@@ -22,7 +22,7 @@ export interface SessionContext extends WatchContext {
 /** The requests and messages of one client; outlives its connections. */
 export class WsSession implements SessionPort {
   readonly id: string
-  caller: AuthenticatedCaller
+  caller: Caller
   /** When it was disconnected. */
   waitingSince: number | undefined
   readonly calls: SessionCalls
@@ -36,7 +36,7 @@ export class WsSession implements SessionPort {
   #isPumpWaiting = false
   #takesCalls = true
 
-  constructor(id: string, caller: AuthenticatedCaller, context: SessionContext) {
+  constructor(id: string, caller: Caller, context: SessionContext) {
     const { limits } = context
     this.id = id
     this.caller = caller
@@ -246,6 +246,6 @@ export class WsSession implements SessionPort {
 /** Messages that end something are not counted. */
 const FREE = new Set<ReadMessage['type']>(['received', 'answer', 'cancel'])
 
-function tooFast({ name }: AuthenticatedCaller, waitMs: number): ToolError {
+function tooFast({ name }: Caller, waitMs: number): ToolError {
   return new ToolError('RATE_LIMITED', `${name} sends more messages than it may; wait ${waitMs} ms.`)
 }
