@@ -28,9 +28,8 @@ import { DecisionCounts } from './services/counts.ts'
 import { createEventHub, type SharedEventHub } from './services/event-hub.ts'
 import { DiskUse, describeHealth } from './services/health.ts'
 import { listPrincipals } from './services/list-principals.ts'
-import { serviceMetrics } from './services/metrics.ts'
+import { processMetrics, serviceMetrics } from './services/metrics.ts'
 import { createPolicyManager } from './services/policy-manager.ts'
-import { processMetrics } from './services/process-metrics.ts'
 
 /** The service before it listens. */
 export interface AssembledService {

@@ -143,7 +143,7 @@ async function list<T extends Approval | QuestionEntry>(
     charsRead = 0
     await setImmediate()
   }
-  return { shown: await markRevoked(store, shown), ...(next !== undefined && { next }) }
+  return { shown: await markRevoked(store, shown), next }
 }
 
 /** A position between two requests, newest first. */

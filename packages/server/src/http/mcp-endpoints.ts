@@ -101,7 +101,7 @@ export class McpEndpoints {
       maxBodyBytes,
       maxBodyEntries,
       clock,
-      ...(ownId && { ownId }),
+      ownId,
       onError,
       path: '/mcp',
       elicitation: mayAnswer && 'questions',

@@ -275,7 +275,7 @@ function contextOf({ server }: Connection): ServerContext {
 function toRpcError(error: unknown): { readonly code: number; readonly message: string; readonly data?: unknown } {
   if (error instanceof ProtocolError) {
     const { code, message, data } = error
-    return { code, message, ...(data !== undefined && { data }) }
+    return { code, message, data }
   }
   return { code: ProtocolErrorCode.InternalError, message: 'Internal error' }
 }

@@ -94,7 +94,7 @@ export function createCallHistory(options: CallHistoryOptions) {
     async calls({ limit, ...filter }: z.output<typeof callQuery>): Promise<{ calls: CallEntry[]; next?: number }> {
       await indexer.flush()
       const { items, next } = await pageOf((most) => index.calls({ ...filter, limit: most }), limit)
-      return { calls: items.map(toCallEntry), ...(next !== undefined && { next }) }
+      return { calls: items.map(toCallEntry), next }
     },
 
     /** Throws NOT_FOUND if the call does not exist. */
@@ -115,7 +115,7 @@ export function createCallHistory(options: CallHistoryOptions) {
         before: before === undefined || to === undefined ? (before ?? to) : Math.min(before, to),
       }
       const { items, next } = await pageOf((most) => index.runs({ ...filter, limit: most }), limit)
-      return { runs: await Promise.all(items.map(describe)), ...(next !== undefined && { next }) }
+      return { runs: await Promise.all(items.map(describe)), next }
     },
 
     async run(run: string): Promise<RunDetail> {

@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Awaitable, type Clock, messageOf, systemClock, ToolError } from '@tool-hub/core'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -6,7 +6,9 @@ import type { Refusal } from '../auth/auth-request.ts'
 import type { Identity } from '../auth/authenticator.ts'
 import type { Caller } from '../auth/caller.ts'
 import { type CallRouter, localRouter, type OtherProcesses } from '../call-router.ts'
+import { refuseUpgrade } from '../http/answers.ts'
 import type { Service } from '../service.ts'
+import { PrincipalCounts } from '../services/counts.ts'
 import { CLOSE_CODES, WS_LIMITS, type WsLimits } from './messages.ts'
 import { Presence } from './session-watch.ts'
 import { type ConnectionContext, WsConnection } from './ws-connection.ts'
@@ -17,25 +19,6 @@ import { WsSessions } from './ws-sessions.ts'
 const SUBPROTOCOL = 'tool-hub.v1'
 
 const BEARER = 'bearer.'
-
-/** Counts by principal. */
-export class PrincipalCounts {
-  readonly #counts = new Map<string, number>()
-
-  of(principal: string): number {
-    return this.#counts.get(principal) ?? 0
-  }
-
-  add(principal: string): void {
-    this.#counts.set(principal, this.of(principal) + 1)
-  }
-
-  remove(principal: string): void {
-    const left = this.of(principal) - 1
-    if (left > 0) this.#counts.set(principal, left)
-    else this.#counts.delete(principal)
-  }
-}
 
 /** Options of the WebSocket endpoint. */
 export interface WebSocketEndpointOptions {
@@ -183,13 +166,13 @@ class Endpoint implements WebSocketEndpoint, SessionConnectionContext {
     presentToken(request)
     this.#arriving++
     try {
-      const admission = await this.#authenticate(request)
-      if (!admission.ok) return refuseUpgrade(socket, admission.status, admission.error, admission.headers)
+      const identity = await this.#authenticate(request)
+      if (!identity.ok) return refuseUpgrade(socket, identity.status, identity.error, identity.headers)
       if (this.#isClosing) return refuseUpgrade(socket, 503, stopping())
-      const { name } = admission.caller
+      const { name } = identity.caller
       if (this.#counts.of(name) >= maxEach)
         return refuseUpgrade(socket, 429, full(`${name} has ${maxEach} connections`))
-      this.#server.handleUpgrade(request, socket, head, (ws) => this.#connected(ws, socket, admission))
+      this.#server.handleUpgrade(request, socket, head, (ws) => this.#connected(ws, socket, identity))
     } finally {
       this.#arriving--
     }
@@ -198,7 +181,7 @@ class Endpoint implements WebSocketEndpoint, SessionConnectionContext {
   #connected(
     ws: WebSocket,
     socket: Duplex,
-    admission: Identity,
+    identity: Identity,
     { isForwarded }: { readonly isForwarded: boolean } = { isForwarded: false },
   ): void {
     socket.off('error', ignore)
@@ -206,8 +189,8 @@ class Endpoint implements WebSocketEndpoint, SessionConnectionContext {
     const context: SessionConnectionContext = isForwarded
       ? { clock: this.clock, limits: this.limits, greet: this.greet, closed: this.closed }
       : this
-    this.#connections.add(new WsConnection(ws, socket, admission, context))
-    this.#counts.add(admission.caller.name)
+    this.#connections.add(new WsConnection(ws, socket, identity, context))
+    this.#counts.add(identity.caller.name)
     this.#stopSweep ??= this.clock.after(SWEEP_MS, this.#sweep, { background: true })
   }
 
@@ -282,25 +265,4 @@ export function presentToken({ headers, headersDistinct }: IncomingMessage): voi
   if (headers.authorization !== undefined) return
   headers.authorization = `Bearer ${bearer.slice(BEARER.length)}`
   headersDistinct.authorization = [headers.authorization]
-}
-
-/** Refuses an upgrade request with an HTTP response and closes the connection. */
-export function refuseUpgrade(
-  socket: Duplex,
-  status: number,
-  { code, message, retryable, fix }: ToolError,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  if (socket.destroyed) return
-  const body = JSON.stringify({ error: { code, message, retryable, fix } })
-  const lines = {
-    connection: 'close',
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    ...headers,
-  }
-  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\n${head.join('')}\r\n${body}`, () =>
-    socket.destroy(),
-  )
 }

@@ -135,6 +135,6 @@ function toMe(
   return {
     principal: { name: caller.name, scopes: [...caller.scopes] },
     server: { version, startedAt },
-    ...(csrf !== undefined && { csrf }),
+    csrf,
   }
 }

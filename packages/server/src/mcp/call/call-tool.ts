@@ -197,7 +197,7 @@ async function askClient(request: CallRequest, call: OngoingCall): Promise<Resul
     return call.ended
   }
   const asks = call.asks()
-  const asked: PendingInput[] = asks.map(({ key, hash }) => ({ key, ...(hash !== undefined && { hash }) }))
+  const asked: PendingInput[] = asks.map(({ key, hash }) => ({ key, hash }))
   const { id, state } = await service.states.seal(boundTo(request), asked)
   held.hold(id, call)
   const inputRequests = Object.fromEntries(asks.map(({ key, form }) => [key, inputRequired.elicit(form)]))
