@@ -147,6 +147,17 @@ describe('the import graph', () => {
     expect(forbidden).toEqual([])
   })
 
+  it('shows the console the client, the protocol, the table of errors and how text is made visible', () => {
+    const seen = /^@tool-hub\/(client|core\/protocol(\/[\w-]+)?|core\/errors|core\/lib\/escape-text)$/
+    const others = edges.filter(
+      ({ file, specifier }) => packageOf(file) === 'console' && /^@tool-hub\//.test(specifier) && !seen.test(specifier),
+    )
+    expect(others).toEqual([])
+    expect([...manifestOf('console')].filter((name) => /^@tool-hub\//.test(name))).toEqual([
+      ...['@tool-hub/client', '@tool-hub/core', '@tool-hub/console'],
+    ])
+  })
+
   it('knows many machines only where a hub or a service is put together', () => {
     const importers = edges.filter(({ specifier }) => specifier.startsWith('@tool-hub/cluster'))
     expect([...new Set(importers.map(({ file }) => packageOf(file)))].sort()).toEqual(['library', 'server', 'tool-hub'])

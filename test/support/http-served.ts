@@ -7,9 +7,9 @@ import type { NewToken } from '../../packages/core/src/protocol/service.ts'
 import { RunIndexer } from '../../packages/runtime/src/hub/run-index/run-indexer.ts'
 import { checkRecords } from '../../packages/runtime/src/records/log/disk-error.ts'
 import { createApprovalService } from '../../packages/server/src/approvals/approval-service.ts'
-import { createAuthenticator } from '../../packages/server/src/auth/authenticator.ts'
+import { Authenticator } from '../../packages/server/src/auth/authenticator.ts'
 import { createSignInSessions } from '../../packages/server/src/auth/sign-in-sessions.ts'
-import { createPrincipalLookup, createTokenManager } from '../../packages/server/src/auth/token-manager.ts'
+import { createPrincipalLookup, TokenManager } from '../../packages/server/src/auth/token-manager.ts'
 import { openProcessGroup } from '../../packages/server/src/cluster/cluster-group.ts'
 import { createHttpApp } from '../../packages/server/src/http/create-http-app.ts'
 import type { HttpOptions } from '../../packages/server/src/http/http-context.ts'
@@ -35,7 +35,7 @@ export async function serveHttp(
   const indexer = new RunIndexer({ calls: store.calls, runsFolder })
   indexer.follow(hub)
   const events = createEventHub({ hub, indexer, store })
-  const tokens = createTokenManager({ store, hub, base: hub.folder })
+  const tokens = new TokenManager({ store, hub, base: hub.folder })
   const sessions = createSignInSessions({ store, tokens })
   const startedAt = Date.now()
   const approvals = createApprovalService({ hub, store, events, clock })
@@ -56,7 +56,7 @@ export async function serveHttp(
     health: () => describeHealth({ hub, store, startedAt }),
     checkRecords: () => checkRecords(runsFolder),
   }
-  const authenticator = createAuthenticator({
+  const authenticator = new Authenticator({
     tokens,
     sessions,
     limits: { rate },

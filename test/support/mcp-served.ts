@@ -3,8 +3,8 @@ import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterEach } from 'vitest'
 import type { HubOptions } from '../../packages/core/src/options.ts'
+import { type McpHttpServer, serveMcp } from '../../packages/server/src/mcp/index.ts'
 import type { McpHttpOptions } from '../../packages/server/src/mcp/options.ts'
-import { type McpHttpServer, serveMcp } from '../../packages/server/src/mcp/serve.ts'
 import { type TestHub, testHub } from '../../packages/testing/src/tool-contract.ts'
 
 /** What a client says to a form. */

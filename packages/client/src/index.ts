@@ -1,3 +1,4 @@
+export type { ScriptResult } from '@tool-hub/code/types'
 export type {
   ApprovalView,
   /** @deprecated Renamed to `ApprovalView`; removed in the next version. */

@@ -206,6 +206,7 @@ export type {
   WhereValue,
 } from './principal.ts'
 export { type Principal, rootsOf } from './principal.ts'
+export { countsAsFailure, isDenial, isFailure } from './protocol/call-status.ts'
 export {
   jsonResult,
   textOfBlock,

@@ -19,7 +19,7 @@ import { checkRecords } from '@tool-hub/runtime/records/log'
 import { createRedactor } from '@tool-hub/runtime/records/redaction'
 import { isOlderStore, markLostStore } from '@tool-hub/runtime/store'
 import { createApprovalService } from './approvals/approval-service.ts'
-import { createPrincipalLookup, createTokenManager, type StoredTokenManager } from './auth/token-manager.ts'
+import { createPrincipalLookup, TokenManager } from './auth/token-manager.ts'
 import { ConfigReload, type FileRules, refusedMessage, restartMessage } from './config-reload.ts'
 import type { ProcessGroup } from './process-group.ts'
 import type { Service } from './service.ts'
@@ -28,14 +28,13 @@ import { DecisionCounts } from './services/counts.ts'
 import { createEventHub, type SharedEventHub } from './services/event-hub.ts'
 import { DiskUse, describeHealth } from './services/health.ts'
 import { listPrincipals } from './services/list-principals.ts'
-import { serviceMetrics } from './services/metrics.ts'
+import { processMetrics, serviceMetrics } from './services/metrics.ts'
 import { createPolicyManager } from './services/policy-manager.ts'
-import { processMetrics } from './services/process-metrics.ts'
 
 /** The service before it listens. */
 export interface AssembledService {
   readonly service: Service
-  readonly tokens: StoredTokenManager
+  readonly tokens: TokenManager
   readonly events: SharedEventHub
   /** Absolute path of the records. */
   readonly runsFolder: string
@@ -102,7 +101,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   // Runs that a killed process left open are ended in the background; new calls do not wait for it.
   const recovering = hub.recoverRuns().catch((error) => onProblem(`Old runs could not be ended: ${messageOf(error)}`))
   const approvals = createApprovalService({ hub, store, events, clock })
-  const tokens = createTokenManager({ store, hub, clock, roots: rootsOf(hubOptions.sandbox) })
+  const tokens = new TokenManager({ store, hub, clock, roots: rootsOf(hubOptions.sandbox) })
   const redact = createRedactor(secretsOf(hubOptions)).text
   const reload = configFile === undefined ? undefined : openReload(configFile)
   const policy = createPolicyManager({
@@ -133,7 +132,6 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
     group,
     tokens: {
       list: () => tokens.list(),
-      authenticate: (secret) => tokens.authenticate(secret),
       create: (token, asked) => tokens.create(token, asked),
       async rotate(id, overlap, asked) {
         const rotated = await tokens.rotate(id, overlap, asked)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { CallOptions, ToolResult } from '@tool-hub/core'
 import type { WebSocket } from 'ws'
 import type { Identity } from './auth/authenticator.ts'
-import type { Caller } from './service.ts'
+import type { Caller } from './auth/caller.ts'
 
 /** A call that a transport has received. */
 export interface RoutedCall {

@@ -20,7 +20,7 @@ import { createAnswerPages } from './approvals/answer-links.ts'
 import { checkWebhooks, startWebhooks } from './approvals/webhooks.ts'
 import { assembleService } from './assemble-service.ts'
 import { fromIncomingMessage } from './auth/auth-request.ts'
-import { createAuthenticator } from './auth/authenticator.ts'
+import { Authenticator } from './auth/authenticator.ts'
 import { createJwtVerifier, type JwtVerifier } from './auth/jwt-verifier.ts'
 import { createSignInSessions } from './auth/sign-in-sessions.ts'
 import { startRecovering, startRetention, startSweeping } from './background-work.ts'
@@ -106,7 +106,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   const { oidc: issuers = [] } = options
   const jwt = openJwtVerifier(hub, issuers, { clock, publicUrl: options.publicUrl })
   const names = namesOf(options)
-  const authenticator = createAuthenticator({
+  const authenticator = new Authenticator({
     tokens,
     sessions: createSignInSessions({ store, tokens, jwt, clock }),
     jwt,

@@ -1,3 +1,5 @@
+import type { HubClient } from '@tool-hub/client'
+
 export type {
   Approval,
   ApprovalAnswer,
@@ -22,6 +24,7 @@ export type {
   RunDetail,
   RunEntry,
   RunTaint,
+  ScriptResult,
   ServiceEvent,
   ShadowReportEntry,
   TokenEntry,
@@ -29,30 +32,30 @@ export type {
   ToolResult,
   UndoAnswer,
 } from '@tool-hub/client'
-export type { ScriptResult } from '@tool-hub/code/types'
-export type { PolicyRule } from '@tool-hub/core/protocol/policy'
-export type { Scope } from '@tool-hub/core/protocol/shapes'
-export type { CanvasList } from '@tool-hub/features/canvas/schema'
-export type { Canvas as CanvasEntry, CanvasDetail as CanvasDetailEntry } from '@tool-hub/features/canvas/types'
-export type {
-  MemoryCandidate as MemoryCandidateEntry,
-  MemoryNote as MemoryNoteEntry,
-  MemoryScope,
-} from '@tool-hub/features/memory/types'
-export type { InboxPage } from '@tool-hub/features/messages/schema'
-export type {
-  ChannelFacts as ChannelEntry,
-  InboxMessage as InboxMessageEntry,
-} from '@tool-hub/features/messages/types'
-export type {
-  NewSchedule as NewScheduleBody,
-  Schedule as ScheduleEntry,
-  ScheduleChange as ScheduleChangeBody,
-  ScheduleRun as ScheduleRunEntry,
-} from '@tool-hub/features/schedules/types'
-export type {
-  HistoryPage as AgentHistory,
-  SessionEntry as AgentEntry,
-  SessionMessage as AgentMessage,
-  SessionStatus as AgentStatus,
-} from '@tool-hub/features/sessions/types'
+export type { Scope } from '@tool-hub/core/protocol'
+
+/** What a method of the client returns. */
+type Answer<Method extends (...parameters: never[]) => Promise<unknown>> = Awaited<ReturnType<Method>>
+
+export type PolicyRule = Answer<HubClient['policy']['get']>['rules'][number]
+
+export type CanvasList = Answer<HubClient['canvases']['list']>
+export type CanvasEntry = CanvasList['canvases'][number]
+export type CanvasDetailEntry = Answer<HubClient['canvases']['get']>
+
+export type MemoryNoteEntry = Answer<HubClient['memory']['notes']>['notes'][number]
+export type MemoryCandidateEntry = Answer<HubClient['memory']['candidates']>['candidates'][number]
+export type MemoryScope = MemoryNoteEntry['scope']
+
+export type InboxPage = Answer<HubClient['inbox']['list']>
+export type InboxMessageEntry = InboxPage['messages'][number]
+export type ChannelEntry = Answer<HubClient['inbox']['channels']>[number]
+
+export type ScheduleEntry = Answer<HubClient['schedules']['add']>
+export type NewScheduleBody = Parameters<HubClient['schedules']['add']>[0]
+export type ScheduleChangeBody = NonNullable<Parameters<HubClient['schedules']['change']>[1]>
+export type ScheduleRunEntry = Answer<HubClient['schedules']['run']>
+
+export type AgentEntry = Answer<HubClient['agents']['list']>['agents'][number]
+export type AgentStatus = Answer<HubClient['agents']['get']>
+export type AgentHistory = Answer<HubClient['agents']['history']>

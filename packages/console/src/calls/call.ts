@@ -1,4 +1,4 @@
-import { countsAsFailure, isDenial, isFailure } from '@tool-hub/core/store/call-index'
+import { countsAsFailure, isDenial, isFailure } from '@tool-hub/core/protocol/call-status'
 import type { CallEntry } from '../api/types.ts'
 
 /** What a status means, by the rules of the service, so that all counts agree. */

@@ -27,16 +27,13 @@ export type {
   UserTextStore,
 } from '../store.ts'
 export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './approvals.ts'
-export {
-  type CallFilter,
-  type CallIndex,
-  countsAsFailure,
-  type IndexedCall,
-  type IndexedCaller,
-  type IndexedRun,
-  isDenial,
-  isFailure,
-  type RunFilter,
+export type {
+  CallFilter,
+  CallIndex,
+  IndexedCall,
+  IndexedCaller,
+  IndexedRun,
+  RunFilter,
 } from './call-index.ts'
 export type {
   BlobStore,

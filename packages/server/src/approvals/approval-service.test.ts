@@ -5,7 +5,7 @@ import { approval as approvalSchema } from '../../../core/src/protocol/approvals
 import type { ServiceEvent } from '../../../core/src/protocol/service.ts'
 import type { NewApproval, Store } from '../../../core/src/store.ts'
 import { currentProcess } from '../../../sandbox/src/system/processes.ts'
-import type { Caller } from '../service.ts'
+import type { Caller } from '../auth/caller.ts'
 import { createApprovalService } from './approval-service.ts'
 
 function newService() {

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import { type ApprovalBrief, type Clock, type Store, type StoredApproval, ToolError, watchTopic } from '@tool-hub/core'
-import type { Approval, QuestionEntry } from '@tool-hub/core/protocol'
+import type { Approval, ApprovalAnswer, approvalQuery, QuestionEntry, questionAnswer } from '@tool-hub/core/protocol'
 import type { Hub } from '@tool-hub/runtime/hub'
 import { z } from 'zod'
-import { requireScope } from '../auth/caller.ts'
-import type { ApprovalFilter, ApprovalService, Caller, EventHub } from '../service.ts'
+import { type Caller, requireScope } from '../auth/caller.ts'
+import type { EventHub } from '../services/event-hub.ts'
 import { ShortViews, toApproval, toQuestion, type View } from './approval-views.ts'
 
 interface ApprovalServiceOptions {
@@ -13,6 +13,12 @@ interface ApprovalServiceOptions {
   readonly events: Pick<EventHub, 'publish'>
   readonly clock: Clock
 }
+
+/** Which requests are listed; `before` is the `next` of an earlier page. */
+type Filter = Partial<z.output<typeof approvalQuery>>
+
+/** Pending approvals and questions as one caller may see and answer them; nobody approves their own calls. */
+export type ApprovalService = ReturnType<typeof createApprovalService>
 
 const MAX_LISTED = 200
 /** How many are searched for one page: all that wait, and the latest of the others. */
@@ -27,12 +33,7 @@ const eventSchema = z.object({ id: z.string() })
  * What each caller may see and answer of the pending approvals and questions, whichever process made the call. Publishes an
  * event for every change.
  */
-export function createApprovalService({
-  hub,
-  store,
-  events,
-  clock,
-}: ApprovalServiceOptions): ApprovalService & { close(): void } {
+export function createApprovalService({ hub, store, events, clock }: ApprovalServiceOptions) {
   const short = new ShortViews()
   // In order: an event for a pending request must not follow the one that it was answered.
   let publishing = Promise.resolve()
@@ -55,33 +56,36 @@ export function createApprovalService({
   const approval = (viewer: Caller, id: string) => find(viewer, id, 'approval', toApproval)
   const question = (viewer: Caller, id: string) => find(viewer, id, 'question', toQuestion)
   return {
-    async approvals(viewer, filter) {
+    /** Newest first, with a share for every caller, long requests shortened; the next page may repeat some. */
+    async approvals(viewer: Caller, filter?: Filter): Promise<{ approvals: readonly Approval[]; next?: string }> {
       const wanted = { ...filter, kind: 'approval', view: short.approval } as const
       const { shown: approvals, ...more } = await list({ store, clock }, viewer, wanted)
       return { approvals, ...more }
     },
     approval,
-    async answer(viewer, id, answer, via) {
+    /** The first answer wins. */
+    async answer(viewer: Caller, id: string, answer: ApprovalAnswer, via: string) {
       requireScope(viewer, 'approve')
-      await approval(viewer, id)
       const won = (await hub.approvals.answer(id, { ...answer, by: viewer.name, via })) === true
       return { won, approval: await approval(viewer, id) }
     },
-    async questions(viewer, filter) {
+    /** As `approvals`. */
+    async questions(viewer: Caller, filter?: Filter): Promise<{ questions: readonly QuestionEntry[]; next?: string }> {
       const wanted = { ...filter, kind: 'question', view: short.question } as const
       const { shown: questions, ...more } = await list({ store, clock }, viewer, wanted)
       return { questions, ...more }
     },
     question,
-    async reply(viewer, id, { answer, values }, via) {
+    /** Answers a question. */
+    async reply(viewer: Caller, id: string, { answer, values }: z.output<typeof questionAnswer>, via: string) {
       requireScope(viewer, 'approve')
-      await question(viewer, id)
       const reply = values ?? answer
       if (reply === undefined) throw new ToolError('INPUT_SCHEMA_INVALID', 'The reply has neither answer nor values.')
       const won = (await hub.questions.answer(id, reply, { by: viewer.name, via })) === true
       return { won, question: await question(viewer, id) }
     },
-    attend({ scopes }) {
+    /** Makes a caller that may answer reachable, so that calls wait; returns a function that ends it. */
+    attend({ scopes }: Caller): () => void {
       // A caller that cannot answer would let calls wait for nobody.
       if (!scopes.has('approve')) return () => {}
       const leave = [hub.approvals.watch(() => {}), hub.questions.watch(() => {})]
@@ -112,7 +116,7 @@ async function list<T extends Approval | QuestionEntry>(
     state = 'waiting',
     before,
     limit = MAX_LISTED,
-  }: ApprovalFilter & { kind: StoredApproval['kind']; view: View<T> },
+  }: Filter & { kind: StoredApproval['kind']; view: View<T> },
 ): Promise<{ shown: T[]; next?: string }> {
   const now = clock.now()
   const isWaiting = state === 'waiting'
@@ -139,7 +143,7 @@ async function list<T extends Approval | QuestionEntry>(
     charsRead = 0
     await setImmediate()
   }
-  return { shown: await markRevoked(store, shown), ...(next !== undefined && { next }) }
+  return { shown: await markRevoked(store, shown), next }
 }
 
 /** A position between two requests, newest first. */

@@ -6,11 +6,12 @@ import {
   type QuestionEntry,
   questionReply,
   questionRequest,
+  type ServiceEvent,
 } from '@tool-hub/core/protocol'
 import { isOwnCall } from '@tool-hub/runtime/approvals'
 import { isOwnerAlive } from '@tool-hub/sandbox/system'
 import { z } from 'zod'
-import type { Caller } from '../service.ts'
+import type { Caller } from '../auth/caller.ts'
 
 /** Columns of the store, which count more than the same fields in the stored request. */
 const COLUMNS = { id: true, callId: true, run: true, tool: true, askedAt: true, expiresAt: true } as const
@@ -50,6 +51,18 @@ export class ShortViews {
     const { facts, isCut } = keep(this.#questions, stored, questionFacts)
     return withShortAnswer(showQuestion(facts, stored, now, viewer), isCut)
   }
+}
+
+/** An event as one caller gets it: whether it may answer is up to its scopes, and nobody approves their own calls. */
+export function eventFor({ name, scopes }: Pick<Caller, 'name' | 'scopes'>, event: ServiceEvent): ServiceEvent {
+  if (event.type === 'question') {
+    const { question } = event
+    return { ...event, question: { ...question, mayAnswer: question.mayAnswer && scopes.has('approve') } }
+  }
+  if (event.type !== 'approval') return event
+  const { approval } = event
+  const mayAnswer = approval.mayAnswer && scopes.has('approve') && approval.caller !== name
+  return { ...event, approval: { ...approval, mayAnswer } }
 }
 
 interface ShortFacts<T> {
@@ -136,9 +149,9 @@ function answererOf({ by, via, at }: NonNullable<StoredApproval['answer']>) {
 function decisionOf(stored: StoredApproval, reply: string) {
   const { decision, reason, remember, input } = readJson(decisionFacts, stored, reply)
   return {
-    ...(decision !== undefined && { decision }),
-    ...(reason !== undefined && { reason }),
-    ...(remember !== undefined && { remember }),
+    decision,
+    reason,
+    remember,
     ...(input !== undefined && { changed: true as const }),
   }
 }

@@ -11,17 +11,17 @@ import {
   tooOften,
   unauthenticated,
 } from './auth-request.ts'
-import type { AuthenticatedCaller } from './caller.ts'
+import type { Caller } from './caller.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
 import { GuessLimits, type GuessLimitsOptions, RequestRates } from './request-limits.ts'
 import { type Credential, readSessionCookie, type SignedIn, type SignInSessions } from './sign-in-sessions.ts'
 import { hashSecret, isJwt, isSameText, isTokenSecret } from './token.ts'
-import type { StoredTokenManager } from './token-manager.ts'
+import type { TokenManager } from './token-manager.ts'
 
 /** An authenticated request. */
 export interface Identity {
   readonly ok: true
-  readonly caller: AuthenticatedCaller
+  readonly caller: Caller
   /** For sign-ins with a cookie: the value that every change must send as `x-tool-hub-csrf`. */
   readonly csrf?: string
   /**
@@ -38,29 +38,8 @@ export interface Identity {
   credential(): Awaitable<Credential | undefined>
 }
 
-/** Authenticates requests. */
-export interface Authenticator {
-  /** Checks only `Host` and `Origin`: for routes that everybody may use. */
-  inspect(request: AuthRequest): Refusal | undefined
-  /** Authenticates a request by its token or cookie. */
-  authenticate(request: AuthRequest): Awaitable<Identity | Refusal>
-  /** The identity of a request that another process has authenticated; `undefined` if it is no longer valid. */
-  identify(credential: Credential): Awaitable<Identity | undefined>
-  /** Counts an unknown webhook link; returns a refusal if too many came from the same address. */
-  wrongLink(request: AuthRequest): Refusal | undefined
-  /** Signs in with a token; `headers` has the cookie. */
-  signIn(
-    request: AuthRequest,
-    secret: string,
-  ): Promise<(SignedIn & { readonly ok: true; readonly headers: Readonly<Record<string, string>> }) | Refusal>
-  /** How many requests and sign-ins were refused, in the text format of Prometheus. */
-  metrics(): string
-  /** Signs out the session of an authenticated request; returns the headers of the response. */
-  signOut(request: AuthRequest): Promise<Readonly<Record<string, string>>>
-}
-
 export interface AuthenticatorOptions extends OriginCheckOptions {
-  readonly tokens: StoredTokenManager
+  readonly tokens: TokenManager
   readonly sessions: SignInSessions
   readonly jwt?: JwtVerifier
   readonly limits?: GuessLimitsOptions & {
@@ -77,14 +56,14 @@ export interface AuthenticatorOptions extends OriginCheckOptions {
 const BEARER = /^Bearer +([\x21-\x7e]{1,8192})$/i
 const SECRET_IN_URL = /[?&](?:access_token|token|api_key|authorization)=|\bth_[\w-]{43}\b/i
 
-/** Creates the authenticator. */
-export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  return new ServiceAuthenticator(options)
-}
+/** The answer to a sign-in; `headers` has the cookie. */
+type SignInOutcome = (SignedIn & { readonly ok: true; readonly headers: Readonly<Record<string, string>> }) | Refusal
 
-class ServiceAuthenticator implements Authenticator {
-  readonly inspect: Authenticator['inspect']
-  readonly #tokens: StoredTokenManager
+/** Authenticates requests. */
+export class Authenticator {
+  /** Checks only `Host` and `Origin`: for routes that everybody may use. */
+  readonly inspect: (request: AuthRequest) => Refusal | undefined
+  readonly #tokens: TokenManager
   readonly #sessions: SignInSessions
   readonly #jwt: JwtVerifier | undefined
   readonly #rates: RequestRates
@@ -105,6 +84,7 @@ class ServiceAuthenticator implements Authenticator {
     this.#log = options.log ?? (() => {})
   }
 
+  /** Authenticates a request by its token or cookie. */
   authenticate(request: AuthRequest): Awaitable<Identity | Refusal> {
     return after(this.#authenticate(request), (outcome) => (outcome.ok ? outcome : this.#refused(request, outcome)))
   }
@@ -123,6 +103,7 @@ class ServiceAuthenticator implements Authenticator {
     )
   }
 
+  /** The identity of a request that another process has authenticated; `undefined` if it is no longer valid. */
   identify(known: Credential): Awaitable<Identity | undefined> {
     const find = () => this.#sessions.callerOf(known)
     return after(find(), (caller) => {
@@ -134,11 +115,13 @@ class ServiceAuthenticator implements Authenticator {
     })
   }
 
+  /** Counts an unknown webhook link; returns a refusal if too many came from the same address. */
   wrongLink(request: AuthRequest): Refusal | undefined {
     return this.#guesses.wrongLink(request)
   }
 
-  async signIn(request: AuthRequest, secret: string): ReturnType<Authenticator['signIn']> {
+  /** Signs in with a token. */
+  async signIn(request: AuthRequest, secret: string): Promise<SignInOutcome> {
     const outcome = await this.#signIn(request, secret)
     const address = this.#addressOf(request)
     if (!outcome.ok) {
@@ -156,7 +139,7 @@ class ServiceAuthenticator implements Authenticator {
     return outcome
   }
 
-  async #signIn(request: AuthRequest, secret: string): ReturnType<Authenticator['signIn']> {
+  async #signIn(request: AuthRequest, secret: string): Promise<SignInOutcome> {
     const refused = this.inspect(request) ?? this.#refuseUnseen(request, secret)
     if (refused) return refused
     try {
@@ -182,6 +165,7 @@ class ServiceAuthenticator implements Authenticator {
     return refusal
   }
 
+  /** How many requests and sign-ins were refused, in the text format of Prometheus. */
   metrics(): string {
     const help = 'Requests and sign-ins that were refused before anything was read, by the code of the error.'
     return family('counter', 'tool_hub_auth_failures_total', help, [...this.#failures.values()])
@@ -194,6 +178,7 @@ class ServiceAuthenticator implements Authenticator {
     this.#failures.set(key, sample)
   }
 
+  /** Signs out the session of an authenticated request; returns the headers of the response. */
   async signOut(request: AuthRequest): Promise<Readonly<Record<string, string>>> {
     const session = readSessionCookie(request.headers.get('cookie'))
     return { 'set-cookie': await this.#sessions.signOut(session, { secure: isSecure(request) }) }
@@ -227,7 +212,7 @@ class ServiceAuthenticator implements Authenticator {
     )
   }
 
-  #callerOf(secret: string): Awaitable<AuthenticatedCaller | undefined> {
+  #callerOf(secret: string): Awaitable<Caller | undefined> {
     const jwt = this.#verifierOf(secret)
     if (!jwt) return this.#tokens.authenticate(secret)
     return after(jwt.verify(secret), (person) => person && jwt.callerOf(person))
@@ -260,7 +245,7 @@ class ServiceAuthenticator implements Authenticator {
     return this.#refuseRate(caller) ?? { ok: true, ...who, holds, take, credential }
   }
 
-  #refuseRate({ name, rate }: AuthenticatedCaller): Refusal | undefined {
+  #refuseRate({ name, rate }: Caller): Refusal | undefined {
     const waitMs = this.#rates.take(name, rate)
     return waitMs > 0 ? tooOften(`Too many requests of ${name}`, waitMs) : undefined
   }

@@ -4,11 +4,19 @@ import { checkConfig, toRules } from '@tool-hub/config'
 import { type ConfigDocument, type Principal, type Rate, type SourcedRule, ToolError } from '@tool-hub/core'
 import type { Scope, TokenLimits } from '@tool-hub/core/protocol'
 import { compilePolicy } from '@tool-hub/policy'
-import type { Hub } from '@tool-hub/runtime/hub'
-import type { Caller } from '../service.ts'
+import type { Hub, PrincipalHub } from '@tool-hub/runtime/hub'
 
-/** A caller with its rate limit. */
-export interface AuthenticatedCaller extends Caller {
+/** An authenticated caller. */
+export interface Caller {
+  /** `token:ci`, `user:ada`, `owner`: the name of its principal. */
+  readonly name: string
+  readonly scopes: ReadonlySet<Scope>
+  /** The hub with the rights of this caller. */
+  readonly hub: PrincipalHub
+  /** The rights of the caller, for work that outlives its connection. Absent for the owner of the hub. */
+  readonly rights?: Principal
+  /** Id of its token, if it has one. */
+  readonly token?: string
   /** Rate of requests. Default: that of the service. */
   readonly rate?: Rate
 }
@@ -28,7 +36,7 @@ export interface CallerFacts {
 }
 
 /** Creates a caller, with the hub under its limits. */
-export function toCaller(hub: Pick<Hub, 'as'>, facts: CallerFacts): AuthenticatedCaller {
+export function toCaller(hub: Pick<Hub, 'as'>, facts: CallerFacts): Caller {
   const { name, scopes, token, limits } = facts
   const { rate } = limits
   const rights = toPrincipal(facts)

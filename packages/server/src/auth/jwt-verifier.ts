@@ -5,7 +5,7 @@ import type { Hub } from '@tool-hub/runtime/hub'
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import { type AuthenticatedCaller, toCaller } from './caller.ts'
+import { type Caller, toCaller } from './caller.ts'
 
 const MAX_WORDS = 1_000
 
@@ -26,7 +26,7 @@ export interface JwtVerifier {
    */
   verify(token: string): Promise<Person | undefined>
   /** Returns the caller of a person; `undefined` if its issuer is no longer configured. */
-  callerOf(someone: Person): AuthenticatedCaller | undefined
+  callerOf(someone: Person): Caller | undefined
 }
 
 export interface JwtVerifierOptions {
@@ -55,7 +55,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   const { fetch, hub, clock = systemClock, base = process.cwd() } = options
   const issuers = new Map(checkAll(options.issuers).map((config) => [config.issuer, config]))
   const keys = new Map<string, Promise<KeySet>>()
-  const people = new LRUCache<string, AuthenticatedCaller>({ max: MAX_PEOPLE })
+  const people = new LRUCache<string, Caller>({ max: MAX_PEOPLE })
   const keysOf = (config: CheckedJwtConfig) => {
     const known = keys.get(config.issuer) ?? openKeySet(config, fetch, clock)
     keys.set(config.issuer, known)

@@ -5,11 +5,11 @@ import type { NewToken } from '../../../core/src/protocol/service.ts'
 import type { PrincipalHub } from '../../../runtime/src/hub/hub-api.ts'
 import { fakeClock } from '../../../testing/src/fake-clock.ts'
 import type { AuthRequest } from './auth-request.ts'
-import { type AuthenticatorOptions, createAuthenticator } from './authenticator.ts'
+import { Authenticator, type AuthenticatorOptions } from './authenticator.ts'
 import type { JwtVerifier } from './jwt-verifier.ts'
 import { createSignInSessions } from './sign-in-sessions.ts'
 import { newTokenSecret } from './token.ts'
-import { createTokenManager } from './token-manager.ts'
+import { TokenManager } from './token-manager.ts'
 
 const as = (principal: Principal) => ({ name: principal.name }) as unknown as PrincipalHub
 const OWN = 'http://localhost:4600'
@@ -17,9 +17,9 @@ const OWN = 'http://localhost:4600'
 function door(options: Partial<AuthenticatorOptions> = {}) {
   const clock = fakeClock()
   const store = createMemoryStore()
-  const tokens = createTokenManager({ store, hub: { as }, clock, base: '/' })
+  const tokens = new TokenManager({ store, hub: { as }, clock, base: '/' })
   const sessions = createSignInSessions({ store, tokens, clock, ...(options.jwt && { jwt: options.jwt }) })
-  const keeper = createAuthenticator({ tokens, sessions, clock, ...options })
+  const keeper = new Authenticator({ tokens, sessions, clock, ...options })
   const newToken = async (token: Partial<NewToken> = {}) =>
     tokens.create({ name: 'ci', scopes: ['call'], ...token }, { mayAllow: true })
   /** The status that a request is answered with. */

@@ -6,7 +6,7 @@ import { fakeClock } from '../../../testing/src/fake-clock.ts'
 import type { JwtVerifier, Person } from './jwt-verifier.ts'
 import { createSignInSessions } from './sign-in-sessions.ts'
 import { hashSecret, newSessionSecret, newTokenSecret } from './token.ts'
-import { createTokenManager } from './token-manager.ts'
+import { TokenManager } from './token-manager.ts'
 
 const NOW = 1_000_000
 const as = ({ name }: { name: string }) => ({ name }) as unknown as PrincipalHub
@@ -30,7 +30,7 @@ function openSessions(person?: Person) {
     verify: async () => person,
     callerOf: ({ subject }) => ({ name: `user:${subject}`, scopes: new Set(), hub: as({ name: subject }) }),
   }
-  const tokens = createTokenManager({ store, hub: { as }, clock, base: '/' })
+  const tokens = new TokenManager({ store, hub: { as }, clock, base: '/' })
   const sessions = createSignInSessions({ store: { signIns }, tokens, clock, ...(person && { jwt }) })
   return { clock, sessions, kept, tokens, say: (say: typeof found) => (found = say) }
 }

@@ -2,38 +2,24 @@ import { createHmac } from 'node:crypto'
 import { type Awaitable, type Clock, type Store, type StoredSignIn, systemClock } from '@tool-hub/core'
 import { after, parseJson } from '@tool-hub/core/lib'
 import { z } from 'zod'
-import type { AuthenticatedCaller } from './caller.ts'
+import type { Caller } from './caller.ts'
 import { type JwtVerifier, person } from './jwt-verifier.ts'
 import { hashSecret, isSameText, isSessionSecret, isTokenSecret, newSessionSecret } from './token.ts'
-import type { StoredTokenManager } from './token-manager.ts'
+import type { TokenManager } from './token-manager.ts'
 
 /** A signed-in caller. */
 export interface SignedIn {
-  readonly caller: AuthenticatedCaller
+  readonly caller: Caller
   /** Value that every change must send as `x-tool-hub-csrf`. */
   readonly csrf: string
 }
 
 /** Sign-ins of the console. */
-export interface SignInSessions {
-  /** Returns a cookie for a token; `undefined` if the token is not valid. */
-  signIn(
-    secret: string,
-    options: { readonly secure: boolean },
-  ): Promise<(SignedIn & { readonly cookie: string }) | undefined>
-  /** Returns the caller of a session while the token that began it is valid. */
-  authenticate(session: string): Awaitable<SignedIn | undefined>
-  /** Returns what a token proves, without its secret; `undefined` if the token is a JSON Web Token that is not valid. */
-  credentialOf(secret: string): Promise<Credential | undefined>
-  /** Returns the caller of a credential; `undefined` if it is no longer valid. */
-  callerOf(credential: Credential): Awaitable<AuthenticatedCaller | undefined>
-  /** Ends a session; returns the header that removes the cookie. */
-  signOut(session: string | undefined, options: { readonly secure: boolean }): Promise<string>
-}
+export type SignInSessions = ReturnType<typeof createSignInSessions>
 
 export interface SignInSessionsOptions {
   readonly store: Pick<Store, 'signIns'>
-  readonly tokens: Pick<StoredTokenManager, 'authenticateHash' | 'owner' | 'isOwners'>
+  readonly tokens: Pick<TokenManager, 'authenticateHash' | 'owner' | 'isOwners'>
   readonly jwt?: JwtVerifier
   readonly clock?: Clock
 }
@@ -59,18 +45,13 @@ export type Credential = z.output<typeof credential>
  * Creates the sign-ins of the console. A session refers to its token by hash, so it ends when the token is revoked or
  * expires. A session of the owner survives a restart; the link that began it does not.
  */
-export function createSignInSessions({
-  store,
-  tokens,
-  jwt,
-  clock = systemClock,
-}: SignInSessionsOptions): SignInSessions {
-  const callerOf = (body: SessionBody): Awaitable<AuthenticatedCaller | undefined> => {
+export function createSignInSessions({ store, tokens, jwt, clock = systemClock }: SignInSessionsOptions) {
+  const callerOf = (body: SessionBody): Awaitable<Caller | undefined> => {
     if (body.type === 'owner') return tokens.owner()
     if (body.type === 'token') return tokens.authenticateHash(body.hash)
     return body.person.expiresAt > clock.now() ? jwt?.callerOf(body.person) : undefined
   }
-  const callerOfSession = (hash: string): Awaitable<AuthenticatedCaller | undefined> => {
+  const callerOfSession = (hash: string): Awaitable<Caller | undefined> => {
     const now = clock.now()
     return after(store.signIns.find(hash, now), (found) => {
       const body = found && readBody(found, hash, now)
@@ -86,7 +67,11 @@ export function createSignInSessions({
     return someone && { type: 'person', person: someone }
   }
   return {
-    async signIn(secret, { secure }) {
+    /** Returns a cookie for a token; `undefined` if the token is not valid. */
+    async signIn(
+      secret: string,
+      { secure }: { readonly secure: boolean },
+    ): Promise<(SignedIn & { readonly cookie: string }) | undefined> {
       const body = await beginBody(secret)
       const caller = body && (await callerOf(body))
       if (!caller) return undefined
@@ -104,12 +89,17 @@ export function createSignInSessions({
       const cookie = writeSessionCookie(session, { maxAgeMs: expiresAt - now, secure })
       return { caller, csrf: csrfOf(session), cookie }
     },
-    authenticate(session) {
+    /** Returns the caller of a session while the token that began it is valid. */
+    authenticate(session: string): Awaitable<SignedIn | undefined> {
       return after(callerOfSession(hashSecret(session)), (caller) => caller && { caller, csrf: csrfOf(session) })
     },
-    credentialOf: beginBody,
-    callerOf: (known) => (known.type === 'session' ? callerOfSession(known.hash) : callerOf(known)),
-    async signOut(session, { secure }) {
+    /** Returns what a token proves, without its secret; `undefined` if the token is a JSON Web Token that is not valid. */
+    credentialOf: (secret: string): Promise<Credential | undefined> => beginBody(secret),
+    /** Returns the caller of a credential; `undefined` if it is no longer valid. */
+    callerOf: (known: Credential): Awaitable<Caller | undefined> =>
+      known.type === 'session' ? callerOfSession(known.hash) : callerOf(known),
+    /** Ends a session; returns the header that removes the cookie. */
+    async signOut(session: string | undefined, { secure }: { readonly secure: boolean }): Promise<string> {
       if (session !== undefined) await store.signIns.remove(hashSecret(session))
       return writeSessionCookie('', { maxAgeMs: 0, secure })
     },

@@ -11,7 +11,7 @@ import type { PrincipalHub } from '../../../runtime/src/hub/hub-api.ts'
 import { fakeClock } from '../../../testing/src/fake-clock.ts'
 import { type TestHub, testHub } from '../../../testing/src/tool-contract.ts'
 import { hashSecret, newTokenSecret } from './token.ts'
-import { createPrincipalLookup, createTokenManager } from './token-manager.ts'
+import { createPrincipalLookup, TokenManager } from './token-manager.ts'
 
 const done = z.strictObject({ done: z.boolean() })
 const tool = (name: string, capabilities: readonly ('danger:destructive' | 'exec')[]) =>
@@ -38,10 +38,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-function openManager(options: Partial<Parameters<typeof createTokenManager>[0]> = {}) {
+function openManager(options: Partial<ConstructorParameters<typeof TokenManager>[0]> = {}) {
   const clock = fakeClock()
   const store = createMemoryStore()
-  return { clock, store, manager: createTokenManager({ store, hub, clock, base: folder, ...options }) }
+  return { clock, store, manager: new TokenManager({ store, hub, clock, base: folder, ...options }) }
 }
 
 const CI: NewToken = { name: 'ci', scopes: ['call', 'read'] }
@@ -112,7 +112,7 @@ describe('a token', () => {
     const [here, there] = [openStore(join(folder, 'data')), openStore(join(folder, 'data'))]
     try {
       const { manager } = openManager({ store: here })
-      const elsewhere = createTokenManager({ store: there, hub, base: folder })
+      const elsewhere = new TokenManager({ store: there, hub, base: folder })
       const { token, secret } = await elsewhere.create(CI)
       expect(await manager.authenticate(secret)).toMatchObject({ name: 'token:ci' })
       expect(await elsewhere.remove(token.id)).toBe(true)

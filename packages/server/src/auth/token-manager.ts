@@ -4,26 +4,10 @@ import { SCOPES } from '@tool-hub/core/protocol'
 import type { Hub } from '@tool-hub/runtime/hub'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { TokenManager } from '../service.ts'
-import { type AuthenticatedCaller, type CallerFacts, toCaller, toPrincipal } from './caller.ts'
+
+import { type Caller, type CallerFacts, toCaller, toPrincipal } from './caller.ts'
 import { hashSecret, isSameText, isTokenSecret, newTokenSecret, readTokenBody } from './token.ts'
 import { createTokenRegister, REVOKED_TOPIC, type TokenRegister, type TokenRegisterOptions } from './token-register.ts'
-
-/** The tokens of a running server, with the callers of their secrets. */
-export interface StoredTokenManager extends TokenManager, TokenRegister {
-  create: TokenRegister['create']
-  authenticate(secret: string): Awaitable<AuthenticatedCaller | undefined>
-  /** The same by hash, for sessions, which store no secret. */
-  authenticateHash(hash: string): Awaitable<AuthenticatedCaller | undefined>
-  /** Creates a secret of the owner, who may do everything; only this process knows it. */
-  createOwnerToken(): string
-  /** Whether this is the hash of a secret of the owner. */
-  isOwners(hash: string): boolean
-  /** The owner, who may do everything. */
-  owner(): AuthenticatedCaller
-  /** Calls the listener with the id of each token that any process revokes. Returns a function that removes the listener. */
-  watchRevoked(listener: (id: string) => void): () => void
-}
 
 export interface TokenManagerOptions extends TokenRegisterOptions {
   readonly hub: Pick<Hub, 'as'>
@@ -32,7 +16,7 @@ export interface TokenManagerOptions extends TokenRegisterOptions {
 /** What is remembered of a token by its id: both secrets of a rotated one have the same caller. */
 interface Hot {
   readonly token: StoredToken
-  readonly caller: AuthenticatedCaller
+  readonly caller: Caller
   /** When each of its secrets was used, by its hash. */
   readonly usedAt: Map<string, number>
 }
@@ -44,14 +28,10 @@ const revocation = z.object({ id: z.string() })
 const HOW_TO_ALLOW = 'The owner of the hub can make a token that may: tool-hub tokens add NAME --allow-danger.'
 
 /**
- * Creates the token manager. It reads the store for every request, which takes 5 us, because another process may have
- * revoked the token. The hub of the caller, which is expensive, is cached.
+ * The tokens of a running server, with the callers of their secrets. It reads the store for every request, which takes
+ * 5 us, because another process may have revoked the token. The hub of the caller, which is expensive, is cached.
  */
-export function createTokenManager(options: TokenManagerOptions): StoredTokenManager {
-  return new StoreTokenManager(options)
-}
-
-class StoreTokenManager implements StoredTokenManager {
+export class TokenManager implements TokenRegister {
   readonly list: TokenRegister['list']
   readonly create: TokenRegister['create']
   readonly rotate: TokenRegister['rotate']
@@ -60,8 +40,8 @@ class StoreTokenManager implements StoredTokenManager {
   readonly #store: TokenRegisterOptions['store']
   readonly #now: () => number
   readonly #hot = new LRUCache<string, Hot>({ max: MAX_HOT })
-  #owner: AuthenticatedCaller | undefined
-  readonly #owners = new Map<string, AuthenticatedCaller>()
+  #owner: Caller | undefined
+  readonly #owners = new Map<string, Caller>()
   /** Ids of tokens revoked here: a lookup that was in progress may still return them. */
   readonly #removed = new Set<string>()
 
@@ -76,30 +56,36 @@ class StoreTokenManager implements StoredTokenManager {
     this.rotate = this.#register.rotate
   }
 
-  authenticate(secret: string): Awaitable<AuthenticatedCaller | undefined> {
+  /** Returns the caller of a secret; `undefined` if it is unknown, expired or revoked. */
+  authenticate(secret: string): Awaitable<Caller | undefined> {
     return isTokenSecret(secret) ? this.authenticateHash(hashSecret(secret)) : undefined
   }
 
-  authenticateHash(hash: string): Awaitable<AuthenticatedCaller | undefined> {
+  /** The same by hash, for sessions, which store no secret. */
+  authenticateHash(hash: string): Awaitable<Caller | undefined> {
     const owner = this.#owners.get(hash)
     return owner ?? after(this.#store.tokens.findByHash(hash), (found) => this.#look(hash, found, this.#now()))
   }
 
+  /** Creates a secret of the owner, who may do everything; only this process knows it. */
   createOwnerToken(): string {
     const secret = newTokenSecret()
     this.#owners.set(hashSecret(secret), this.owner())
     return secret
   }
 
+  /** Whether this is the hash of a secret of the owner. */
   isOwners(hash: string): boolean {
     return this.#owners.has(hash)
   }
 
-  owner(): AuthenticatedCaller {
+  /** The owner, who may do everything. */
+  owner(): Caller {
     this.#owner ??= { name: 'owner', scopes: new Set(SCOPES), hub: this.#hub.as({ name: 'owner' }) }
     return this.#owner
   }
 
+  /** Calls the listener with the id of each token that any process revokes. Returns a function that removes the listener. */
   watchRevoked(listener: (id: string) => void): () => void {
     return watchTopic(this.#store.events, REVOKED_TOPIC, (body) => {
       const id = revocation.safeParse(parseJson(body)).data?.id
@@ -114,7 +100,7 @@ class StoreTokenManager implements StoredTokenManager {
     return wasThere
   }
 
-  #look(hash: string, found: StoredToken | undefined, now: number): AuthenticatedCaller | undefined {
+  #look(hash: string, found: StoredToken | undefined, now: number): Caller | undefined {
     if (!found || this.#removed.has(found.id)) return undefined
     const secret = secretOf(found, hash)
     if (!secret) return undefined
@@ -137,7 +123,7 @@ class StoreTokenManager implements StoredTokenManager {
     touch().catch(() => {})
   }
 
-  #caller(token: StoredToken): AuthenticatedCaller {
+  #caller(token: StoredToken): Caller {
     return toCaller(this.#hub, { ...factsOf(token), token: token.id })
   }
 }

@@ -11,25 +11,34 @@ import {
   type TokenRotation,
   ToolError,
 } from '@tool-hub/core'
-import { type NewToken, newToken, type TokenLimits, type TokenOverlap, tokenOverlap } from '@tool-hub/core/protocol'
-import type { TokenManager } from '../service.ts'
+import {
+  type NewToken,
+  newToken,
+  type TokenEntry,
+  type TokenLimits,
+  type TokenOverlap,
+  tokenOverlap,
+} from '@tool-hub/core/protocol'
+
 import { limitsToRules } from './caller.ts'
 import { hashSecret, newTokenSecret, readTokenBody, type TokenBody, toTokenEntry } from './token.ts'
 
 /** The topic of the store's event that a token was revoked: every process closes what the token has open. */
 export const REVOKED_TOPIC = 'token-revoked'
 
-/** Manages the tokens in a store. */
-export interface TokenRegister extends Pick<TokenManager, 'list' | 'rotate' | 'remove'> {
-  create(
-    token: NewToken,
-    options?: {
-      /** The owner creates the token: allow rules, `allowDanger` and any root are accepted. */
-      readonly mayAllow?: boolean
-      /** Absolute folder that relative patterns of its rules start from. Default: that of the register. */
-      readonly base?: string
-    },
-  ): ReturnType<TokenManager['create']>
+/** Manages the tokens in a store; only hashes of their secrets are stored. */
+export type TokenRegister = ReturnType<typeof createTokenRegister>
+
+/** What a token may get. */
+interface GrantOptions {
+  /** The owner creates the token: allow rules, `allowDanger` and any root are accepted. */
+  readonly mayAllow?: boolean
+}
+
+/** A token with its secret, which is returned only here. */
+interface NewSecret {
+  readonly token: TokenEntry
+  readonly secret: string
 }
 
 export interface TokenRegisterOptions {
@@ -42,7 +51,7 @@ export interface TokenRegisterOptions {
 }
 
 /** Creates, lists, rotates and revokes tokens. Needs no hub, so that the command line can do it while a server runs. */
-export function createTokenRegister(options: TokenRegisterOptions): TokenRegister {
+export function createTokenRegister(options: TokenRegisterOptions) {
   const { store, clock = systemClock, base: ownBase = process.cwd(), roots = [] } = options
   /** Ends what the secrets of a token have open, in every process. */
   const endOpen = async (id: string) => {
@@ -50,11 +59,15 @@ export function createTokenRegister(options: TokenRegisterOptions): TokenRegiste
     await store.events.append({ topic: REVOKED_TOPIC, body: JSON.stringify({ id }), at: clock.now() })
   }
   return {
-    async list() {
+    async list(): Promise<readonly TokenEntry[]> {
       const now = clock.now()
       return (await store.tokens.list()).map((token) => toTokenEntry(token, now))
     },
-    async create(wish, { mayAllow = false, base = ownBase } = {}) {
+    /** `base`: the absolute folder that relative patterns of its rules start from. Default: that of the register. */
+    async create(
+      wish: NewToken,
+      { mayAllow = false, base = ownBase }: GrantOptions & { readonly base?: string } = {},
+    ): Promise<NewSecret> {
       const now = clock.now()
       const { name, expiresAt, ...limits } = await checkNewToken(wish, { now, mayAllow, base, roots })
       await refuseKnownName(store, name)
@@ -71,7 +84,15 @@ export function createTokenRegister(options: TokenRegisterOptions): TokenRegiste
       await store.tokens.add(stored)
       return { token: toTokenEntry(stored, now), secret }
     },
-    async rotate(id, overlap = {}, { mayAllow = false } = {}) {
+    /**
+     * Gives a token another secret; the current one stays valid for the overlap. Returns `undefined` if the token does
+     * not exist.
+     */
+    async rotate(
+      id: string,
+      overlap: TokenOverlap = {},
+      { mayAllow = false }: GrantOptions = {},
+    ): Promise<NewSecret | undefined> {
       const now = clock.now()
       const overlapMs = readOverlap(overlap)
       const known = (await store.tokens.list()).find((each) => each.id === id)
@@ -91,7 +112,8 @@ export function createTokenRegister(options: TokenRegisterOptions): TokenRegiste
       const rotated = { ...known, hash: to, previousHash: from, rotatedAt: now, previousUsedAt: known.usedAt, ...times }
       return { token: toTokenEntry({ ...rotated, usedAt: undefined }, now), secret }
     },
-    async remove(id) {
+    /** Revokes a token with all its secrets; returns whether there was one. */
+    async remove(id: string): Promise<boolean> {
       const wasThere = await store.tokens.remove(id)
       await endOpen(id)
       return wasThere

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import type { PrincipalHub } from '../../../runtime/src/hub/hub-api.ts'
 import { fakeClock } from '../../../testing/src/fake-clock.ts'
-import { createTokenManager } from './token-manager.ts'
+import { TokenManager } from './token-manager.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -14,7 +14,7 @@ function openTokens() {
   const clock = fakeClock()
   const store = createMemoryStore()
   const hub = { as: ({ name }: { name: string }) => ({ name }) as unknown as PrincipalHub }
-  const open = () => createTokenManager({ store, hub, clock, base: folder })
+  const open = () => new TokenManager({ store, hub, clock, base: folder })
   return { clock, store, tokens: open(), elsewhere: open() }
 }
 

@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { type ErrorCode, ToolError } from '@tool-hub/core'
 import type { z } from 'zod'
 import type { Refusal } from '../auth/auth-request.ts'
@@ -132,6 +133,27 @@ export function refuseOn(response: ServerResponse, error: unknown, report: (erro
   }
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
   response.end(body)
+}
+
+/** Refuses an upgrade request with an HTTP response and closes the connection. */
+export function refuseUpgrade(
+  socket: Duplex,
+  status: number,
+  { code, message, retryable, fix }: ToolError,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  if (socket.destroyed) return
+  const body = JSON.stringify({ error: { code, message, retryable, fix } })
+  const lines = {
+    connection: 'close',
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  }
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\n${head.join('')}\r\n${body}`, () =>
+    socket.destroy(),
+  )
 }
 
 /** The HTTP status of an error that is not the result of a call. */

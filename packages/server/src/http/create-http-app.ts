@@ -18,7 +18,7 @@ import { concernOf, type Exchange, type Route, type RouteRequest } from './route
 import { ROUTES } from './route-table.ts'
 import { CALL_ROUTE, calledTool } from './routes/call-routes.ts'
 
-const METHODS = 'GET, POST, PUT, DELETE'
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE']
 
 const HEADERS =
   'authorization, content-type, idempotency-key, last-event-id, range, x-tool-hub-csrf, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name'
@@ -58,9 +58,7 @@ export async function createHttpApp(options: HttpOptions): Promise<HttpApp> {
   const console = await loadConsole(options.consoleFolder)
   const hono = new Hono<{ Bindings: HttpBindings }>()
   for (const route of ROUTES) {
-    const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    if (route === CALL_ROUTE) continue // see answerDirectly
-    hono[route.method](path, ({ req, env: { incoming, outgoing: response } }) => {
+    hono[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1'), ({ req, env: { incoming, outgoing: response } }) => {
       const request = incoming as IncomingMessage
       const param = (name: string) => req.param(name)!
       const queries = () => onlyOnce(req.queries())
@@ -69,7 +67,7 @@ export async function createHttpApp(options: HttpOptions): Promise<HttpApp> {
   }
   hono.notFound(({ req, env }) => {
     checkOpen(context.authenticator, env.incoming)
-    const allowed = methodsAt(req.path)
+    const allowed = METHODS.filter((method) => hono.router.match(method, req.path)[0].length > 0)
     if (allowed.length > 0) throw wrongMethod(req.method, allowed)
     return console.answer(env.incoming) ?? unknownPath(req.path)
   })
@@ -117,15 +115,6 @@ export async function createHttpApp(options: HttpOptions): Promise<HttpApp> {
   return app
 }
 
-const PATTERNS = ROUTES.map(({ method, path }) => ({
-  method: method.toUpperCase(),
-  pattern: new RegExp(`^${path.replaceAll(/[.]/g, '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
-}))
-
-function methodsAt(path: string): string[] {
-  return PATTERNS.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
-}
-
 function wrongMethod(method: string, allowed: readonly string[]): HttpRefusal {
   return new HttpRefusal(405, 'INPUT_SCHEMA_INVALID', `${method} is not served here.`, {
     hint: `Use ${allowed.join(' or ')}.`,
@@ -169,7 +158,7 @@ function createCrossOrigin(
     response.setHeader('vary', 'origin')
     if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return false
     response.writeHead(204, {
-      'access-control-allow-methods': METHODS,
+      'access-control-allow-methods': METHODS.join(', '),
       'access-control-allow-headers': HEADERS,
       'access-control-max-age': A_WHILE_S,
     })

@@ -2,9 +2,10 @@ import { type Clock, systemClock, ToolError } from '@tool-hub/core'
 import { descriptorLimit, openDescriptors } from '@tool-hub/sandbox/system'
 import type { AnswerPages } from '../approvals/answer-links.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
+import type { Caller } from '../auth/caller.ts'
 import { type CallRouter, localRouter } from '../call-router.ts'
-import type { Caller, Service } from '../service.ts'
-import { RequestCounts } from '../services/counts.ts'
+import type { Service } from '../service.ts'
+import { PrincipalCounts, RequestCounts } from '../services/counts.ts'
 import { HttpRefusal } from './answers.ts'
 import type { EventStream } from './event-stream.ts'
 import { McpEndpoints, type ProtectedResource } from './mcp-endpoints.ts'
@@ -14,7 +15,7 @@ import type { BodyLimits } from './request.ts'
 class StreamTable {
   readonly #most: { readonly all: number; readonly each: number }
   readonly #streams = new Map<EventStream, Pick<Caller, 'name' | 'token'>>()
-  readonly #counts = new Map<string, number>()
+  readonly #counts = new PrincipalCounts()
 
   constructor(most: { readonly all: number; readonly each: number }) {
     this.#most = most
@@ -22,7 +23,7 @@ class StreamTable {
 
   /** Throws RATE_LIMITED if a principal may not open another stream. */
   check(principal: string): void {
-    const own = this.#counts.get(principal) ?? 0
+    const own = this.#counts.of(principal)
     if (own >= this.#most.each) throw full(`${principal} has ${own} streams open, the most that one may have.`)
     if (this.#streams.size >= this.#most.all)
       throw full(`${this.#streams.size} streams are open, the most there may be.`)
@@ -30,16 +31,14 @@ class StreamTable {
 
   add(stream: EventStream, caller: Pick<Caller, 'name' | 'token'>): void {
     this.#streams.set(stream, caller)
-    this.#counts.set(caller.name, (this.#counts.get(caller.name) ?? 0) + 1)
+    this.#counts.add(caller.name)
   }
 
   remove(stream: EventStream): void {
     const principal = this.#streams.get(stream)?.name
     if (principal === undefined) return
     this.#streams.delete(stream)
-    const left = this.#counts.get(principal)! - 1
-    if (left > 0) this.#counts.set(principal, left)
-    else this.#counts.delete(principal)
+    this.#counts.remove(principal)
   }
 
   endOf(token: string): void {

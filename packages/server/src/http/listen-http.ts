@@ -4,7 +4,7 @@ import { type AddressInfo, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ToolError } from '@tool-hub/core'
 import { closeServer, isLoopback, listening } from '@tool-hub/sandbox/system'
-import { errorAnswer } from './answers.ts'
+import { API_HEADERS, refuseUpgrade } from './answers.ts'
 import type { HttpApp } from './create-http-app.ts'
 import { MAX_HEADERS } from './request.ts'
 
@@ -130,12 +130,8 @@ function handUpgrades(server: Server, app: HttpApp, onUpgrade: ListenOptions['on
     // The new owner adds its own listener; until then a broken connection must not end the process.
     socket.on('error', () => socket.destroy())
     const refusal = app.refuseHead(request)
-    if (!refusal) return onUpgrade(request, socket, head)
-    const { status, headers, body } = errorAnswer(refusal, app.report)
-    const lines = Object.entries({ ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) })
-    socket.end(
-      `HTTP/1.1 ${status} Refused\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`,
-    )
+    if (refusal) refuseUpgrade(socket, refusal.status, refusal, { ...API_HEADERS, ...refusal.headers })
+    else onUpgrade(request, socket, head)
   })
   return upgraded
 }

@@ -1,17 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import type { OidcOptions } from '@tool-hub/config'
 import { type Clock, ToolError } from '@tool-hub/core'
-import { parseJson } from '@tool-hub/core/lib'
 import { SCOPES } from '@tool-hub/core/protocol'
 import type { PrincipalHub } from '@tool-hub/runtime/hub'
-import { z } from 'zod'
-import type { Concern } from '../call-router.ts'
-import { authenticatedClient, CONVERSATION, CONVERSATION_META_KEY, conversationRun } from '../mcp/conversation.ts'
+import type { Caller } from '../auth/caller.ts'
 import type { McpFetchHandler } from '../mcp/options.ts'
 import { createMcpFetchHandler } from '../mcp/serve.ts'
-import type { Caller } from '../service.ts'
 import { HttpRefusal } from './answers.ts'
-import type { RouteRequest } from './route.ts'
 
 interface McpEndpoint {
   readonly hub: PrincipalHub
@@ -106,7 +101,7 @@ export class McpEndpoints {
       maxBodyBytes,
       maxBodyEntries,
       clock,
-      ...(ownId && { ownId }),
+      ownId,
       onError,
       path: '/mcp',
       elicitation: mayAnswer && 'questions',
@@ -150,42 +145,6 @@ export class McpEndpoints {
       this.#options.onError(error)
     }
   }
-}
-
-/** What a request of MCP may refer to that one process has: without one of these, its body is not parsed. */
-const REFERENCES = ['"taskId"', '"requestState"', '"artifact://', JSON.stringify(CONVERSATION_META_KEY)].map((text) =>
-  Buffer.from(text),
-)
-const ARTIFACT_RUN = /^artifact:\/\/([A-Za-z0-9._-]{1,64})\//
-
-const reference = z.object({
-  params: z.object({
-    taskId: z.string().optional().catch(undefined),
-    requestState: z.string().optional().catch(undefined),
-    uri: z.string().optional().catch(undefined),
-    _meta: z
-      .object({ [CONVERSATION_META_KEY]: z.string().regex(CONVERSATION) })
-      .optional()
-      .catch(undefined),
-  }),
-})
-
-/**
- * What a request to `/mcp` concerns: a session of the legacy era, or in the modern era a task, a round, an artifact or a
- * conversation.
- */
-export async function mcpConcern({ caller, request, bytes }: RouteRequest): Promise<Concern | undefined> {
-  const session = request.headers['mcp-session-id']
-  if (typeof session === 'string') return { id: session }
-  if (request.method !== 'POST') return undefined
-  const body = await bytes()
-  if (!REFERENCES.some((text) => body.includes(text))) return undefined
-  const { taskId, requestState, uri = '', _meta } = reference.safeParse(parseJson(body.toString())).data?.params ?? {}
-  const id = taskId ?? requestState
-  const name = _meta?.[CONVERSATION_META_KEY]
-  const named = name === undefined ? undefined : conversationRun(authenticatedClient([caller!.name]), name)
-  const run = ARTIFACT_RUN.exec(uri)?.[1] ?? named
-  return id !== undefined ? { id } : run === undefined ? undefined : { run }
 }
 
 /** Paths of the protected resource metadata of `/mcp` (RFC 9728). */

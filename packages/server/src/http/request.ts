@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Awaitable, callerGone } from '@tool-hub/core'
-import { turnFor } from '@tool-hub/core/lib'
+import { after, turnFor } from '@tool-hub/core/lib'
 import { checkJsonEntries } from '@tool-hub/runtime/limits'
 import type { AuthRequest, Refusal } from '../auth/auth-request.ts'
 import type { Authenticator, Identity } from '../auth/authenticator.ts'
@@ -61,8 +61,7 @@ function findDoubled(rawHeaders: readonly string[]): string | undefined {
 
 /** Authenticates a request; throws a refusal. */
 export function authenticate(authenticator: Authenticator, request: IncomingMessage): Awaitable<Identity> {
-  const admission = authenticator.authenticate(new RequestHeaders(request))
-  return admission instanceof Promise ? admission.then(welcome) : welcome(admission)
+  return after(authenticator.authenticate(new RequestHeaders(request)), orThrow)
 }
 
 /** A request for the authenticator. Headers that matter for authentication were checked to be unique. */
@@ -98,9 +97,9 @@ export class RequestHeaders implements AuthRequest {
   }
 }
 
-function welcome(admission: Identity | Refusal): Identity {
-  if (admission.ok) return admission
-  throw HttpRefusal.from(admission)
+function orThrow(outcome: Identity | Refusal): Identity {
+  if (outcome.ok) return outcome
+  throw HttpRefusal.from(outcome)
 }
 
 const SIGNALS = new WeakMap<Socket, AbortSignal>()

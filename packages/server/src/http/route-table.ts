@@ -20,57 +20,18 @@ import {
   toolQuery,
 } from '@tool-hub/core/protocol'
 import { z } from 'zod'
-import { API_HEADERS, answerJson, answerNothing, HttpRefusal } from './answers.ts'
-import { METADATA_PATHS, mcpConcern } from './mcp-endpoints.ts'
+import { answerJson, answerNothing, HttpRefusal } from './answers.ts'
 import { socketSignal } from './request.ts'
-import { defineOpenRoute, defineRoute, type Exchange, type Route } from './route.ts'
+import { defineRoute, type Route } from './route.ts'
 import { ANSWER_ROUTES, APPROVAL_ROUTES } from './routes/approval-routes.ts'
 import { ARTIFACT_ROUTES } from './routes/artifact-routes.ts'
 import { CALL_ROUTES } from './routes/call-routes.ts'
 import { EVENT_ROUTES } from './routes/event-routes.ts'
 import { FEATURE_RESOURCES, FEATURE_ROUTES } from './routes/feature-routes.ts'
 import { listForms } from './routes/list-forms.ts'
+import { MCP_ROUTES } from './routes/mcp-routes.ts'
 import { RUN_ROUTES } from './routes/run-routes.ts'
 import { SERVICE_ROUTES, SESSION_ROUTES } from './routes/service-routes.ts'
-
-/** MCP, with the rights of the caller. */
-const MCP_ENDPOINT: readonly Route[] = (['post', 'get', 'delete'] as const).map((method) =>
-  defineRoute({
-    method,
-    path: '/mcp',
-    summary: 'MCP over streamable HTTP',
-    allow: ['call'],
-    isHidden: true,
-    isResource: true,
-    answers: [{ description: 'As the Model Context Protocol says' }],
-    concerns: mcpConcern,
-    handle: serveMcp,
-  }),
-)
-
-/** Open, because clients read it before they have a token. */
-const METADATA: readonly Route[] = METADATA_PATHS.map((path) =>
-  defineOpenRoute({
-    method: 'get',
-    path,
-    summary: 'Where to sign in for /mcp (RFC 9728)',
-    answers: [{ description: 'Metadata of the protected resource' }],
-    handle({ context }) {
-      if (context.resource) return answerJson(context.resource.metadata())
-      throw new HttpRefusal(
-        404,
-        'NOT_FOUND',
-        'No identity provider is configured here; /mcp takes tokens of tool-hub.',
-        {
-          hint: 'Make a token with tool-hub tokens add, or set service.oidc.',
-        },
-      )
-    },
-  }),
-)
-
-/** MCP and its protected resource metadata. */
-const MCP_ROUTES: readonly Route[] = [...MCP_ENDPOINT, ...METADATA]
 
 /** The owner's rules. */
 const POLICY_ROUTES: readonly Route[] = [
@@ -306,10 +267,3 @@ export const ROUTES: readonly Route[] = [
   ...SERVICE_ROUTES,
   ...MCP_ROUTES,
 ]
-
-async function serveMcp({ context, caller, webRequest, response }: Exchange): Promise<Response> {
-  const answer = await context.mcp.serve(caller, webRequest(), response)
-  const headers = new Headers(answer.headers)
-  for (const [name, value] of Object.entries(API_HEADERS)) headers.set(name, value)
-  return new Response(answer.body, { status: answer.status, headers })
-}

@@ -3,8 +3,8 @@ import type { Awaitable, RouteClientMethod } from '@tool-hub/core'
 import type { Scope } from '@tool-hub/core/protocol'
 import type { z } from 'zod'
 import type { Identity } from '../auth/authenticator.ts'
+import type { Caller } from '../auth/caller.ts'
 import type { Concern } from '../call-router.ts'
-import type { Caller } from '../service.ts'
 import type { HttpContext } from './http-context.ts'
 
 /** Who may use a route: callers with any of these scopes, every authenticated caller, or everybody. */

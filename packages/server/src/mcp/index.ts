@@ -6,9 +6,11 @@ export type {
   McpFetchHandler,
   McpFetchOptions,
   McpHttpOptions,
+  McpHttpServer,
   McpServeOptions,
   McpStdioOptions,
+  McpStdioServer,
   OwnHandlers,
   ServedHub,
 } from './options.ts'
-export { createMcpFetchHandler, type McpHttpServer, type McpStdioServer, serveMcp, serveMcpStdio } from './serve.ts'
+export { createMcpFetchHandler, serveMcp, serveMcpStdio } from './serve.ts'

@@ -1,8 +1,4 @@
 import {
-  CLIENT_CAPABILITIES_META_KEY,
-  CLIENT_INFO_META_KEY,
-  type ClientCapabilities,
-  type Implementation,
   MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
@@ -11,22 +7,15 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { escapeLine, untilAborted } from '@tool-hub/core/lib'
+import { untilAborted } from '@tool-hub/core/lib'
 import { z } from 'zod'
 import { callLegacy, callModern, elicit, parseCall, parseParams } from './call/call-tool.ts'
 import type { ClientSession } from './client-session.ts'
+import { type Connection, viewClient } from './connection.ts'
 import { CONVERSATION_META, CONVERSATION_META_KEY } from './conversation.ts'
 import { parseFormAnswer } from './elicitation/forms.ts'
-import type { Era, McpCallListener } from './options.ts'
+import type { Era } from './options.ts'
 import { detailedTask, legacyTask, TASKS_EXTENSION } from './tasks.ts'
-
-/** A server for one client; over HTTP in the modern era, for one request. */
-export interface Connection {
-  readonly session: ClientSession
-  readonly era: Era
-  readonly server: Server
-  listener: McpCallListener | undefined
-}
 
 type Answer = (connection: Connection, params: unknown, context: ServerContext) => Result | Promise<Result>
 
@@ -57,11 +46,6 @@ const ANY_PARAMS = { params: z.looseObject({}) }
  * as possible: one function handles every method and validates each request once. `method`: the only method that it
  * will be asked for, if known.
  */
-export function makeServer(session: ClientSession, era: Era, options: { readonly method?: string } = {}): Server {
-  return connectServer(session, era, options).server
-}
-
-/** The same, as a connection. */
 export function connectServer(
   session: ClientSession,
   era: Era,
@@ -172,54 +156,4 @@ function updateTask(connection: Connection, params: unknown, context: ServerCont
 function assertKnowsTasks(connection: Connection, context: ServerContext): void {
   if (connection.era === 'legacy' || viewClient(connection, context).takesTasks) return
   throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } })
-}
-
-/**
- * A client as it describes itself: with each request in the modern era, at the start of its session in the legacy era.
- */
-export interface ClientView {
-  /** The caller on record. */
-  readonly caller: string
-  /** Whether it can show forms. */
-  readonly canElicit: boolean
-  /** Whether it accepts a task instead of a result. */
-  readonly takesTasks: boolean
-}
-
-/** Describes the client of a request. Its authenticated name takes precedence over its own. */
-export function viewClient({ server, session, era }: Connection, context: ServerContext): ClientView {
-  const { info, capabilities } = era === 'modern' ? envelopeOf(context) : handshakeOf(server)
-  return {
-    caller: `mcp:${session.knownName ?? nameOf(info)}`,
-    canElicit: showsForms(capabilities),
-    takesTasks: era === 'modern' && capabilities?.extensions?.[TASKS_EXTENSION] !== undefined,
-  }
-}
-
-interface Introduction {
-  readonly info?: Implementation
-  readonly capabilities?: ClientCapabilities
-}
-
-/** The SDK has validated the envelope; only its type is missing. */
-function envelopeOf({ mcpReq }: ServerContext): Introduction {
-  const envelope = (mcpReq.envelope ?? {}) as Readonly<Record<string, unknown>>
-  return {
-    info: envelope[CLIENT_INFO_META_KEY] as Implementation | undefined,
-    capabilities: envelope[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined,
-  }
-}
-
-function handshakeOf(server: Server): Introduction {
-  return { info: server.getClientVersion(), capabilities: server.getClientCapabilities() }
-}
-
-function nameOf(info: Implementation | undefined): string {
-  return escapeLine(String(info?.name ?? '')).slice(0, 64) || 'client'
-}
-
-/** A client without modes supports forms, which existed first. */
-function showsForms(capabilities: ClientCapabilities | undefined): boolean {
-  const elicitation = capabilities?.elicitation
-  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
 }

@@ -1,7 +1,6 @@
 import type { Server, ServerOptions } from '@modelcontextprotocol/server'
 import { type Clock, systemClock } from '@tool-hub/core'
 import { VERSION } from '@tool-hub/core/lib'
-import { ClientSession, type SessionOwner } from './client-session.ts'
 import { RequestStates } from './elicitation/request-states.ts'
 import type { Era, McpServeOptions, ServedHub } from './options.ts'
 import { TASKS_EXTENSION } from './tasks.ts'
@@ -24,8 +23,8 @@ export class McpService {
   readonly info: { readonly name: string; readonly version: string }
   readonly serverOptions: Readonly<Record<Era, ServerOptions>>
   readonly taskAfterMs: number
-  /** Connected servers by the session of their client; they are notified when the tools change. */
-  readonly #connected = new Map<Server, ClientSession>()
+  /** Connected servers, each with the session of its client; they are notified when the tools change. */
+  readonly #connected = new Map<Server, object>()
   readonly #listeners = new Set<() => void>()
   readonly #stopListening: () => void
 
@@ -42,12 +41,8 @@ export class McpService {
     this.#stopListening = this.tools.onChange(() => this.#emitChange())
   }
 
-  openSession(whose?: SessionOwner): ClientSession {
-    return new ClientSession(this, whose)
-  }
-
   /** Notifies a server of changes while it is connected. Returns a function that stops it. */
-  connected(server: Server, session: ClientSession): () => void {
+  connected(server: Server, session: object): () => void {
     this.#connected.set(server, session)
     return () => this.#connected.delete(server)
   }
@@ -62,7 +57,7 @@ export class McpService {
   }
 
   /** Notifies the client of a session that its list has changed. */
-  emitListChange(session: ClientSession): void {
+  emitListChange(session: object): void {
     for (const [server, own] of this.#connected) if (own === session) this.#notify(server)
     for (const listener of this.#listeners) listener()
   }

@@ -133,3 +133,21 @@ export interface McpFetchHandler {
   /** Lets calls in progress continue for `graceMs`, then aborts them and ends every session. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
+
+/** A server that is listening. */
+export interface McpHttpServer {
+  /** Where clients connect: `http://127.0.0.1:41234/mcp`. */
+  readonly url: string
+  /**
+   * Stops accepting requests, lets calls in progress end or aborts them, and ends every session. The hub stays open.
+   */
+  close(): Promise<void>
+}
+
+/** An MCP server on standard input and output. */
+export interface McpStdioServer {
+  /** Resolves when the client has disconnected and its run is closed. */
+  readonly closed: Promise<void>
+  /** Closes the connection and aborts its calls. */
+  close(): Promise<void>
+}

@@ -1,17 +1,15 @@
 import { lazyModule } from '@tool-hub/core'
-import type { McpFetchHandler, McpFetchOptions, McpHttpOptions, McpStdioOptions, ServedHub } from './options.ts'
+import type {
+  McpFetchHandler,
+  McpFetchOptions,
+  McpHttpOptions,
+  McpHttpServer,
+  McpStdioOptions,
+  McpStdioServer,
+  ServedHub,
+} from './options.ts'
 
 const loadListenMcp = lazyModule(() => import('./http/listen-mcp.ts'))
-
-/** A server that is listening. */
-export interface McpHttpServer {
-  /** Where clients connect: `http://127.0.0.1:41234/mcp`. */
-  readonly url: string
-  /**
-   * Stops accepting requests, lets calls in progress end or aborts them, and ends every session. The hub stays open.
-   */
-  close(): Promise<void>
-}
 
 /**
  * Serves the tools of a hub as an MCP server over streamable HTTP, to clients of both protocol eras.
@@ -25,14 +23,6 @@ export async function serveMcp(hub: ServedHub, options: McpHttpOptions = {}): Pr
 }
 
 const loadConnectStdio = lazyModule(() => import('./connect-stdio.ts'))
-
-/** An MCP server on standard input and output. */
-export interface McpStdioServer {
-  /** Resolves when the client has disconnected and its run is closed. */
-  readonly closed: Promise<void>
-  /** Closes the connection and aborts its calls. */
-  close(): Promise<void>
-}
 
 /**
  * Serves the tools of a hub as an MCP server on standard input and output, to a client of either protocol era. Nothing

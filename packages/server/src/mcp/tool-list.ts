@@ -146,7 +146,7 @@ function toTool(card: ToolCard): Tool {
   const { name, title, description, parameters, capabilities } = card
   return {
     name,
-    ...(title !== undefined && { title }),
+    title,
     description,
     inputSchema: { ...listSchema(parameters), type: 'object' },
     ...(card.output?.type === 'object' && { outputSchema: { ...listSchema(card.output), type: 'object' } }),

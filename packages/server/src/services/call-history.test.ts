@@ -7,7 +7,7 @@ import type { Store } from '../../../core/src/store.ts'
 import { defineTool } from '../../../core/src/tool.ts'
 import { RunIndexer } from '../../../runtime/src/hub/run-index/run-indexer.ts'
 import { type TestHub, testHub } from '../../../testing/src/tool-contract.ts'
-import type { CallHistory } from '../service.ts'
+import type { CallHistory } from './call-history.ts'
 import { createCallHistory } from './call-history.ts'
 
 const echo = defineTool({

@@ -12,7 +12,23 @@ import {
   ToolError,
 } from '@tool-hub/core'
 import { errnoOf, escapeLine, escapeText } from '@tool-hub/core/lib'
-import type { AuditReport, CallDetail, RecordLine, RunEntry } from '@tool-hub/core/protocol'
+import type {
+  AuditReport,
+  auditQuery,
+  CallDetail,
+  CallEntry,
+  callQuery,
+  FileChangeEntry,
+  lineQuery,
+  RecordLine,
+  RunDetail,
+  RunEntry,
+  RunLaterList,
+  RunTaint,
+  runQuery,
+  UndoAnswer,
+  undoRequest,
+} from '@tool-hub/core/protocol'
 import { type Hub, pruneRun, type RunIndexer, readTaint, runsBelow } from '@tool-hub/runtime/hub'
 import {
   type AuditFinding,
@@ -24,7 +40,7 @@ import {
 } from '@tool-hub/runtime/records/log'
 import { createRedactor } from '@tool-hub/runtime/records/redaction'
 import { openRegular } from '@tool-hub/sandbox/system'
-import type { CallHistory } from '../service.ts'
+import type { z } from 'zod'
 import {
   describeRun,
   type LineFilter,
@@ -55,8 +71,11 @@ const MAX_CALLS_OF_RUN = 5_000
 const MAX_CHILDREN = 500
 const MAX_LINES = 1_000
 
-/** The calls and runs on record: lists come from the index, everything else from the records. */
-export function createCallHistory(options: CallHistoryOptions): CallHistory {
+/** The calls and runs on record. */
+export type CallHistory = ReturnType<typeof createCallHistory>
+
+/** Creates the history: lists come from the index, everything else from the records. */
+export function createCallHistory(options: CallHistoryOptions) {
   const { hub, store, runsFolder, indexer, clock = systemClock, redact } = options
   const { calls: index } = store
   const hideSecrets = redact ?? createRedactor({}).text
@@ -72,13 +91,14 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
   }
 
   return {
-    async calls({ limit, ...filter }) {
+    async calls({ limit, ...filter }: z.output<typeof callQuery>): Promise<{ calls: CallEntry[]; next?: number }> {
       await indexer.flush()
       const { items, next } = await pageOf((most) => index.calls({ ...filter, limit: most }), limit)
-      return { calls: items.map(toCallEntry), ...(next !== undefined && { next }) }
+      return { calls: items.map(toCallEntry), next }
     },
 
-    async call(callId): Promise<CallDetail> {
+    /** Throws NOT_FOUND if the call does not exist. */
+    async call(callId: string): Promise<CallDetail> {
       await indexer.flush()
       const call = await index.call(callId)
       if (!call) throw noCall(callId)
@@ -86,7 +106,8 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
       return { call: toCallEntry(call), lines, children: (await childrenOf(call)).map(toCallEntry) }
     },
 
-    async runs({ limit, from, to, before, ...rest }) {
+    async runs(query: z.output<typeof runQuery>): Promise<{ runs: RunEntry[]; next?: number }> {
+      const { limit, from, to, before, ...rest } = query
       await indexer.flush()
       const filter = {
         ...rest,
@@ -94,17 +115,18 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
         before: before === undefined || to === undefined ? (before ?? to) : Math.min(before, to),
       }
       const { items, next } = await pageOf((most) => index.runs({ ...filter, limit: most }), limit)
-      return { runs: await Promise.all(items.map(describe)), ...(next !== undefined && { next }) }
+      return { runs: await Promise.all(items.map(describe)), next }
     },
 
-    async run(run) {
+    async run(run: string): Promise<RunDetail> {
       const found = await findRun(run)
       const latest = await index.calls({ run, limit: MAX_CALLS_OF_RUN + 1 })
       const calls = latest.slice(0, MAX_CALLS_OF_RUN).toSorted(byStart).map(toCallEntry)
       return { run: await describe(found), calls, isTruncated: latest.length > MAX_CALLS_OF_RUN }
     },
 
-    async lines(run, { after, limit }) {
+    /** Lines of the record after `after`. */
+    async lines(run: string, { after, limit }: z.output<typeof lineQuery>): Promise<RecordLine[]> {
       const lines: RecordLine[] = []
       if (limit <= 0) return lines
       for await (const event of eventsFrom(run, after + 1)) {
@@ -114,25 +136,29 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
       return lines
     },
 
-    async export(run) {
+    /** The record as it is on disk. */
+    async export(run: string): Promise<ReadableStream<Uint8Array>> {
       const source = await hub.sharedRecords?.source(run)
       return source ? source.export() : exportRecord(folderOf(run))
     },
 
-    async runLater(run) {
+    async runLater(run: string): Promise<RunLaterList> {
       const { run: id } = await findRun(run)
       return toRunLaterList(await callLines(id, ({ type }) => type === 'run-later-changed'))
     },
 
-    async taint(run) {
+    async taint(run: string): Promise<RunTaint> {
       const { run: id } = await findRun(run)
       const { sources, cleared } = await readTaint(folderOf(id))
       return { isTainted: sources.length > 0, sources: sources.map(escapeLine), cleared: cleared.map(showCleared) }
     },
 
-    changes: (run) => fileChanges(runsFolder, run, { hub, hideSecrets }),
+    changes: (run: string): Promise<FileChangeEntry[]> => fileChanges(runsFolder, run, { hub, hideSecrets }),
 
-    async undo(run, { by, ...wish }) {
+    async undo(
+      run: string,
+      { by, ...wish }: z.output<typeof undoRequest> & { by: string; signal?: AbortSignal },
+    ): Promise<UndoAnswer> {
       folderOf(run)
       const { ok, dryRun, calls, changes } = await hub.undo({ run, caller: by, ...wish })
       const tools = new Map(calls.map(({ callId, tool }) => [callId, tool]))
@@ -150,12 +176,16 @@ export function createCallHistory(options: CallHistoryOptions): CallHistory {
       }
     },
 
-    async remove(run, { by }) {
+    /**
+     * Removes a run that has ended and records the removal. Throws CONFLICT while something runs in it, or if its record
+     * does not verify.
+     */
+    async remove(run: string, { by }: { by: string }): Promise<void> {
       const found = await findRun(run)
       await removeEndedRun(found.run, { hub, store, runsFolder, clock, by })
     },
 
-    async verify({ run, only } = {}) {
+    async verify({ run, only }: z.output<typeof auditQuery> = {}): Promise<AuditReport> {
       const wanted = only === 'missing' ? [] : run === undefined ? undefined : [(await findRun(run)).run]
       const shared = hub.sharedRecords
       return shared ? verifyAllShared(shared, wanted) : verifyRuns(runsFolder, store.heads, wanted)

@@ -3,8 +3,27 @@ import { type Clock, type IndexedCall, type Store, systemClock, watchTopic } fro
 import { parseJson } from '@tool-hub/core/lib'
 import { featureChange, type ServiceEvent } from '@tool-hub/core/protocol'
 import type { Hub, RunIndexer } from '@tool-hub/runtime/hub'
-import type { EventHub } from '../service.ts'
 import { toCallEntry } from './call-entries.ts'
+
+/** The event stream of the service. It keeps the latest events, so that a client that reconnects misses nothing. */
+export interface EventHub {
+  /**
+   * Calls the listener with every event after the one with this id, then with every new event; first with `reset` if
+   * that event has been dropped. A listener that throws is removed. Returns a function that unsubscribes.
+   */
+  subscribe(
+    listener: (event: ServiceEvent, id: string) => void,
+    options?: {
+      after?: string
+      types?: readonly ServiceEvent['type'][]
+      /** Only what other processes learn from nobody else: calls and presence of this one. */
+      isOwn?: boolean
+    },
+  ): () => void
+  publish(event: ServiceEvent): void
+  /** The people who are watching, over all processes; absent if only this one knows. */
+  readonly people?: readonly { readonly name: string; readonly since: number }[]
+}
 
 /** Options of `createEventHub`. */
 export interface EventHubOptions {

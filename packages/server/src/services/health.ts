@@ -16,7 +16,7 @@ import { errnoOf, escapeLine } from '@tool-hub/core/lib'
 import type { ConfigState, Health } from '@tool-hub/core/protocol'
 import type { McpServerStatus } from '@tool-hub/mcp'
 import { type Hub, sizeOfFolder } from '@tool-hub/runtime/hub'
-import { principalAccount } from '@tool-hub/runtime/limits'
+import { budgetUse } from './list-principals.ts'
 
 /** Options of `describeHealth`. */
 export interface HealthOptions {
@@ -72,8 +72,8 @@ export async function describeHealth(options: HealthOptions): Promise<Health> {
     servers: upstream,
     budgets,
     store: storeState,
-    ...(disk && { disk }),
-    ...(config && { config }),
+    disk,
+    config,
   }
 }
 
@@ -158,11 +158,8 @@ async function budgetsOf(
 ): Promise<Health['budgets']> {
   const entries: Health['budgets'] = []
   for (const { name, budget } of principals.filter((each) => each.budget).slice(0, MAX_PRINCIPALS)) {
-    const used = await store.budgets.used(principalAccount(name, now))
-    for (const unit of ['calls', 'wallMs', 'bytes', 'cost'] as const) {
-      const limit = budget![unit]
-      if (limit !== undefined) entries.push({ account: escapeLine(name), unit, used: used[unit], limit })
-    }
+    const use = await budgetUse(store, { name, budget }, now)
+    entries.push(...use.map((each) => ({ account: escapeLine(name), ...each })))
   }
   return entries
 }

@@ -1,4 +1,4 @@
-import type { FeatureDefinition, FeatureName, IndexedCaller, Store } from '@tool-hub/core'
+import type { BudgetLimits, FeatureDefinition, FeatureName, IndexedCaller, Store } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
 import type { PrincipalEntry, TokenEntry } from '@tool-hub/core/protocol'
 import { features } from '@tool-hub/library/generated/list'
@@ -46,7 +46,7 @@ export async function listPrincipals({ store, tokens, now }: ListPrincipalsOptio
       kind: kindOf(name),
       state: stateOf(name, token, now),
       ...(token && rightsOf(token)),
-      budgets: await budgetsOf(store, name, { token, now }),
+      budgets: await budgetUse(store, { name, budget: token?.budget }, now),
       ...(lastAt > 0 && { lastAt }),
       runs: sum(of, 'runs'),
       calls: sum(of, 'calls'),
@@ -86,17 +86,17 @@ function rightsOf({ scopes, policy = [], expiresAt, profile, roots, rate, allowD
     scopes,
     limits: { profile, roots, rate, allowDanger },
     rules: policy.length,
-    ...(expiresAt !== undefined && { expiresAt }),
+    expiresAt,
   }
 }
 
-async function budgetsOf(
+/** What a principal has used of its budget, for each unit that is limited. */
+export async function budgetUse(
   store: Pick<Store, 'budgets'>,
-  name: string,
-  { token, now }: { readonly token: TokenEntry | undefined; readonly now: number },
+  { name, budget }: { readonly name: string; readonly budget?: BudgetLimits },
+  now: number,
 ): Promise<PrincipalEntry['budgets']> {
-  if (!token?.budget) return []
-  const { budget } = token
+  if (!budget) return []
   const used = await store.budgets.used(principalAccount(name, now))
   return UNITS.flatMap((unit) => {
     const limit = budget[unit]

@@ -11,7 +11,7 @@ import type { Hub } from '../../../runtime/src/hub/hub.ts'
 import type { PrincipalHub } from '../../../runtime/src/hub/hub-api.ts'
 import { RunIndexer } from '../../../runtime/src/hub/run-index/run-indexer.ts'
 import { type TestHub, testHub } from '../../../testing/src/tool-contract.ts'
-import type { Caller } from '../service.ts'
+import type { Caller } from '../auth/caller.ts'
 import { createPolicyManager } from './policy-manager.ts'
 
 const note = defineTool({

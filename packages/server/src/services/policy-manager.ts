@@ -3,11 +3,22 @@ import { type CheckedConfig, checkConfig, toPolicyRules, toRules } from '@tool-h
 import { type ConfigDocument, configError, lazyModule, type SourcedRule, type Store, ToolError } from '@tool-hub/core'
 import { parseYaml } from '@tool-hub/core/document'
 import { escapeLine, escapeText, sha256 } from '@tool-hub/core/lib'
-import type { PolicyExplanation, PolicyRule, PolicyState, ShadowReportEntry } from '@tool-hub/core/protocol'
+import type {
+  explainRequest,
+  PolicyExplanation,
+  PolicyRule,
+  PolicyState,
+  PolicyTestReport,
+  policySave,
+  policyTestRequest,
+  ShadowReportEntry,
+} from '@tool-hub/core/protocol'
 import { compilePolicy, describeRule, describeSource, effectOf, type PolicyWarning } from '@tool-hub/policy'
 import type { Hub, RunIndexer, ShadowReport } from '@tool-hub/runtime/hub'
+import type { z } from 'zod'
+import type { Caller } from '../auth/caller.ts'
 import { adoptRules, type FileRules, type RuleHolder } from '../config-reload.ts'
-import type { EventHub, PolicyManager } from '../service.ts'
+import type { EventHub } from './event-hub.ts'
 import { type PolicyFile, readPolicyFile, readPolicyPart, replacePolicyPart, writePolicyFile } from './policy-file.ts'
 import { SharedTurns } from './shared-turns.ts'
 import { SuggestionSearch } from './suggestion-search.ts'
@@ -32,17 +43,11 @@ export interface PolicyManagerOptions {
   readonly cwd?: string
 }
 
-/** The policy manager for the service itself. */
-export interface FilePolicyManager extends PolicyManager {
-  /**
-   * Applies the current rules of the config file, and its shadow policy. A change is recorded as made by `file`; returns
-   * whether there was one.
-   */
-  adopt(found: FileRules): Promise<boolean>
-}
+/** The owner's rules: shows, explains, tests and saves them. */
+export type PolicyManager = ReturnType<typeof createPolicyManager>
 
-/** Creates the policy manager: shows rules, tests others on recorded calls, and saves them. */
-export function createPolicyManager(options: PolicyManagerOptions): FilePolicyManager {
+/** Creates the policy manager. */
+export function createPolicyManager(options: PolicyManagerOptions) {
   const { hub, store, runsFolder, indexer, events, configFile, warnings = () => [], cwd = process.cwd() } = options
   const { readOnly } = options
   const label = configFile === undefined ? 'rules' : labelOf(configFile, cwd)
@@ -70,7 +75,10 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
   return {
     state,
 
-    async explain(caller, { tool, input, run }): Promise<PolicyExplanation> {
+    async explain(
+      caller: Pick<Caller, 'hub'>,
+      { tool, input, run }: z.output<typeof explainRequest>,
+    ): Promise<PolicyExplanation> {
       const explained = await caller.hub.explain(tool, input, run === undefined ? {} : { run })
       const { effect, rule, source, reason, targets, risks, text, decision, error } = explained
       const fix = error?.fix.hint ?? (effect === 'allow' ? undefined : decision?.fix.hint)
@@ -87,12 +95,14 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
       }
     },
 
-    shadow() {
+    /** Returns where the shadow policy differs from the policy in force; `undefined` without a shadow policy. */
+    shadow(): ShadowReportEntry | undefined {
       const report = hub.shadowReport()
       return report && showReport(report)
     },
 
-    test({ yaml, calls }) {
+    /** Returns the latest recorded calls that other rules would have decided differently. */
+    test({ yaml, calls }: z.output<typeof policyTestRequest>): Promise<PolicyTestReport> {
       return tests.share(JSON.stringify([calls, yaml]), async () => {
         const owner = await draftedRules(yaml)
         const policy = compilePolicy({ ...hub.policyLayers(), owner })
@@ -101,10 +111,17 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
       })
     },
 
-    suggest: (wish) => suggestions.find(wish),
+    /** Returns rules that approved calls suggest; with `lastMs`, only approvals of this time count. */
+    suggest: (wish: Parameters<SuggestionSearch['find']>[0]) => suggestions.find(wish),
 
-    save: (wish) => next(() => save(wish)),
-    adopt: (found) => next(() => adopt(found)),
+    /** Writes the file and applies the rules immediately. Throws CONFLICT if the file has another version by now. */
+    save: (wish: SaveWish) => next(() => save(wish)),
+
+    /**
+     * Applies the current rules of the config file, and its shadow policy. A change is recorded as made by `file`;
+     * returns whether there was one.
+     */
+    adopt: (found: FileRules) => next(() => adopt(found)),
   }
 
   function next<T>(change: () => Promise<T>): Promise<T> {
@@ -121,7 +138,7 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
     return found && 'file' in found ? [...found.elsewhere, ...rules] : rules
   }
 
-  async function save({ yaml, version, by }: { yaml: string; version: string; by: string }): Promise<PolicyState> {
+  async function save({ yaml, version, by }: SaveWish): Promise<PolicyState> {
     const found = await whatToEdit()
     if ('readOnly' in found) throw new ToolError('CONFIG_INVALID', found.readOnly)
     if (found.file.version !== version) throw changedMeanwhile(label)
@@ -149,6 +166,9 @@ export function createPolicyManager(options: PolicyManagerOptions): FilePolicyMa
     events.publish({ type: 'policy-changed' })
   }
 }
+
+/** What to save, over which version, and who does. */
+type SaveWish = z.output<typeof policySave> & { readonly by: string }
 
 const NO_FILE = 'No config file: write one with tool-hub init, and start the service again.'
 

@@ -1,39 +1,24 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Awaitable, type Clock, messageOf, systemClock, ToolError } from '@tool-hub/core'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Refusal } from '../auth/auth-request.ts'
 import type { Identity } from '../auth/authenticator.ts'
+import type { Caller } from '../auth/caller.ts'
 import { type CallRouter, localRouter, type OtherProcesses } from '../call-router.ts'
-import type { Caller, Service } from '../service.ts'
+import { refuseUpgrade } from '../http/answers.ts'
+import type { Service } from '../service.ts'
+import { PrincipalCounts } from '../services/counts.ts'
 import { CLOSE_CODES, WS_LIMITS, type WsLimits } from './messages.ts'
 import { Presence } from './session-watch.ts'
 import { type ConnectionContext, WsConnection } from './ws-connection.ts'
+import type { WsSession } from './ws-session.ts'
 import { WsSessions } from './ws-sessions.ts'
 
 /** The WebSocket subprotocol. */
 const SUBPROTOCOL = 'tool-hub.v1'
 
 const BEARER = 'bearer.'
-
-/** Counts by principal. */
-export class PrincipalCounts {
-  readonly #counts = new Map<string, number>()
-
-  of(principal: string): number {
-    return this.#counts.get(principal) ?? 0
-  }
-
-  add(principal: string): void {
-    this.#counts.set(principal, this.of(principal) + 1)
-  }
-
-  remove(principal: string): void {
-    const left = this.of(principal) - 1
-    if (left > 0) this.#counts.set(principal, left)
-    else this.#counts.delete(principal)
-  }
-}
 
 /** Options of the WebSocket endpoint. */
 export interface WebSocketEndpointOptions {
@@ -69,19 +54,21 @@ const SWEEP_MS = 5_000
 const CHECK_MS = 5_000
 const CLOSING_MS = 1_000
 
+type SessionConnectionContext = ConnectionContext<WsSession>
+
 /** Creates the WebSocket endpoint: calls, client tools, approvals and events, resumed after a dropped connection. */
 export function createWebSocketEndpoint(options: WebSocketEndpointOptions): WebSocketEndpoint {
   return new Endpoint(options)
 }
 
-class Endpoint implements WebSocketEndpoint, ConnectionContext {
+class Endpoint implements WebSocketEndpoint, SessionConnectionContext {
   readonly clock: Clock
   readonly limits: WsLimits
   readonly #authenticate: WebSocketEndpointOptions['authenticate']
   readonly #server: WebSocketServer
   readonly #sessions: WsSessions
   readonly others: OtherProcesses | undefined
-  readonly #connections = new Set<WsConnection>()
+  readonly #connections = new Set<WsConnection<WsSession>>()
   /** Further headers of responses to upgrade requests. */
   readonly #headers = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>()
   readonly #counts = new PrincipalCounts()
@@ -150,7 +137,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
     this.#stopSweep?.()
   }
 
-  greet: ConnectionContext['greet'] = (connection, { session: id, received = 0 }) => {
+  greet: SessionConnectionContext['greet'] = (connection, { session: id, received = 0 }) => {
     const known = id === undefined ? undefined : this.#sessions.resume(id, connection.caller)
     const session = known ?? this.#sessions.open(connection.caller)
     const welcome = { type: 'welcome', session: session.id, resumed: known !== undefined }
@@ -159,7 +146,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
     return session
   }
 
-  closed: ConnectionContext['closed'] = (connection, code) => {
+  closed: SessionConnectionContext['closed'] = (connection, code) => {
     this.#connections.delete(connection)
     this.#counts.remove(connection.caller.name)
     if (this.#connections.size === 0) this.#whenEmpty?.()
@@ -179,13 +166,13 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
     presentToken(request)
     this.#arriving++
     try {
-      const admission = await this.#authenticate(request)
-      if (!admission.ok) return refuseUpgrade(socket, admission.status, admission.error, admission.headers)
+      const identity = await this.#authenticate(request)
+      if (!identity.ok) return refuseUpgrade(socket, identity.status, identity.error, identity.headers)
       if (this.#isClosing) return refuseUpgrade(socket, 503, stopping())
-      const { name } = admission.caller
+      const { name } = identity.caller
       if (this.#counts.of(name) >= maxEach)
         return refuseUpgrade(socket, 429, full(`${name} has ${maxEach} connections`))
-      this.#server.handleUpgrade(request, socket, head, (ws) => this.#connected(ws, socket, admission))
+      this.#server.handleUpgrade(request, socket, head, (ws) => this.#connected(ws, socket, identity))
     } finally {
       this.#arriving--
     }
@@ -194,16 +181,16 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
   #connected(
     ws: WebSocket,
     socket: Duplex,
-    admission: Identity,
+    identity: Identity,
     { isForwarded }: { readonly isForwarded: boolean } = { isForwarded: false },
   ): void {
     socket.off('error', ignore)
     // A forwarded connection is never forwarded again.
-    const context: ConnectionContext = isForwarded
+    const context: SessionConnectionContext = isForwarded
       ? { clock: this.clock, limits: this.limits, greet: this.greet, closed: this.closed }
       : this
-    this.#connections.add(new WsConnection(ws, socket, admission, context))
-    this.#counts.add(admission.caller.name)
+    this.#connections.add(new WsConnection(ws, socket, identity, context))
+    this.#counts.add(identity.caller.name)
     this.#stopSweep ??= this.clock.after(SWEEP_MS, this.#sweep, { background: true })
   }
 
@@ -224,7 +211,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
   }
 
   /** Closes a connection whose token was revoked or whose sign-in has ended. */
-  async #check(connection: WsConnection, now: number): Promise<void> {
+  async #check(connection: WsConnection<WsSession>, now: number): Promise<void> {
     connection.checkedAt = now
     try {
       const holds = await connection.holds()
@@ -278,25 +265,4 @@ export function presentToken({ headers, headersDistinct }: IncomingMessage): voi
   if (headers.authorization !== undefined) return
   headers.authorization = `Bearer ${bearer.slice(BEARER.length)}`
   headersDistinct.authorization = [headers.authorization]
-}
-
-/** Refuses an upgrade request with an HTTP response and closes the connection. */
-export function refuseUpgrade(
-  socket: Duplex,
-  status: number,
-  { code, message, retryable, fix }: ToolError,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  if (socket.destroyed) return
-  const body = JSON.stringify({ error: { code, message, retryable, fix } })
-  const lines = {
-    connection: 'close',
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    ...headers,
-  }
-  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}\r\n${head.join('')}\r\n${body}`, () =>
-    socket.destroy(),
-  )
 }

@@ -64,6 +64,9 @@ export const CLOSE_CODES = {
 /** A validated message. */
 export type ReadMessage = z.output<typeof clientMessage>
 
+/** A message for the session of a connection. */
+export type SessionMessage = Exclude<ReadMessage, { type: 'hello' | 'ping' }>
+
 /** A validated call. */
 export type CallMessage = Extract<ReadMessage, { type: 'call' }>
 

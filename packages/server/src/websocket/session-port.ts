@@ -1,7 +1,6 @@
 import { type CallEvent, type CallOptions, ToolError, type ToolResult } from '@tool-hub/core'
 import type { Scope } from '@tool-hub/core/protocol'
-import type { AuthenticatedCaller } from '../auth/caller.ts'
-import type { Caller } from '../service.ts'
+import type { Caller } from '../auth/caller.ts'
 
 /** A message without its number. */
 export type Numbered =
@@ -15,7 +14,7 @@ export type Numbered =
 /** The session as its calls, tools and watches use it. */
 export interface SessionPort {
   /** The caller of the latest connection. */
-  readonly caller: AuthenticatedCaller
+  readonly caller: Caller
   /** Whether the client does not acknowledge messages; nothing new should start then. */
   readonly isFull: boolean
   /** Numbers a message and sends it until it is acknowledged, also after a reconnect. Returns its number. */

@@ -1,6 +1,9 @@
 import type { Clock } from '@tool-hub/core'
 import type { ServiceEvent } from '@tool-hub/core/protocol'
-import type { ApprovalService, Caller, EventHub } from '../service.ts'
+import type { ApprovalService } from '../approvals/approval-service.ts'
+import { eventFor } from '../approvals/approval-views.ts'
+import type { Caller } from '../auth/caller.ts'
+import type { EventHub } from '../services/event-hub.ts'
 import type { ReadMessage } from './messages.ts'
 import { requireAnyScope, type SessionPort } from './session-port.ts'
 
@@ -82,20 +85,9 @@ const ANSWERER_TYPES = new Set<Watched>(['approval', 'question', 'presence'])
 /** An event is serialized once for all sessions. */
 const written = new WeakMap<ServiceEvent, string>()
 
-function toJson(event: ServiceEvent, { name, scopes }: Caller): string {
-  if (event.type === 'question') {
-    const { question } = event
-    return JSON.stringify({
-      ...event,
-      question: { ...question, mayAnswer: question.mayAnswer && scopes.has('approve') },
-    })
-  }
-  if (event.type === 'approval') {
-    const { approval } = event
-    // Nobody approves their own calls.
-    const mayAnswer = approval.mayAnswer && scopes.has('approve') && approval.caller !== name
-    return JSON.stringify({ ...event, approval: { ...approval, mayAnswer } })
-  }
+function toJson(event: ServiceEvent, caller: Caller): string {
+  const shown = eventFor(caller, event)
+  if (shown !== event) return JSON.stringify(shown)
   const json = written.get(event) ?? JSON.stringify(event)
   written.set(event, json)
   return json

@@ -2,39 +2,43 @@ import type { Duplex } from 'node:stream'
 import { type Clock, ToolError } from '@tool-hub/core'
 import type { RawData, WebSocket } from 'ws'
 import type { Identity } from '../auth/authenticator.ts'
-import type { AuthenticatedCaller } from '../auth/caller.ts'
+import type { Caller } from '../auth/caller.ts'
 import type { OtherProcesses } from '../call-router.ts'
-import { CLOSE_CODES, idOf, type ReadMessage, readMessage, type WsLimits } from './messages.ts'
+import { CLOSE_CODES, idOf, type ReadMessage, readMessage, type SessionMessage, type WsLimits } from './messages.ts'
 import { toWireError } from './session-port.ts'
-import type { WsSession } from './ws-session.ts'
+
+/** What a connection uses of its session. */
+interface MessageHandler {
+  handle(message: SessionMessage): void
+}
 
 /** What a connection uses of its endpoint. */
-export interface ConnectionContext {
+export interface ConnectionContext<Session extends MessageHandler> {
   readonly clock: Clock
   readonly limits: WsLimits
   /** Opens or resumes the session of a connection after its hello, and sends the welcome. */
-  greet(connection: WsConnection, hello: Extract<ReadMessage, { type: 'hello' }>): WsSession
-  closed(connection: WsConnection, code: number): void
+  greet(connection: WsConnection<Session>, hello: Extract<ReadMessage, { type: 'hello' }>): Session
+  closed(connection: WsConnection<Session>, code: number): void
   /** The processes that may have the session of a client; absent if only this one does. */
   readonly others?: Pick<OtherProcesses, 'relay'>
 }
 
 /** A WebSocket: reads messages, batches writes, counts invalid messages. */
-export class WsConnection {
-  readonly caller: AuthenticatedCaller
+export class WsConnection<Session extends MessageHandler> {
+  readonly caller: Caller
   readonly identity: Identity
   /** Whether its credentials are still valid. */
   readonly holds: Identity['holds']
   /** Counts one message against the rate of its principal. */
   readonly take: Identity['take']
   checkedAt: number
-  session: WsSession | undefined
+  session: Session | undefined
   /** When the last message arrived. */
   activeAt: number
   pingedAt = 0
   readonly #ws: WebSocket
   readonly #socket: Duplex
-  readonly #context: ConnectionContext
+  readonly #context: ConnectionContext<Session>
   #bad = 0
   #isCorked = false
   #isClosing = false
@@ -43,7 +47,7 @@ export class WsConnection {
   /** Messages that arrive before it is known which process has the session. */
   #early: string[] | undefined
 
-  constructor(ws: WebSocket, socket: Duplex, identity: Identity, context: ConnectionContext) {
+  constructor(ws: WebSocket, socket: Duplex, identity: Identity, context: ConnectionContext<Session>) {
     const { caller, holds, take } = identity
     this.caller = caller
     this.identity = identity

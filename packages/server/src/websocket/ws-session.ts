@@ -1,8 +1,8 @@
 import { type CallOptions, type Clock, ToolError, type ToolResult } from '@tool-hub/core'
-import type { AuthenticatedCaller } from '../auth/caller.ts'
+import type { ApprovalService } from '../approvals/approval-service.ts'
+import type { Caller } from '../auth/caller.ts'
 import type { CallRouter } from '../call-router.ts'
-import type { ApprovalService } from '../service.ts'
-import { CLOSE_CODES, type ReadMessage, type WsLimits } from './messages.ts'
+import { CLOSE_CODES, type ReadMessage, type SessionMessage, type WsLimits } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { SessionCalls } from './session-calls.ts'
 import { type Numbered, requireAnyScope, type SessionPort } from './session-port.ts'
@@ -19,12 +19,10 @@ export interface SessionContext extends WatchContext {
   readonly router: CallRouter
 }
 
-type SessionMessage = Exclude<ReadMessage, { type: 'hello' | 'ping' }>
-
 /** The requests and messages of one client; outlives its connections. */
 export class WsSession implements SessionPort {
   readonly id: string
-  caller: AuthenticatedCaller
+  caller: Caller
   /** When it was disconnected. */
   waitingSince: number | undefined
   readonly calls: SessionCalls
@@ -32,13 +30,13 @@ export class WsSession implements SessionPort {
   readonly #outbox: Outbox
   readonly #tools: SessionTools
   readonly #watch: SessionWatch
-  #connection: WsConnection | undefined
+  #connection: WsConnection<WsSession> | undefined
   #stopStallTimer: (() => void) | undefined
   #resetSeq = 0
   #isPumpWaiting = false
   #takesCalls = true
 
-  constructor(id: string, caller: AuthenticatedCaller, context: SessionContext) {
+  constructor(id: string, caller: Caller, context: SessionContext) {
     const { limits } = context
     this.id = id
     this.caller = caller
@@ -63,7 +61,7 @@ export class WsSession implements SessionPort {
   }
 
   /** Continues over this connection, which gets all messages after `received`. */
-  attach(connection: WsConnection, received: number): void {
+  attach(connection: WsConnection<WsSession>, received: number): void {
     this.#connection?.close(CLOSE_CODES.takenOver, 'another connection continues this session')
     this.#connection = connection
     this.caller = connection.caller
@@ -78,7 +76,7 @@ export class WsSession implements SessionPort {
   }
 
   /** Returns `false` if the session continues over another connection. */
-  detach(connection: WsConnection): boolean {
+  detach(connection: WsConnection<WsSession>): boolean {
     if (this.#connection !== connection) return false
     this.#connection = undefined
     this.waitingSince = this.#context.clock.now()
@@ -248,6 +246,6 @@ export class WsSession implements SessionPort {
 /** Messages that end something are not counted. */
 const FREE = new Set<ReadMessage['type']>(['received', 'answer', 'cancel'])
 
-function tooFast({ name }: AuthenticatedCaller, waitMs: number): ToolError {
+function tooFast({ name }: Caller, waitMs: number): ToolError {
   return new ToolError('RATE_LIMITED', `${name} sends more messages than it may; wait ${waitMs} ms.`)
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { AuthenticatedCaller } from '../auth/caller.ts'
+import type { Caller } from '../auth/caller.ts'
 import { type SessionContext, WsSession } from './ws-session.ts'
 
 /** The sessions of an endpoint: connected ones, and for a while disconnected ones. */
@@ -21,7 +21,7 @@ export class WsSessions {
     return this.#sessions.values()
   }
 
-  open(caller: AuthenticatedCaller): WsSession {
+  open(caller: Caller): WsSession {
     const id = randomBytes(16).toString('base64url')
     const session = new WsSession(this.#context.router.others?.ownId(id) ?? id, caller, this.#context)
     this.#sessions.set(session.id, session)
@@ -29,7 +29,7 @@ export class WsSessions {
   }
 
   /** Resumes a session of this caller; `undefined` if it has ended or belongs to another caller. */
-  resume(id: string, caller: AuthenticatedCaller): WsSession | undefined {
+  resume(id: string, caller: Caller): WsSession | undefined {
     const session = this.#sessions.get(id)
     if (session?.caller.name !== caller.name || this.#isOver(session)) return undefined
     this.#forget(session)

@@ -6,7 +6,7 @@ import { family } from '@tool-hub/core/lib'
 import type { Hub } from '@tool-hub/runtime/hub'
 import { closeServer, listening, parseListen } from '@tool-hub/sandbox/system'
 import { memberMetrics } from '../cluster/cluster-metrics.ts'
-import { processMetrics } from '../services/process-metrics.ts'
+import { processMetrics } from '../services/metrics.ts'
 
 /** What the metrics of a worker are about. */
 export interface WorkerMetricsSource {

@@ -1,14 +1,13 @@
-import { isSevere, RISKS, type Risk } from '@tool-hub/shell/risk'
+import { SEVERE_RISKS } from '@tool-hub/core/protocol/severe-risks'
 import { Badge, type Tone } from '../../components/badge.tsx'
 import { VisibleText } from '../../components/text.tsx'
 
-const SEVERE = (Object.keys(RISKS) as Risk[]).filter(isSevere).map((risk) => RISKS[risk])
 const MAX_RISKS = 3
 
 /** The tone of a risk: red for what no rule should allow, such as code from the network or what cannot be undone. */
 export function toneOfRisk(risk: string): Tone {
   const words = risk.charAt(0).toLowerCase() + risk.slice(1)
-  return SEVERE.some((severe) => words.startsWith(severe)) ? 'bad' : 'warn'
+  return SEVERE_RISKS.some((severe) => words.startsWith(severe)) ? 'bad' : 'warn'
 }
 
 /** The severe risks of a request, else its first one. */

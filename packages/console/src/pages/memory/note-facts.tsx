@@ -1,6 +1,5 @@
-import { MEMORY_SCOPES, type MemoryScope } from '@tool-hub/features/memory/types'
 import { Link } from 'wouter'
-import type { MemoryCandidateEntry, MemoryNoteEntry } from '../../api/types.ts'
+import type { MemoryCandidateEntry, MemoryNoteEntry, MemoryScope } from '../../api/types.ts'
 import { runPath } from '../../calls/call.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Facts } from '../../components/details.tsx'
@@ -17,7 +16,7 @@ export function NoteFacts({ note }: { note: Described }) {
   return (
     <Facts
       facts={[
-        ['For', `${scope}: ${SCOPE_WORDS.get(scope)}`],
+        ['For', `${scope}: ${SCOPE_WORDS[scope]}`],
         ['Owner', owner !== scope && <VisibleText key="owner" text={owner} />],
         ['Tags', tags.length > 0 && <VisibleText key="tags" text={tags.join(', ')} />],
         ['Written', <Time key="written" at={at} />],
@@ -48,12 +47,15 @@ export function Trust({ isTainted, isReviewed }: { isTainted: boolean; isReviewe
 }
 
 /** The readers of each scope. */
-const SCOPE_WORDS: ReadonlyMap<MemoryScope, string> = new Map([
-  ['run', 'this run only'],
-  ['session', 'this session'],
-  ['agent', 'this agent in all its runs'],
-  ['shared', 'every agent'],
-])
+const SCOPE_WORDS: Readonly<Record<MemoryScope, string>> = {
+  run: 'this run only',
+  session: 'this session',
+  agent: 'this agent in all its runs',
+  shared: 'every agent',
+}
+
+/** The scopes of notes. */
+export const MEMORY_SCOPES = Object.keys(SCOPE_WORDS) as readonly MemoryScope[]
 
 /** The scopes as options of a select. */
-export const SCOPE_OPTIONS = MEMORY_SCOPES.map((scope) => [scope, `${scope}: ${SCOPE_WORDS.get(scope)}`] as const)
+export const SCOPE_OPTIONS = MEMORY_SCOPES.map((scope) => [scope, `${scope}: ${SCOPE_WORDS[scope]}`] as const)

@@ -1,4 +1,3 @@
-import { MEMORY_SCOPES } from '@tool-hub/features/memory/types'
 import { Check, Download, NotebookPen, Trash2 } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { refreshResources } from '../../api/query-client.ts'
@@ -22,7 +21,7 @@ import { classNames } from '../../lib/class-names.ts'
 import { useSettled } from '../../lib/hooks.ts'
 import { useSearchParam } from '../../router/router.ts'
 import styles from './memory.module.css'
-import { NoteFacts, Trust } from './note-facts.tsx'
+import { MEMORY_SCOPES, NoteFacts, Trust } from './note-facts.tsx'
 import { findDuplicates } from './notes.ts'
 
 /** The notes that agents remember, with search and export. */

@@ -1,4 +1,4 @@
-import { isDenial, isFailure } from '@tool-hub/core/store/call-index'
+import { isDenial, isFailure } from '@tool-hub/core'
 import { describe, expect, it } from 'vitest'
 import type { IndexedCall } from '../../../../core/src/store.ts'
 import { changeOf, changeRun, mergeCall, progressChange } from './run-changes.ts'

@@ -2,7 +2,8 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { wasExecuted } from '@tool-hub/adapters'
 import { type CallEntry, type ServiceEvent, toolEvents } from '@tool-hub/core/protocol'
 import { z } from 'zod'
-import type { Caller } from '../../service.ts'
+import { eventFor } from '../../approvals/approval-views.ts'
+import type { Caller } from '../../auth/caller.ts'
 import { HttpRefusal } from '../answers.ts'
 import { EventStream } from '../event-stream.ts'
 import { defineRoute, type Exchange, type Route } from '../route.ts'
@@ -86,12 +87,12 @@ function sendEvents({
       for (const [index, each] of sent.entries()) {
         // A client that reconnects continues after the last event with an id, so never between two that belong
         // together.
-        stream.send(each.type, shownTo(caller, each), index === sent.length - 1 ? id : undefined)
+        stream.send(each.type, eventFor(caller, each), index === sent.length - 1 ? id : undefined)
       }
       // The client reconnects and continues after the last event that it has read.
       if (stream.isFull) stream.endSoon()
     },
-    { ...(after && { after }), types: tools ? [...types, 'call'] : types },
+    { after, types: tools ? [...types, 'call'] : types },
   )
   let cancelCheck = () => {}
   const checkLater = () => {
@@ -110,17 +111,6 @@ function sendEvents({
     leave()
     streams.remove(stream)
   })
-}
-
-/** Sets `mayAnswer` for a caller: nobody approves their own calls. */
-function shownTo({ name, scopes }: Caller, event: ServiceEvent): ServiceEvent {
-  if (event.type !== 'approval' && event.type !== 'question') return event
-  const mayAnswer = (mine: { readonly mayAnswer: boolean }) => mine.mayAnswer && scopes.has('approve')
-  if (event.type === 'question') {
-    return { ...event, question: { ...event.question, mayAnswer: mayAnswer(event.question) } }
-  }
-  const { approval } = event
-  return { ...event, approval: { ...approval, mayAnswer: mayAnswer(approval) && approval.caller !== name } }
 }
 
 function wantedTypes({ scopes }: Caller, asked: string | undefined): readonly ServiceEvent['type'][] {

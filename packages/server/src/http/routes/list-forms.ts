@@ -3,8 +3,7 @@ import type { ToolEntry } from '@tool-hub/core/protocol'
 import type { Hub, PrincipalHub } from '@tool-hub/runtime/hub'
 import { ToolList } from '../../mcp/tool-list.ts'
 
-const loadOpenai = lazyModule(() => import('@tool-hub/adapters'))
-const loadAnthropic = lazyModule(() => import('@tool-hub/adapters'))
+const loadAdapters = lazyModule(() => import('@tool-hub/adapters'))
 
 interface ListWish {
   readonly form: 'hub' | 'openai' | 'anthropic' | 'mcp'
@@ -17,46 +16,34 @@ interface ListWish {
 const MAX_FOUND = 50
 
 /** Lists the tools that a caller sees, or those of them that a search finds, in the requested form. */
-export async function listForms(owner: Hub, hub: PrincipalHub, wish: ListWish): Promise<readonly unknown[]> {
-  const { form, dialect, search } = wish
-  if (search !== undefined) return searchTools(owner, hub, { ...wish, search })
-  if (form === 'openai') return (await loadOpenai()).toOpenAi(hub, { dialect }).chat.tools
-  if (form === 'anthropic') return (await loadAnthropic()).toAnthropic(hub, { dialect }).tools
-  if (form === 'mcp') return mcpTools(hub, dialect)
-  return hubTools(owner, hub, wish)
-}
-
-/** The tools that a search of the caller finds, best first. */
-async function searchTools(
+export async function listForms(
   owner: Hub,
   hub: PrincipalHub,
-  { form, dialect, search }: ListWish & { readonly search: string },
+  { search, ...wish }: ListWish,
 ): Promise<readonly unknown[]> {
+  if (search === undefined) return listIn(owner, hub, wish)
+  const { form, dialect } = wish
   const cards = hub.cards({ dialect })
   const { matches } = await owner.toolSearch.search(search, { tools: cards, limit: MAX_FOUND })
   const ranks = new Map(matches.flatMap(({ name, tool }, rank) => [[name, rank] as const, [tool, rank] as const]))
-  const listed = await listNamed(
-    owner,
-    hub,
-    { form, dialect },
-    matches.map(({ tool }) => tool),
-  )
+  const names = matches.map(({ tool }) => tool)
+  const listed = await listIn(owner, hub, { form, dialect }, names)
   const rankOf = (tool: unknown) => ranks.get(nameOf(tool)) ?? MAX_FOUND
   return [...listed].sort((one, other) => rankOf(one) - rankOf(other))
 }
 
-/** Some tools in the requested form, in any order. */
-async function listNamed(
+/** All tools in the requested form, or those with these names, in any order. */
+async function listIn(
   owner: Hub,
   hub: PrincipalHub,
-  wish: ListWish,
-  names: readonly string[],
+  wish: Omit<ListWish, 'search'>,
+  names?: readonly string[],
 ): Promise<readonly unknown[]> {
   const { form, dialect } = wish
-  if (form === 'openai') return (await loadOpenai()).toOpenAi(hub, { dialect, names }).chat.tools
-  if (form === 'anthropic') return (await loadAnthropic()).toAnthropic(hub, { dialect, names }).tools
-  if (form === 'mcp') return mcpTools(hub, dialect, new Set(names))
-  return hubTools(owner, hub, wish).filter(({ tool }) => names.includes(tool))
+  if (form === 'openai') return (await loadAdapters()).toOpenAi(hub, { dialect, names }).chat.tools
+  if (form === 'anthropic') return (await loadAdapters()).toAnthropic(hub, { dialect, names }).tools
+  if (form === 'mcp') return mcpTools(hub, dialect, names && new Set(names))
+  return hubTools(owner, hub, wish).filter(({ tool }) => names === undefined || names.includes(tool))
 }
 
 /** The name of a tool in any of the forms. */
@@ -85,13 +72,13 @@ function hubTools(owner: Hub, hub: PrincipalHub, { dialect, hidden = false }: Li
     return {
       tool,
       name: card?.name ?? toWireName(tool),
-      ...(title !== undefined && { title }),
+      title,
       description: card?.description ?? description,
       kind,
       group,
       capabilities: [...capabilities],
       visible,
-      ...(why !== undefined && { why }),
+      why,
       parameters: card?.parameters ?? {},
       ...(card?.output && { output: card.output }),
     }

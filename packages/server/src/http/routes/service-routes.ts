@@ -1,7 +1,8 @@
 import { auditQuery, auditReport, clusterState, health, me, signIn } from '@tool-hub/core/protocol'
 import { z } from 'zod'
 import type { Identity } from '../../auth/authenticator.ts'
-import type { Caller, Service } from '../../service.ts'
+import type { Caller } from '../../auth/caller.ts'
+import type { Service } from '../../service.ts'
 import { API_HEADERS, answerJson, answerNothing, HttpRefusal } from '../answers.ts'
 import { RequestHeaders } from '../request.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
@@ -134,6 +135,6 @@ function toMe(
   return {
     principal: { name: caller.name, scopes: [...caller.scopes] },
     server: { version, startedAt },
-    ...(csrf !== undefined && { csrf }),
+    csrf,
   }
 }

@@ -9,10 +9,10 @@ import {
 import { type CallEvent, type Clock, isUserText, type ToolResult, type UserText } from '@tool-hub/core'
 import { hashJson, isPlainObject } from '@tool-hub/core/lib'
 import { z } from 'zod'
+import type { ClientView, Connection } from '../connection.ts'
 import { CONVERSATION_META, CONVERSATION_META_KEY } from '../conversation.ts'
 import { type FormAnswer, parseFormAnswer, shownLine } from '../elicitation/forms.ts'
 import type { PendingInput, RequestState, StateBinding } from '../elicitation/request-states.ts'
-import type { ClientView, Connection } from '../make-server.ts'
 import { legacyTask, modernTask } from '../tasks.ts'
 import { toCallResult } from './call-result.ts'
 import {
@@ -197,7 +197,7 @@ async function askClient(request: CallRequest, call: OngoingCall): Promise<Resul
     return call.ended
   }
   const asks = call.asks()
-  const asked: PendingInput[] = asks.map(({ key, hash }) => ({ key, ...(hash !== undefined && { hash }) }))
+  const asked: PendingInput[] = asks.map(({ key, hash }) => ({ key, hash }))
   const { id, state } = await service.states.seal(boundTo(request), asked)
   held.hold(id, call)
   const inputRequests = Object.fromEntries(asks.map(({ key, form }) => [key, inputRequired.elicit(form)]))

@@ -203,8 +203,8 @@ export class OngoingCall {
       const result = await hub.callDynamic(name, input, {
         run,
         caller,
-        ...(client !== undefined && { client }),
-        ...(userText !== undefined && { userText }),
+        client,
+        userText,
         signal: this.#controller!.signal,
         ...(canAsk && asksApprovals && { approve: this.#approve }),
         ...(canAsk && { onQuestion: this.#onQuestion }),

@@ -13,8 +13,8 @@ import {
 import { messageOf } from '@tool-hub/core'
 import { turnFor } from '@tool-hub/core/lib'
 import { checkJsonEntries } from '@tool-hub/runtime/limits'
-import type { ClientSession } from '../client-session.ts'
-import { makeServer } from '../make-server.ts'
+import { ClientSession } from '../client-session.ts'
+import { connectServer } from '../make-server.ts'
 import { McpService } from '../mcp-service.ts'
 import type { McpFetchHandler, McpFetchOptions, ServedHub } from '../options.ts'
 import {
@@ -121,9 +121,8 @@ export class HttpHandler implements McpFetchHandler {
 
   #createModern(): McpHttpHandler {
     const make = ({ requestInfo }: { readonly requestInfo?: Request }) => {
-      return makeServer(this.#sessions.get(requestInfo!)!, 'modern', {
-        method: requestInfo?.headers.get('mcp-method') ?? undefined,
-      })
+      const method = requestInfo?.headers.get('mcp-method') ?? undefined
+      return connectServer(this.#sessions.get(requestInfo!)!, 'modern', { method }).server
     }
     return createMcpHandler(make, {
       legacy: 'reject',
@@ -140,7 +139,7 @@ export class HttpHandler implements McpFetchHandler {
     if (known) return known.session
     if (!this.#table.makeRoom(principal)) return undefined
     const { clock, report } = this.#service
-    const session = this.#service.openSession(ownerOf(caller))
+    const session = new ClientSession(this.#service, ownerOf(caller))
     this.#table.add(key, { session, close: () => session.end().catch(report), usedAt: clock.now(), streams: 0 })
     return session
   }

@@ -3,8 +3,7 @@ import { type AddressInfo, isIP } from 'node:net'
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import { ToolError } from '@tool-hub/core'
 import { isLoopback, listening } from '@tool-hub/sandbox/system'
-import type { McpHttpOptions, ServedHub } from '../options.ts'
-import type { McpHttpServer } from '../serve.ts'
+import type { McpHttpOptions, McpHttpServer, ServedHub } from '../options.ts'
 import { HttpHandler } from './http-handler.ts'
 
 const GRACE_MS = 5_000

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { isInitializeRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import type { Clock } from '@tool-hub/core'
 import { isPlainObject } from '@tool-hub/core/lib'
-import type { ClientSession } from '../client-session.ts'
-import { makeServer } from '../make-server.ts'
+import { ClientSession } from '../client-session.ts'
+import { connectServer } from '../make-server.ts'
 import type { McpService } from '../mcp-service.ts'
 import { type McpCaller, ownerOf } from './mcp-authenticator.ts'
 
@@ -47,8 +47,8 @@ export class LegacySessions {
       return refuseRequest(503, 'Too many sessions are open. Try again later.')
     const service = this.#service
     const { ownId = (id: string) => id } = service.options
-    const session = service.openSession(ownerOf(caller))
-    const server = makeServer(session, 'legacy')
+    const session = new ClientSession(service, ownerOf(caller))
+    const { server } = connectServer(session, 'legacy')
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => ownId(randomUUID()),
       onsessioninitialized: (id) => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { ToolError } from '@tool-hub/core/errors'
 import { expect, it } from 'vitest'
-import { refuseUpgrade } from './endpoint.ts'
+import { refuseUpgrade } from './answers.ts'
 
 /** All that a client gets who asks for a WebSocket and is refused. */
 async function refusedWith(...refusal: [number, ToolError, Record<string, string>?]): Promise<string> {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { PrincipalCounts } from './endpoint.ts'
+import { PrincipalCounts } from './counts.ts'
 
 it('counts for each principal by itself, down to none', () => {
   const counts = new PrincipalCounts()
