@@ -1,5 +1,6 @@
 import type { SkillRequest, SourcedRule } from '@tool-hub/core'
-import { type CompiledRule, compileRule, type Layer, type PatternSet } from './compile-rule.ts'
+import { type CompiledRule, compileRule, type PatternSet } from './compile-rule.ts'
+import type { Layer } from './question.ts'
 import type { Pattern, TargetKind } from './target.ts'
 
 /** The layers of a policy, by who wrote their rules. */

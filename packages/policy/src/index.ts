@@ -6,6 +6,7 @@ export { findDeciding, risksOfPart } from './decide-command.ts'
 export { DEFAULT_POLICY } from './default-policy.generated.ts'
 export { describeRule, describeSource, effectOf, explainDecision } from './describe.ts'
 export {
+  type CallArguments,
   type ControlValue,
   isTextArgument,
   lastWordsOf,
@@ -45,4 +46,3 @@ export {
   type ToolVisibility,
   unknownVisibilityEntries,
 } from './visibility.ts'
-export type { CallArguments } from './where.ts'

@@ -1,7 +1,9 @@
 import type { CallerKind, Capability, Constraints, Effect, Fix, ResolvedTarget } from '@tool-hub/core'
 import type { CommandReading } from '@tool-hub/shell'
-import type { Layer } from './compile-rule.ts'
-import type { CallArguments } from './where.ts'
+import type { CallArguments } from './evidence/index.ts'
+
+/** Who may write a rule, strongest first. */
+export type Layer = 'always' | 'owner' | 'defaults'
 
 /** A call to decide on. */
 export interface PolicyQuestion {

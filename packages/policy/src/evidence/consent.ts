@@ -1,9 +1,8 @@
 import { type Asked, namesWhatIsMade, type ToolAction } from './actions.ts'
-import { addsDetail, isRecipient, mayBeTarget, namesAnother, reaches, refersBack } from './governs.ts'
-import { type Instructions, instructionsIn, isInside } from './instructions.ts'
-import { asksForJoined } from './joined-requests.ts'
+import { addsDetail, asksForJoined, isRecipient, mayBeTarget, namesAnother, reaches, refersBack } from './governs.ts'
+import { type Instructions, instructionsIn } from './instructions.ts'
 import type { SearchBudget } from './search-budget.ts'
-import { continuesText, type Range, rangeAt } from './sentences.ts'
+import { continuesText, firstAt, isInside, type Range, rangeAt } from './sentences.ts'
 import { CJK_LETTER, PLAIN_WORDS, QUOTE_MARKS, type Token } from './tokens.ts'
 
 /** How many sentences may stand between an instruction and a value. */
@@ -183,18 +182,6 @@ export class Consent {
     this.#instructions ??= instructionsIn(text, tokens, sentences, quotations)
     return this.#instructions
   }
-}
-
-/** Returns the first of some things, in order, that stands at or behind a place. */
-function firstAt<T>(things: readonly T[], place: number, placeOf: (thing: T) => number): number {
-  let low = 0
-  let high = things.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (placeOf(things[middle]!) < place) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 const startOf = ({ from }: Range) => from

@@ -1,9 +1,8 @@
 import type { Asked } from './actions.ts'
 import { Consent } from './consent.ts'
 import { Days, momentOf } from './days.ts'
-import { isInside } from './instructions.ts'
 import type { SearchBudget } from './search-budget.ts'
-import { bansIn, continuesText, quotationsIn, type Range, rangeAt, sentencesOf } from './sentences.ts'
+import { bansIn, continuesText, isInside, quotationsIn, type Range, rangeAt, sentencesOf } from './sentences.ts'
 import { CJK_LETTER, normalise, PLAIN_WORDS, QUOTE_MARKS, tokensOf } from './tokens.ts'
 
 /** A shorter text says too little: `to`, `me` and `5` occur everywhere. In Chinese, Japanese and Korean, two are a name. */
