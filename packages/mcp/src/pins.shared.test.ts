@@ -6,7 +6,7 @@ import { type Heard, scriptedHost } from '../../../test/support/scripted-mcp-ser
 import { networkStore, pinsOf, sourceStore } from '../../../test/support/source-store.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { ServerToolDefinition } from './definitions.ts'
-import { hashDefinition } from './drift.ts'
+import { hashDefinition } from './definitions.ts'
 import { Pins } from './pins.ts'
 import { RunningServers } from './running-servers.ts'
 

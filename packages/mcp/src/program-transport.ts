@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { type Clock, type ProgramEnd, type RunningProgram, ToolError } from '@tool-hub/core'
 import { escapeLine, escapeText, LineSplitter } from '@tool-hub/core/lib'
-import { MAX_MESSAGE_BYTES, waitUnlessAborted } from './connection.ts'
+import { MAX_MESSAGE_BYTES, waitUnlessAborted } from './transport.ts'
 
 /** The end of a program's output, for messages. */
 export class OutputTail {
