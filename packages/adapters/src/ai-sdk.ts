@@ -126,8 +126,8 @@ function toolOf(
     inputSchema: schemaOf(schema),
     ...(strict && { strict }),
     ...(policy && {
-      needsApproval: (input: unknown, told?: { readonly messages?: readonly unknown[] }) =>
-        needsAnswer(policy, name, restore(input), callOf(told?.messages)),
+      needsApproval: (input: unknown, context?: { readonly messages?: readonly unknown[] }) =>
+        needsAnswer(policy, name, restore(input), callOf(context?.messages)),
     }),
     execute(input, { toolCallId, messages, abortSignal: signal }) {
       const isYes = policy !== undefined && isApproved(messages, { name, toolCallId, input })

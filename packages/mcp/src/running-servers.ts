@@ -92,9 +92,9 @@ export class RunningServers {
   #offer(): void {
     const refused = this.#host.offer([...this.#links.values()].flatMap(({ serverTools }) => serverTools.tools))
     for (const { name, why } of refused) {
-      const told = `${name} is left out: ${why}`
-      if (!this.#refused.has(told)) this.#host.warn(told)
-      this.#refused.add(told)
+      const problem = `${name} is left out: ${why}`
+      if (!this.#refused.has(problem)) this.#host.warn(problem)
+      this.#refused.add(problem)
     }
     this.#lookForAnswer()
   }

@@ -133,7 +133,7 @@ function writeFlow(value: unknown): string {
   return `{ ${fields.join(', ')} }`
 }
 
-/** Some words are no texts in YAML. */
+/** Some words are not texts in YAML. */
 function writeKey(key: string): string {
   const isPlain = /^[a-z_][\w-]*$/i.test(key) && !/^(?:true|false|null|yes|no|off|y|n)$/i.test(key)
   return isPlain ? key : JSON.stringify(key)
