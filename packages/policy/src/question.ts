@@ -36,6 +36,9 @@ export interface PolicyQuestion {
 /** Where a decision comes from: a layer of rules, the grants of the call, or no rule at all. */
 type DecisionLayer = Layer | 'fallback' | 'grants'
 
+/** Where a decision comes from that no written rule makes. */
+export const BUILT_IN = { source: 'built in', layer: 'fallback' } as const
+
 /** What was decided, by which rule, and what to change to get another answer. */
 export interface PolicyVerdict {
   /** Allow, ask or deny. */

@@ -121,15 +121,16 @@ function sharedLength(a: string, b: string): number {
 
 /** A rule as it is written in the config. */
 export function writeRule({ allow, ask, on, where, when }: Rule): string {
-  const verb = allow === undefined ? { ask } : { allow }
-  return writeFlow({ ...verb, ...(on !== undefined && { on }), ...(where && { where }), ...(when && { when }) })
+  return writeFlow({ allow, ask: allow === undefined ? ask : undefined, on, where, when })
 }
 
 /** YAML on one line; texts are quoted as in JSON. */
 function writeFlow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(writeFlow).join(',')}]`
   if (!isPlainObject(value)) return JSON.stringify(value)
-  const fields = Object.entries(value).map(([key, field]) => `${writeKey(key)}: ${writeFlow(field)}`)
+  const fields = Object.entries(value).flatMap(([key, field]) =>
+    field === undefined ? [] : `${writeKey(key)}: ${writeFlow(field)}`,
+  )
   return `{ ${fields.join(', ')} }`
 }
 

@@ -1,4 +1,4 @@
-import { type Asked, namesWhatIsMade, type ToolAction } from './actions.ts'
+import { type NeededRequest, namesWhatIsMade, type ToolAction } from './actions.ts'
 import { addsDetail, asksForJoined, isRecipient, mayBeTarget, namesAnother, reaches, refersBack } from './governs.ts'
 import { type Instructions, instructionsIn } from './instructions.ts'
 import type { SearchBudget } from './search-budget.ts'
@@ -14,7 +14,7 @@ const MAX_REACH_CHARS = 4_000
 const MAX_SENTENCE_CHARS = 1_000
 
 /** The user's words, taken apart. */
-interface Said {
+interface ParsedWords {
   readonly text: string
   /** Where each text begins: instructions count for the values of their own text. */
   readonly texts: readonly Range[]
@@ -26,12 +26,12 @@ interface Said {
 
 /** What the user asks for: whether an instruction is about a value, and not only close to it. */
 export class Consent {
-  readonly #said: Said
+  readonly #said: ParsedWords
   readonly #text: string
   #instructions: Instructions | undefined
   readonly #anywhere = new Map<ToolAction, boolean>()
 
-  constructor(said: Said) {
+  constructor(said: ParsedWords) {
     this.#said = said
     this.#text = said.text
   }
@@ -47,7 +47,7 @@ export class Consent {
   }
 
   /** Whether the user asks for an action on the value at a place. */
-  isGiven(wanted: string, at: number, asked: Asked, budget: SearchBudget): boolean {
+  isGiven(wanted: string, at: number, asked: NeededRequest, budget: SearchBudget): boolean {
     const { action, things, isPerson, role } = asked
     const place = { from: at, to: at + wanted.length }
     if (!budget.spend(50) || this.#isQuotedWithMore(place)) return false
@@ -70,7 +70,7 @@ export class Consent {
   }
 
   /** Whether the last instruction before a value in its sentence asks for the action, and reaches as far as the value. */
-  #isGoverned({ from: at, to }: Range, { action, isPerson }: Asked, budget: SearchBudget): boolean {
+  #isGoverned({ from: at, to }: Range, { action, isPerson }: NeededRequest, budget: SearchBudget): boolean {
     const { known } = this.#read()
     const { tokens, bans } = this.#said
     const last = known[firstAt(known, at, ({ at }) => at) - 1]
@@ -102,7 +102,7 @@ export class Consent {
   }
 
   /** Whether an instruction behind a value refers back to it, or the value adds what an instruction before it left open. */
-  #isMeant({ from, to }: Range, { action, isPerson }: Asked, distance: number, budget: SearchBudget): boolean {
+  #isMeant({ from, to }: Range, { action, isPerson }: NeededRequest, distance: number, budget: SearchBudget): boolean {
     const { texts, sentences } = this.#said
     const value = this.#text.slice(from, to)
     const isSomebody = isPerson || value.includes('@')

@@ -1,4 +1,4 @@
-import { type Asked, kinds, thingOf } from './actions.ts'
+import { kinds, type NeededRequest, thingOf } from './actions.ts'
 import { isVerb } from './instructions.ts'
 import { QUOTE_MARKS, type Token, wordSet } from './tokens.ts'
 
@@ -151,7 +151,7 @@ const AMOUNT =
   /^\s?(?:[%€$£¥]|(?:eur|usd|gbp|chf|jpy|euros?|dollars?|pounds?|percent|prozent|items?|pieces?|days?|hours?|minutes?|times|kg|km|[kmg]b)(?!\p{L}))/iu
 
 /** What is known about a value in the user's words. */
-interface Named extends Pick<Asked, 'things' | 'role'> {
+interface Named extends Pick<NeededRequest, 'things' | 'role'> {
   /** Whether it is a name in letters, without quotes. */
   readonly isName: boolean
   /** Whether it is a mail address. */

@@ -1,6 +1,6 @@
 import type { Capability } from '@tool-hub/core'
 import { isPlainObject, revealLine, toPointer } from '@tool-hub/core/lib'
-import { type Asked, actionOf, type ToolAction } from './actions.ts'
+import { actionOf, type NeededRequest, type ToolAction } from './actions.ts'
 import { addressesIn } from './addresses.ts'
 import {
   type ArgumentFacts,
@@ -20,7 +20,7 @@ export interface ValueEvidence {
   /** Whether the user's words are known at all. */
   readonly hasUserText: boolean
   /** Whether the user named the value, and asked for the action close to it if there is one. */
-  readonly isFromUser: (value: unknown, budget: SearchBudget, asked?: Asked) => boolean
+  readonly isFromUser: (value: unknown, budget: SearchBudget, asked?: NeededRequest) => boolean
   /**
    * Whether one answer of a person covers all these values of arguments of this tool together. With a call, it must also
    * choose everything that the answer was about: without a limit, the same call may do more.

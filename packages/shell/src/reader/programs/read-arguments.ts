@@ -267,7 +267,13 @@ function addHarmless(options: Map<string, Option>, table: ProgramTable) {
   const add = (names = '', value: Option['value'], is?: 'isPath' | 'isScript' | 'isMessage') => {
     // Each name is an option of its own, so that the two can be distinguished.
     for (const name of optionNames(names))
-      options.set(name, { value, isPath: false, isScript: false, ...(is && { [is]: true }), rows: [] })
+      options.set(name, {
+        value,
+        isPath: is === 'isPath',
+        isScript: is === 'isScript',
+        isMessage: is === 'isMessage',
+        rows: [],
+      })
   }
   add(flags, 'none')
   add(maybes, 'optional')

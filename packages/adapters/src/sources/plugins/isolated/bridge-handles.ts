@@ -126,7 +126,7 @@ function writeUses(fs: WriteFiles): [string, CapabilityUse][] {
 
 async function readBytes(fs: ReadFiles, at: string, { offset, maxBytes }: z.infer<typeof range>) {
   const most = Math.min(maxBytes ?? MAX_BYTES, MAX_BYTES)
-  const { content, ...facts } = await fs.readBytes(at, { ...(offset !== undefined && { offset }), maxBytes: most })
+  const { content, ...facts } = await fs.readBytes(at, { offset, maxBytes: most })
   return { ...facts, content: { base64: Buffer.from(content).toString('base64') } }
 }
 
