@@ -19,7 +19,7 @@ const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['packages/runtime/src/tools/fs/patch/plan-patch.ts', ['input']],
   ['packages/runtime/src/tools/fs/read/read-decoded.ts', ['encoding']],
   ['packages/runtime/src/tools/fs/read-text.ts', ['path', 'end_line', 'offset']],
-  ['packages/policy/src/decide.ts', ['grants']],
+  ['packages/policy/src/decide/decide.ts', ['grants']],
   ['packages/runtime/src/records/log/open-run.ts', ['run']],
   ['packages/runtime/src/hub/prune-runs.ts', ['run']],
   ['packages/runtime/src/tools/fs/write-text.ts', ['filePath']],

@@ -13,8 +13,7 @@ import { SHELLS } from '@tool-hub/shell'
 import type { PolicyLayers } from './compile-policy.ts'
 import { readSubject } from './compile-rule.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe.ts'
-import { literalOf } from './match-target.ts'
-import { TARGET_KINDS } from './target.ts'
+import { literalOf, TARGET_KINDS } from './match/index.ts'
 import { doubtNarrowGroup, normaliseName, TOOL_GROUPS } from './visibility.ts'
 
 /** A doubt about a rule that compiles. */

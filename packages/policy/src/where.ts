@@ -1,7 +1,7 @@
 import type { Effect, WhereRange, WhereTest, WhereValue } from '@tool-hub/core'
 import { isPlainObject, pointerKeys } from '@tool-hub/core/lib'
 import { budgetOf, type CallArguments, type ControlValue } from './evidence/index.ts'
-import type { BrokenPattern } from './target.ts'
+import type { BrokenPattern } from './match/index.ts'
 
 /** The conditions of a rule on arguments. */
 export interface CompiledWhere {

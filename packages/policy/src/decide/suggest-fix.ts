@@ -1,10 +1,9 @@
 import type { Capability, Fix, Rule } from '@tool-hub/core'
 import { isPlainObject } from '@tool-hub/core/lib'
-import type { Bucket, Policy } from './compile-policy.ts'
-import { type CompiledRule, readSubject, specificityOf } from './compile-rule.ts'
-import { targetAsPattern } from './match-target.ts'
-import type { PolicyQuestion } from './question.ts'
-import { type PolicyTarget, TARGET_KINDS } from './target.ts'
+import type { Bucket, Policy } from '../compile-policy.ts'
+import { type CompiledRule, readSubject, specificityOf } from '../compile-rule.ts'
+import { type PolicyTarget, TARGET_KINDS, targetAsPattern } from '../match/index.ts'
+import type { PolicyQuestion } from '../question.ts'
 
 /** The fix of what is allowed already. */
 export const NOTHING_TO_FIX: Fix = Object.freeze({ hint: 'Nothing to change: it is allowed.' })

@@ -1,12 +1,12 @@
 import type { Fix, Rule } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
 import { type CommandPart, type CommandReading, isSevere, RISKS, type Risk, rankOf, readRoughly } from '@tool-hub/shell'
-import type { Policy } from './compile-policy.ts'
-import { mergeConstraints, NO_CONSTRAINTS } from './constraints.ts'
+import type { Policy } from '../compile-policy.ts'
+import { mergeConstraints, NO_CONSTRAINTS } from '../constraints.ts'
+import { partAsPattern } from '../match/index.ts'
+import { BUILT_IN, type DemandDecision, type PolicyQuestion, STRICTNESS } from '../question.ts'
 import { describeJudgement, type Need } from './judge.ts'
 import { describeDoubt, findKeptFile, type JudgedPart, judgePart } from './judge-part.ts'
-import { partAsPattern } from './match-command.ts'
-import { BUILT_IN, type DemandDecision, type PolicyQuestion, STRICTNESS } from './question.ts'
 import { suggestFix, writeRule } from './suggest-fix.ts'
 
 const MAX_PART_LENGTH = 120

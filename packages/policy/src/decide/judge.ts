@@ -1,13 +1,13 @@
 import type { Capability, Constraints, Effect } from '@tool-hub/core'
 import { withStop } from '@tool-hub/core/lib'
-import type { Bucket, Policy, RuleIndex } from './compile-policy.ts'
-import type { CompiledRule, PatternSet } from './compile-rule.ts'
-import { mergeConstraints, NO_CONSTRAINTS } from './constraints.ts'
-import { findUnproven } from './evidence/index.ts'
-import { BUILT_IN, type DemandDecision, type PolicyQuestion } from './question.ts'
+import type { Bucket, Policy, RuleIndex } from '../compile-policy.ts'
+import type { CompiledRule, PatternSet } from '../compile-rule.ts'
+import { mergeConstraints, NO_CONSTRAINTS } from '../constraints.ts'
+import { findUnproven } from '../evidence/index.ts'
+import type { PolicyTarget } from '../match/index.ts'
+import { BUILT_IN, type DemandDecision, type PolicyQuestion } from '../question.ts'
+import { normaliseName } from '../visibility.ts'
 import { describeNearest, findNearestRule, type NearestRule, NOTHING_TO_FIX, suggestFix } from './suggest-fix.ts'
-import type { PolicyTarget } from './target.ts'
-import { normaliseName } from './visibility.ts'
 
 /** One thing a call needs: a capability, on a target when it names one. */
 export interface Demand {

@@ -1,11 +1,10 @@
 import type { Capability, Effect, SkillRequest } from '@tool-hub/core'
-import type { Policy } from './compile-policy.ts'
-import { mergeConstraints, NO_CONSTRAINTS } from './constraints.ts'
+import type { Policy } from '../compile-policy.ts'
+import { mergeConstraints, NO_CONSTRAINTS } from '../constraints.ts'
+import { MAX_TARGET_LENGTH, readPath, readTarget, TARGET_KINDS } from '../match/index.ts'
+import { BUILT_IN, type Decision, type DemandDecision, type PolicyQuestion, STRICTNESS } from '../question.ts'
 import { decideCommand } from './decide-command.ts'
 import { describeJudgement, type FolderRules, judgeDemand, readsArguments, rulesByFolder } from './judge.ts'
-import { readPath, readTarget } from './match-target.ts'
-import { BUILT_IN, type Decision, type DemandDecision, type PolicyQuestion, STRICTNESS } from './question.ts'
-import { MAX_TARGET_LENGTH, TARGET_KINDS } from './target.ts'
 
 const MAX_REMEMBERED = 1_000
 
