@@ -1,7 +1,6 @@
 import { type ContentBlock, type ToolCard, type ToolResult, textOfBlock } from '@tool-hub/core'
 
 import { failureText } from './model-calls.ts'
-import type { ToolCaller } from './model-tools.ts'
 import {
   itemsOf,
   type ModelCall,
@@ -9,6 +8,8 @@ import {
   type ModelToolOptions,
   ModelTools,
   type RunOptions,
+  type ToolCaller,
+  textOrEmpty,
   wantsStrict,
 } from './model-tools.ts'
 import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
@@ -168,11 +169,12 @@ function isToolUse(block: unknown): block is ModelItem {
 /** Code that the model wrote may be the caller. */
 function readCall({ id, name, input, caller }: ModelItem): ModelCall & { readonly id: string } {
   const isScript = typeof caller?.type === 'string' && caller.type !== 'direct'
-  return { id: textOf(id), name: textOf(name), given: input ?? {}, ...(isScript && { callerKind: 'script' as const }) }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return {
+    id: textOrEmpty(id),
+    name: textOrEmpty(name),
+    given: input ?? {},
+    ...(isScript && { callerKind: 'script' as const }),
+  }
 }
 
 /** An error contains only text. */

@@ -1,6 +1,5 @@
 import { type ContentBlock, type ToolCard, type ToolResult, textOfBlock, toWireName } from '@tool-hub/core'
 import { FROM_TOOL_RESULT, failureText } from './model-calls.ts'
-import type { ToolCaller } from './model-tools.ts'
 import {
   itemsOf,
   type ModelCall,
@@ -8,6 +7,8 @@ import {
   type ModelToolOptions,
   ModelTools,
   type RunOptions,
+  type ToolCaller,
+  textOrEmpty,
   wantsStrict,
 } from './model-tools.ts'
 import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
@@ -249,7 +250,7 @@ function isToolSearch(item: unknown): item is ModelItem {
 }
 
 function readChatCall({ id, function: called }: ModelItem): ModelCall & { readonly id: string } {
-  return { id: textOf(id), name: textOf(called?.name), given: called?.arguments ?? '' }
+  return { id: textOrEmpty(id), name: textOrEmpty(called?.name), given: called?.arguments ?? '' }
 }
 
 interface FunctionCall extends ModelCall {
@@ -261,13 +262,9 @@ interface FunctionCall extends ModelCall {
 /** A program that the model wrote may be the caller; the answer names it. */
 function readFunctionCall({ call_id, name, arguments: given, caller }: ModelItem, isSearch: boolean): FunctionCall {
   const { type, caller_id } = (caller ?? {}) as { readonly type?: unknown; readonly caller_id?: unknown }
-  const call = { id: textOf(call_id), name: textOf(name), given: given ?? '', isSearch }
+  const call = { id: textOrEmpty(call_id), name: textOrEmpty(name), given: given ?? '', isSearch }
   if (type !== 'program') return { ...call, caller: undefined }
-  return { ...call, callerKind: 'script', caller: { type, caller_id: textOf(caller_id) } }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return { ...call, callerKind: 'script', caller: { type, caller_id: textOrEmpty(caller_id) } }
 }
 
 interface Answered {
