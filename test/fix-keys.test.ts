@@ -36,7 +36,7 @@ const sources = sourceFiles('packages')
   .filter((file) => !/\.(test|test-d|generated)\.ts$/.test(file))
   .map((file) => ({ file, code: withoutComments(readFileSync(file, 'utf8')) }))
 
-describe('what an error tells the owner to change', () => {
+describe('what an error says the owner has to change', () => {
   it('is a key of tool-hub.yaml, unless it is an argument', () => {
     const keys = sources.flatMap(({ file, code }) =>
       [...code.matchAll(/fix: \{\s*key: '([^']+)'|return \{ key: '([^']+)'/g)].map((match) => ({
