@@ -214,7 +214,7 @@ function partOf(chunks, starts) {
   return (module) => (startsOf.has(module) ? `part-${parts.indexOf(startsOf.get(module))}` : null)
 }
 
-/** It tells where the others are, so it is imported from its own place. */
+/** It says where the others are, so it is imported by its own path. */
 function keepOwnFile() {
   return {
     name: 'keep-own-file',

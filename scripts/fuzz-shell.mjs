@@ -2,7 +2,7 @@
 // in a sandbox of stub programs; exit 1 when a line ran more than the rules allow.
 import { parseArgs } from 'node:util'
 import { compilePolicy } from '../packages/policy/src/compile-policy.ts'
-import { decide } from '../packages/policy/src/decide.ts'
+import { decide } from '../packages/policy/src/decide/decide.ts'
 import { loadSecondParser } from '../packages/runtime/src/hub/second-parser.ts'
 import { readCommandLine } from '../packages/shell/src/reader/read-command-line.ts'
 import { createShellJudge } from './attacks/shell-judge.mjs'

@@ -114,7 +114,7 @@ function* rowsOf(key, node) {
     fallback: node.default === undefined ? '' : `\`${written(node.default)}\``,
     meaning: (node.description ?? '').replaceAll('|', '\\|'),
   }
-  if (node.title) return // a time, a size, a rate: told above
+  if (node.title) return // a time, a size, a rate: described above
   for (const form of formsOf(node)) {
     const list = form.items ? `${key}[]` : key
     for (const inner of form.items ? formsOf(form.items) : [form]) yield* keysOf(list, inner)

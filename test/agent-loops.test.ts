@@ -122,13 +122,13 @@ async function play(world: AgentWorld, drive: (typeof LOOPS)[Loop]): Promise<Out
   return { ...conversation, root, story: byTurn(story), files: world.files(), audit }
 }
 
-/** What the model heard of each call; of a tool that there is not each loop tells it in its own words. */
+/** What the model received of each call; each loop reports a tool that does not exist in its own words. */
 function hearings({ heard, root }: Outcome): string[] {
   const ends = AGENT_SCRIPT.flatMap(({ calls }) => calls.map((call) => call.ends))
   const texts = heard.flat().map(({ text }) => text.replaceAll(root, '<root>').replace(/\(call [^)]+\)/, '<call>'))
   return texts.map((text, index) => {
     if (ends[index] === 'TOOL_NOT_FOUND') return 'TOOL_NOT_FOUND'
-    // Where a failure has data, MCP tells what to do beside it.
+    // Where a failure has data, MCP adds what to do.
     return text.replace('ended with 2. Read the output.', 'ended with 2.')
   })
 }

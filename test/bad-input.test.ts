@@ -5,7 +5,7 @@ import { testHub } from '../packages/testing/src/tool-contract.ts'
 
 const echo = defineTool({
   name: 'bad.echo',
-  description: 'Gives back what it gets, for tests.',
+  description: 'Returns what it gets, for tests.',
   input: z.looseObject({}),
   execute: (input) => input,
 })

@@ -247,7 +247,7 @@ describe('closing', () => {
     expect(closed).toBe(1)
   })
 
-  it('closes every plugin, and tells the failure of one', async () => {
+  it('closes every plugin, and reports the failure of one', async () => {
     let closed = 0
     const plugins = [
       { name: 'bad', close: () => Promise.reject(new Error('stuck door')) },

@@ -241,7 +241,7 @@ const PLUGIN = `export default {
   name: 'test',
   tools: [{
     name: 'test/echo',
-    description: 'Gives back its input.',
+    description: 'Returns its input.',
     input: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'], additionalProperties: false },
     capabilities: [],
     execute: ({ text }) => text,

@@ -19,7 +19,7 @@ const ARGUMENTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['packages/runtime/src/tools/fs/patch/plan-patch.ts', ['input']],
   ['packages/runtime/src/tools/fs/read/read-decoded.ts', ['encoding']],
   ['packages/runtime/src/tools/fs/read-text.ts', ['path', 'end_line', 'offset']],
-  ['packages/policy/src/decide.ts', ['grants']],
+  ['packages/policy/src/decide/decide.ts', ['grants']],
   ['packages/runtime/src/records/log/open-run.ts', ['run']],
   ['packages/runtime/src/hub/prune-runs.ts', ['run']],
   ['packages/runtime/src/tools/fs/write-text.ts', ['filePath']],
@@ -36,7 +36,7 @@ const sources = sourceFiles('packages')
   .filter((file) => !/\.(test|test-d|generated)\.ts$/.test(file))
   .map((file) => ({ file, code: withoutComments(readFileSync(file, 'utf8')) }))
 
-describe('what an error tells the owner to change', () => {
+describe('what an error says the owner has to change', () => {
   it('is a key of tool-hub.yaml, unless it is an argument', () => {
     const keys = sources.flatMap(({ file, code }) =>
       [...code.matchAll(/fix: \{\s*key: '([^']+)'|return \{ key: '([^']+)'/g)].map((match) => ({

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { compilePolicy } from '../packages/policy/src/compile-policy.ts'
-import { decide } from '../packages/policy/src/decide.ts'
+import { decide } from '../packages/policy/src/decide/decide.ts'
 import { loadSecondParser } from '../packages/runtime/src/hub/second-parser.ts'
 import { readCommandLine } from '../packages/shell/src/reader/read-command-line.ts'
 import { createShellJudge } from '../scripts/attacks/shell-judge.mjs'

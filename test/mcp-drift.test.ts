@@ -126,7 +126,7 @@ it('a changed definition reaches no model before the owner accepts it', async ()
   expect(source.status()[0]).not.toHaveProperty('changed')
 })
 
-it('an error of a changed tool tells the caller nothing of the new definition', async () => {
+it('an error of a changed tool reveals nothing of the new definition to the caller', async () => {
   const { hub, look, call } = await openHub()
   listed = [poisoned]
   await look()

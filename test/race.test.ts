@@ -81,7 +81,7 @@ function add(tally: Tally, result: ToolResult): void {
   if (!result.ok) tally.refused += 1
 }
 
-/** The rate at which calls were led outside, for people: docs/reference/files.md tells what it was. */
+/** The rate at which calls were led outside, for people: docs/reference/files.md says what it was. */
 function publish(tool: string, { calls, inside, leaks, changed, touched }: Tally): void {
   const rates = `${leaks} results from outside, ${changed} rounds with changes outside, ${touched} with drafts`
   console.info(`race at level ${FILES_LEVEL}: ${tool}: ${calls} calls, ${inside} went through, ${rates}`)

@@ -262,7 +262,7 @@ describe('the service', () => {
     await expect(owner.policy.save({ yaml, version })).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
-  it('refuses to start without records, and tells when the port is taken', async () => {
+  it('refuses to start without records, and says when the port is taken', async () => {
     await expect(startService({ runs: false })).rejects.toMatchObject({ code: 'CONFIG_INVALID' })
     const { service } = await start()
     const home = mkdtempSync(join(folder, 'home-'))

@@ -304,7 +304,7 @@ describe('what is kept', () => {
     }
   })
 
-  it('is bounded, and the caller hears what cannot be undone', async () => {
+  it('is bounded, and the caller learns what cannot be undone', async () => {
     await hub.close()
     hub = open({ limits: { undoBytes: 10 } })
     writeFileSync(join(root, 'big'), 'x'.repeat(100))

@@ -7,7 +7,7 @@ import { add, dataOf, governedHub } from '../lib/ours.mjs'
 import { alikeRules, subjectRules, targetRules } from '../lib/rules.mjs'
 
 const { compilePolicy } = await import('../../packages/policy/src/compile-policy.ts')
-const { decide } = await import('../../packages/policy/src/decide.ts')
+const { decide } = await import('../../packages/policy/src/decide/decide.ts')
 
 const SIZES = [10, 100, 1_000]
 const DECISIONS = 2_000

@@ -12,7 +12,7 @@ const OWN_METADATA = 'https://conformance-test.local/client-metadata.json'
 
 /**
  * The client under test: a hub with the suite's server among its MCP servers, which calls every tool that it finds
- * there. Gives back what happened, line by line.
+ * there. Returns what happened, line by line.
  */
 export async function runClient({ url, scenario, context }) {
   const oauth = oauthOf(scenario, context)

@@ -6,12 +6,12 @@ const image = { type: 'image', data: RED_PIXEL, mediaType: 'image/png' }
 
 /** Tools that return content of every kind, fail, and report progress. */
 export const contentTools = [
-  fixture('test_simple_text', 'Gives back a text.', () => 'This is a simple text response for testing.'),
-  fixture('test_image_content', 'Gives back an image.', () => [image]),
-  fixture('test_audio_content', 'Gives back a sound.', () => [
+  fixture('test_simple_text', 'Returns a text.', () => 'This is a simple text response for testing.'),
+  fixture('test_image_content', 'Returns an image.', () => [image]),
+  fixture('test_audio_content', 'Returns a sound.', () => [
     { type: 'audio', data: SILENCE, mediaType: 'audio/wav' },
   ]),
-  fixture('test_embedded_resource', 'Gives back a document.', () => [
+  fixture('test_embedded_resource', 'Returns a document.', () => [
     {
       type: 'resource',
       uri: 'test://embedded-resource',
@@ -19,7 +19,7 @@ export const contentTools = [
       text: 'This is an embedded resource content.',
     },
   ]),
-  fixture('test_multiple_content_types', 'Gives back a text, an image and a document.', () => [
+  fixture('test_multiple_content_types', 'Returns a text, an image and a document.', () => [
     { type: 'text', text: 'Multiple content types test:' },
     image,
     {

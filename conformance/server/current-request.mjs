@@ -4,7 +4,7 @@ const requests = new AsyncLocalStorage()
 
 /**
  * Makes a call whose tool can reach the request behind it. A hub has no word for sampling, roots or the keys of input
- * requests: such a tool goes down its road like any other, and says here what the client is to hear instead.
+ * requests: such a tool goes through the pipeline like any other, and says here what the client receives instead.
  */
 export async function withRequest(request, call) {
   const current = { ...request, instead: undefined, failure: undefined }

@@ -31,7 +31,7 @@ const TEMPLATE = {
 }
 const BY_TEMPLATE = /^test:\/\/template\/([^/]+)\/data$/
 
-/** Adds resources beside the artifacts, which stay the server's own. */
+/** Adds resources in addition to the artifacts, which stay the server's own. */
 export function addResources(server, { era, answer }) {
   server.setRequestHandler('resources/list', async (request, context) => {
     const own = await answer(request, context)

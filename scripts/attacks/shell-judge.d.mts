@@ -1,5 +1,5 @@
 import type { compilePolicy } from '../../packages/policy/src/compile-policy.ts'
-import type { decide } from '../../packages/policy/src/decide.ts'
+import type { decide } from '../../packages/policy/src/decide/decide.ts'
 import type { loadSecondParser } from '../../packages/runtime/src/hub/second-parser.ts'
 import type { readCommandLine } from '../../packages/shell/src/reader/read-command-line.ts'
 

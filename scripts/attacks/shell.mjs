@@ -1,7 +1,7 @@
 // Runs shell.jsonl: every line is judged under the policy of the corpus, or under the one that it names.
 
 import { compilePolicy } from '../../packages/policy/src/compile-policy.ts'
-import { decide } from '../../packages/policy/src/decide.ts'
+import { decide } from '../../packages/policy/src/decide/decide.ts'
 import { loadSecondParser } from '../../packages/runtime/src/hub/second-parser.ts'
 import { readCommandLine } from '../../packages/shell/src/reader/read-command-line.ts'
 import { scoreCase } from './score.mjs'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import { readExports } from '../packages.mjs'
 
 /** Loads what a file names in quotes: modules it imports, and modules it runs by their path below the root or in a package. */
@@ -47,18 +47,25 @@ function testsOf(users, start) {
   const tests = [...distances.keys()].filter((file) => file.endsWith('.test.ts'))
   const own = start.replace(/\.ts$/, '.test.ts')
   const home = nearestFolder(start, new Set(tests.map(dirname)))
+  const words = wordsOf(start)
   return tests.sort((one, other) => rank(one) - rank(other))
 
   /**
-   * Its own test, then those beside it, which were written for it, then the fewest steps, where those count less that
-   * lead to a test of the whole; at last the nearest folder.
+   * Its own test, then those next to it or with a word of its name, which were written for it, then the fewest steps, where
+   * those count less that lead to a test of the whole; at last the nearest folder.
    */
   function rank(file) {
     if (file === own) return Number.NEGATIVE_INFINITY
     const folder = dirname(file)
-    const bonus = folder === home ? 1000 : start.startsWith(`${folder}/`) ? 6 : folder === 'test' ? 2 : 0
+    const named = wordsOf(file).some((word) => words.includes(word)) ? 1000 : 0
+    const bonus = named + (folder === home ? 1000 : start.startsWith(`${folder}/`) ? 6 : folder === 'test' ? 2 : 0)
     return (distances.get(file) - bonus) * 100 - sharedFolders(file, start)
   }
+}
+
+/** The words of the name of a file, or of what a test is called after. */
+function wordsOf(file) {
+  return basename(file).split('.', 1)[0].split('-')
 }
 
 /** The folder of a file, or the nearest above it, that is one of these. */

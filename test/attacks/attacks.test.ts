@@ -96,7 +96,7 @@ it.runIf(process.getuid?.() === 0).each(Object.entries(BY_FOLDER))(
   },
 )
 
-it('the runner tells an escape from a refusal, and ends with 1', async () => {
+it('the runner distinguishes an escape from a refusal, and ends with 1', async () => {
   const corpus = mkdtempSync(join(tmpdir(), 'tool-hub-corpus-'))
   const write = (file: string, cases: readonly unknown[]) =>
     writeFileSync(join(corpus, file), cases.map((attack) => JSON.stringify(attack)).join('\n'))

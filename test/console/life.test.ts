@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { cutCells, pressUntil, said, useConsole } from '../support/console-page.ts'
 
-/** Goes on where the rules of the config end. */
+/** Continues where the rules of the config end. */
 const CONFIG = `  - { allow: core/session.spawn }
 sessions:
   runners:

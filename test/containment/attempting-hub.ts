@@ -63,7 +63,7 @@ async function run({ name, argv, cwd, repeat }: Task): Promise<void> {
   }
 }
 
-/** Gives back the session once the command has said that it is ready. */
+/** Returns the session once the command has said that it is ready. */
 async function startBackground(argv: readonly string[]): Promise<string> {
   const started = await hub.callDynamic('core/exec.run', { argv, cwd: root, background: true })
   const { sessionId } = dataOf(started)

@@ -31,7 +31,7 @@ export const sendTwice = defineTool({
   },
 })
 
-/** Goes on until it is stopped. */
+/** Runs until it is stopped. */
 export const wait = defineTool({
   name: 'time.wait',
   description: 'Waits until it is stopped.',

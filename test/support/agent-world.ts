@@ -24,7 +24,7 @@ const FILES = {
   'locked/key.txt': 'the key\n',
 }
 
-/** When all of it was made; a list of files tells it. */
+/** When all of it was made; a list of files shows it. */
 const MADE = new Date('2026-01-01T00:00:00Z')
 
 const postMessage = defineTool({

@@ -133,7 +133,7 @@ export default {
   tools: [
     {
       name: 'test/echo',
-      description: 'Gives back its input.',
+      description: 'Returns its input.',
       input: anything,
       capabilities: [],
       execute: (input) => input,

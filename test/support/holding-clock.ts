@@ -1,6 +1,6 @@
 import { type FakeClock, fakeClock } from '../../packages/testing/src/fake-clock.ts'
 
-/** A clock that stands still and tells how many timers were set that would keep the process alive. */
+/** A clock that stands still and counts how many timers were set that would keep the process alive. */
 export interface HoldingClock extends FakeClock {
   readonly holding: number
 }

@@ -6,7 +6,7 @@ import { sourceStore } from './source-store.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 /** A message that the server gets. */
-export interface Heard {
+export interface Received {
   readonly id?: number | string
   readonly method?: string
   // biome-ignore lint/suspicious/noExplicitAny: whatever the client sent.
@@ -21,12 +21,12 @@ export interface Script {
   /** Sees each start; with `false` this one never answers. */
   readonly onStart?: (program: ScriptedProgram, start: number) => boolean | undefined
   /** The result or error of a request; `undefined` leaves it without an answer. */
-  readonly reply?: (heard: Heard, server: ScriptedProgram) => object | undefined
+  readonly reply?: (received: Received, server: ScriptedProgram) => object | undefined
 }
 
 /** One start of the server, over pipes inside this process. */
 export interface ScriptedProgram extends RunningProgram {
-  readonly heard: Heard[]
+  readonly received: Received[]
   send(message: object): void
   say(text: string): void
   exit(code: number): void
@@ -79,11 +79,11 @@ function startScripted(
   const program: ScriptedProgram = {
     pid: 1,
     sandbox: 'none',
-    heard: [],
+    received: [],
     stdin: new Writable({
       write(chunk, _, done) {
         done()
-        for (const line of String(chunk).trim().split('\n')) hear(JSON.parse(line))
+        for (const line of String(chunk).trim().split('\n')) receive(JSON.parse(line))
       },
     }),
     stdout,
@@ -96,8 +96,8 @@ function startScripted(
   }
   return program
 
-  function hear(message: Heard): void {
-    program.heard.push(message)
+  function receive(message: Received): void {
+    program.received.push(message)
     if (message.id === undefined || message.method === undefined || !isAnswering()) return
     const answer = greet(message.method) ?? reply?.(message, program)
     // Behind what the script has sent, as a program would.

@@ -1,6 +1,6 @@
 import type { CallEnded, RecordEvent } from '../../packages/runtime/src/records/log/events.ts'
 
-/** What the audit tells of one call that every run of the same script must tell, too. */
+/** What the audit says of one call, which every run of the same script must say as well. */
 export interface ToldCall {
   readonly facts: Omit<CallEnded, 'type' | 'callId' | 'parent' | 'durationMs' | 'waitedMs'>
   /** What else happened in it, in order: questions, answers, changes of files. */
@@ -43,7 +43,7 @@ export function storyOf(events: readonly RecordEvent[], names: Readonly<Record<s
     return {
       facts: {
         ...rename(facts, { ...names, [end.callId]: '<call>' }),
-        // What a failure tells may name the call and the folder.
+        // What a failure says may name the call and the folder.
         ...(end.status === 'ok' && { resultHash }),
       },
       happened: events.filter((event) => isWithin(event, end)).map((event) => rename(event, names)),

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A server that should hear nothing, and a page that tries every way to reach it. */
+/** A server that should receive nothing, and a page that tries every way to reach it. */
 export interface Trap {
   readonly url: string
   readonly html: string

@@ -11,9 +11,8 @@ import {
 } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
 import type { Hub } from '@tool-hub/runtime/hub'
-import type { RunOptions } from './model-tools.ts'
-import { type AdapterOptions, asRequest, chooseCards } from './model-tools.ts'
-import { type Provider, schemaFor } from './schema/for-provider.ts'
+import { type AdapterOptions, asRequest, chooseCards, type RunOptions, shownSchema } from './model-tools.ts'
+import type { Provider } from './schema/for-provider.ts'
 
 /** Options of `toAgentTools`. */
 export interface AgentToolOptions extends AdapterOptions, RunOptions {
@@ -43,9 +42,7 @@ export function toAgentTools(hub: Hub, options: AgentToolOptions = {}): (AgentTo
 function agentTool(hub: Hub, card: ToolCard, options: AgentToolOptions): AgentTool & { readonly label: string } {
   const { name, title, description } = card
   const { dialect: _1, names: _2, provider, log = logToStandardError, onSettled, ...callOptions } = options
-  const { schema, restore } = provider
-    ? schemaFor(provider, card.parameters)
-    : { schema: card.parameters, restore: (args: unknown) => args }
+  const { schema, restore } = shownSchema(card, provider)
 
   const finish = (result: ToolResult): AgentToolResult => {
     if (!result.ok && result.status !== 'aborted') log(`[tools] ${name} failed: ${result.error.message}`)
@@ -92,6 +89,6 @@ export function logToStandardError(line: string): void {
 }
 
 /** The model continues immediately; the client answers later. */
-function pendingResult(tool: string): AgentToolResult {
+export function pendingResult(tool: string): AgentToolResult {
   return jsonResult({ status: 'pending', tool, message: 'Tool execution delegated to client' })
 }

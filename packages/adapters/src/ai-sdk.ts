@@ -98,10 +98,10 @@ export function toAiSdk(hub: Hub, options: AiSdkOptions = {}): Record<string, Ai
   return toolSet(hub, options, approvals === 'framework' ? hub : undefined)
 }
 
-type Asked = Pick<Hub, 'explain' | 'addUserText'>
+type ExplainingHub = Pick<Hub, 'explain' | 'addUserText'>
 
 /** `policy` says whether to ask the user about a call; without it the approver of the hub is asked. */
-function toolSet(hub: ToolCaller, options: AiSdkOptions, policy?: Asked): Record<string, AiSdkTool> {
+function toolSet(hub: ToolCaller, options: AiSdkOptions, policy?: ExplainingHub): Record<string, AiSdkTool> {
   return Object.fromEntries(chooseCards(hub, options).map((card) => [card.name, toolOf(hub, card, options, policy)]))
 }
 
@@ -109,7 +109,7 @@ function toolOf(
   hub: ToolCaller,
   card: ToolCard,
   { run, session, caller, provider, progress = true, userText: passesText = true }: AiSdkOptions,
-  policy: Asked | undefined,
+  policy: ExplainingHub | undefined,
 ): AiSdkTool {
   const { name, title, description } = card
   const { schema, strict, restore } = shownSchema(card, provider)
@@ -117,7 +117,7 @@ function toolOf(
     run,
     session,
     caller,
-    ...(passesText && { userText: userTextOf(messages) }),
+    userText: passesText ? userTextOf(messages) : undefined,
   })
   return {
     type: 'dynamic',
@@ -126,8 +126,8 @@ function toolOf(
     inputSchema: schemaOf(schema),
     ...(strict && { strict }),
     ...(policy && {
-      needsApproval: (input: unknown, told?: { readonly messages?: readonly unknown[] }) =>
-        needsAnswer(policy, name, restore(input), callOf(told?.messages)),
+      needsApproval: (input: unknown, context?: { readonly messages?: readonly unknown[] }) =>
+        needsAnswer(policy, name, restore(input), callOf(context?.messages)),
     }),
     execute(input, { toolCallId, messages, abortSignal: signal }) {
       const isYes = policy !== undefined && isApproved(messages, { name, toolCallId, input })

@@ -1,7 +1,6 @@
 import { type ContentBlock, type ToolCard, type ToolResult, textOfBlock } from '@tool-hub/core'
 
 import { failureText } from './model-calls.ts'
-import type { ToolCaller } from './model-tools.ts'
 import {
   itemsOf,
   type ModelCall,
@@ -9,6 +8,8 @@ import {
   type ModelToolOptions,
   ModelTools,
   type RunOptions,
+  type ToolCaller,
+  textOrEmpty,
   wantsStrict,
 } from './model-tools.ts'
 import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
@@ -98,7 +99,7 @@ export function toAnthropic(hub: ToolCaller, options: AnthropicOptions = {}): An
 }
 
 /** What a model sent; nothing is taken for granted. */
-interface Given {
+interface ModelItem {
   readonly type?: unknown
   readonly id?: unknown
   readonly name?: unknown
@@ -161,18 +162,19 @@ function toReferences(
   return { type: 'tool_result', tool_use_id: id, content }
 }
 
-function isToolUse(block: unknown): block is Given {
-  return (block as Given | null)?.type === 'tool_use'
+function isToolUse(block: unknown): block is ModelItem {
+  return (block as ModelItem | null)?.type === 'tool_use'
 }
 
 /** Code that the model wrote may be the caller. */
-function readCall({ id, name, input, caller }: Given): ModelCall & { readonly id: string } {
+function readCall({ id, name, input, caller }: ModelItem): ModelCall & { readonly id: string } {
   const isScript = typeof caller?.type === 'string' && caller.type !== 'direct'
-  return { id: textOf(id), name: textOf(name), given: input ?? {}, ...(isScript && { callerKind: 'script' as const }) }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return {
+    id: textOrEmpty(id),
+    name: textOrEmpty(name),
+    given: input ?? {},
+    ...(isScript && { callerKind: 'script' as const }),
+  }
 }
 
 /** An error contains only text. */

@@ -13,17 +13,17 @@ type CodingTool = AgentTool & { readonly label: string }
  * const tools = [createReadTool(hub), createWriteTool(hub), createEditTool(hub), createExecTool(hub)]
  */
 export function createReadTool(hub: Hub, options: CodingToolOptions = {}): CodingTool {
-  return withFilePath(codingTool(hub, 'read', options))
+  return codingTool(hub, 'read', options)
 }
 
 /** `write` of a hub as an AgentTool whose argument is `file_path`. */
 export function createWriteTool(hub: Hub, options: CodingToolOptions = {}): CodingTool {
-  return withFilePath(codingTool(hub, 'write', options))
+  return codingTool(hub, 'write', options)
 }
 
 /** `edit` of a hub as an AgentTool whose argument is `file_path`. */
 export function createEditTool(hub: Hub, options: CodingToolOptions = {}): CodingTool {
-  return withFilePath(codingTool(hub, 'edit', options))
+  return codingTool(hub, 'edit', options)
 }
 
 /** `apply_patch` of a hub as an AgentTool. */
@@ -48,9 +48,10 @@ export function createProcessTool(hub: Hub, options: CodingToolOptions = {}): Co
  */
 export function createCodingTools(hub: Hub, options: CodingToolOptions = {}): readonly CodingTool[] {
   const visible = new Set(hub.cards({ dialect: 'coding' }).map(({ name }) => name))
-  const names = CODING_TOOLS.filter((name) => visible.has(name))
-  return toAgentTools(hub, { ...options, dialect: 'coding', names }).map((tool) =>
-    FILE_TOOLS.has(tool.name) ? withFilePath(tool) : tool,
+  return codingTools(
+    hub,
+    CODING_TOOLS.filter((name) => visible.has(name)),
+    options,
   )
 }
 
@@ -58,8 +59,13 @@ const CODING_TOOLS = ['read', 'write', 'edit', 'apply_patch', 'exec', 'process']
 const FILE_TOOLS = new Set(['read', 'write', 'edit'])
 
 function codingTool(hub: Hub, name: string, options: CodingToolOptions): CodingTool {
-  const [tool] = toAgentTools(hub, { ...options, dialect: 'coding', names: [name] })
-  return tool!
+  return codingTools(hub, [name], options)[0]!
+}
+
+function codingTools(hub: Hub, names: readonly string[], options: CodingToolOptions): readonly CodingTool[] {
+  return toAgentTools(hub, { ...options, dialect: 'coding', names }).map((tool) =>
+    FILE_TOOLS.has(tool.name) ? withFilePath(tool) : tool,
+  )
 }
 
 /** The dialect accepts `file_path` for `path`; here the model also sees it that way. */

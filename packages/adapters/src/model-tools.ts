@@ -230,6 +230,11 @@ export function itemsOf(given: object | null | undefined, key: string): readonly
   return Array.isArray(items) ? items : []
 }
 
+/** A text that a model sent, where it may have sent anything. */
+export function textOrEmpty(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 /** Whether strict mode is requested for a tool. */
 export function wantsStrict({ name, tool }: ToolCard, strict: ModelToolOptions['strict']): boolean {
   return typeof strict === 'object' ? strict.includes(name) || strict.includes(tool) : strict === true

@@ -1,6 +1,5 @@
 import { type ContentBlock, type ToolCard, type ToolResult, textOfBlock, toWireName } from '@tool-hub/core'
 import { FROM_TOOL_RESULT, failureText } from './model-calls.ts'
-import type { ToolCaller } from './model-tools.ts'
 import {
   itemsOf,
   type ModelCall,
@@ -8,6 +7,8 @@ import {
   type ModelToolOptions,
   ModelTools,
   type RunOptions,
+  type ToolCaller,
+  textOrEmpty,
   wantsStrict,
 } from './model-tools.ts'
 import { type ObjectSchema, type ProviderSchema, schemaFor } from './schema/for-provider.ts'
@@ -180,7 +181,7 @@ export function toOpenAi(hub: ToolCaller, options: OpenAiOptions = {}): OpenAiTo
       },
       run(given, runOptions) {
         const { searchName } = responses
-        const isCall = (item: unknown): item is Given =>
+        const isCall = (item: unknown): item is ModelItem =>
           isFunctionCall(item) || (searchName !== undefined && isToolSearch(item))
         const calls = itemsOf(given, 'output')
           .filter(isCall)
@@ -222,34 +223,34 @@ function functionTool(card: ToolCard, { schema: parameters, strict }: ProviderSc
 }
 
 /** What a model sent; nothing is taken for granted. */
-interface Given {
+interface ModelItem {
   readonly type?: unknown
   readonly id?: unknown
   readonly call_id?: unknown
   readonly name?: unknown
   readonly arguments?: unknown
-  readonly function?: Given | null
+  readonly function?: ModelItem | null
   readonly caller?: unknown
   readonly execution?: unknown
 }
 
 /** A chat may contain calls of other kinds, which belong to other providers of tools. */
-function isFunction(item: unknown): item is Given {
-  return typeof item === 'object' && item !== null && typeof (item as Given).function === 'object'
+function isFunction(item: unknown): item is ModelItem {
+  return typeof item === 'object' && item !== null && typeof (item as ModelItem).function === 'object'
 }
 
-function isFunctionCall(item: unknown): item is Given {
-  return (item as Given | null)?.type === 'function_call'
+function isFunctionCall(item: unknown): item is ModelItem {
+  return (item as ModelItem | null)?.type === 'function_call'
 }
 
 /** A search that the provider has not answered itself. */
-function isToolSearch(item: unknown): item is Given {
-  const { type, execution } = (item ?? {}) as Given
+function isToolSearch(item: unknown): item is ModelItem {
+  const { type, execution } = (item ?? {}) as ModelItem
   return type === 'tool_search_call' && execution !== 'server'
 }
 
-function readChatCall({ id, function: called }: Given): ModelCall & { readonly id: string } {
-  return { id: textOf(id), name: textOf(called?.name), given: called?.arguments ?? '' }
+function readChatCall({ id, function: called }: ModelItem): ModelCall & { readonly id: string } {
+  return { id: textOrEmpty(id), name: textOrEmpty(called?.name), given: called?.arguments ?? '' }
 }
 
 interface FunctionCall extends ModelCall {
@@ -259,15 +260,11 @@ interface FunctionCall extends ModelCall {
 }
 
 /** A program that the model wrote may be the caller; the answer names it. */
-function readFunctionCall({ call_id, name, arguments: given, caller }: Given, isSearch: boolean): FunctionCall {
+function readFunctionCall({ call_id, name, arguments: given, caller }: ModelItem, isSearch: boolean): FunctionCall {
   const { type, caller_id } = (caller ?? {}) as { readonly type?: unknown; readonly caller_id?: unknown }
-  const call = { id: textOf(call_id), name: textOf(name), given: given ?? '', isSearch }
+  const call = { id: textOrEmpty(call_id), name: textOrEmpty(name), given: given ?? '', isSearch }
   if (type !== 'program') return { ...call, caller: undefined }
-  return { ...call, callerKind: 'script', caller: { type, caller_id: textOf(caller_id) } }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return { ...call, callerKind: 'script', caller: { type, caller_id: textOrEmpty(caller_id) } }
 }
 
 interface Answered {

@@ -1,6 +1,7 @@
 import { type AgentTool, type AgentToolResult, type ClientToolDefinition, jsonResult, messageOf } from '@tool-hub/core'
 import type { Hub } from '@tool-hub/runtime/hub'
-import { type AgentToolOptions, logToStandardError, toAgentTools } from './agent-tools.ts'
+import { type AgentToolOptions, logToStandardError, pendingResult, toAgentTools } from './agent-tools.ts'
+import { NO_ARGUMENTS } from './from/define-form.ts'
 
 /** A tool as a definition for an agent loop. */
 export interface ToolDefinition {
@@ -77,10 +78,8 @@ export function toClientToolDefinitions(tools: readonly FunctionTool[]): ToolDef
     label: name,
     description,
     parameters: parameters as Record<string, unknown>,
-    execute: async () => jsonResult({ status: 'pending', tool: name, message: 'Tool execution delegated to client' }),
+    execute: async () => pendingResult(name),
   }))
 }
 
 type FunctionTool = Extract<ClientToolDefinition, { readonly function: object }>
-
-const NO_ARGUMENTS = Object.freeze({ type: 'object', properties: {}, additionalProperties: false })

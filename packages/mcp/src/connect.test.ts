@@ -52,7 +52,7 @@ describe('a program', () => {
     const known: KnownServer = {}
     const { client, era, info, hasHeaders } = await attempt({ known })
     expect([era, info, hasHeaders, known.era]).toEqual(['legacy', { name: 'scripted', version: '7' }, false, 'legacy'])
-    const initialize = programs[0]!.heard.find(({ method }) => method === 'initialize')!
+    const initialize = programs[0]!.received.find(({ method }) => method === 'initialize')!
     expect(initialize.params).toMatchObject({
       clientInfo: { name: 'tool-hub', version: expect.stringMatching(/^\d+\.\d+\.\d+/) },
       capabilities: { elicitation: { form: {}, url: {} } },
@@ -67,7 +67,10 @@ describe('a program', () => {
     expect(known.era).toBe('modern')
     const legacy = openProgram()
     await legacy.attempt({ known: { era: 'legacy' } })
-    expect(legacy.programs[0]!.heard.map(({ method }) => method)).toEqual(['initialize', 'notifications/initialized'])
+    expect(legacy.programs[0]!.received.map(({ method }) => method)).toEqual([
+      'initialize',
+      'notifications/initialized',
+    ])
   })
 
   it('is started again, and not asked again, where the question ended it', async () => {
@@ -81,7 +84,7 @@ describe('a program', () => {
     expect((await attempt({ known })).era).toBe('legacy')
     expect(known.era).toBe('legacy')
     expect(programs).toHaveLength(2)
-    expect(programs[1]!.heard.map(({ method }) => method)).not.toContain('server/discover')
+    expect(programs[1]!.received.map(({ method }) => method)).not.toContain('server/discover')
   })
 
   it('is started twice where it ends each time, and once where its protocol is known', async () => {

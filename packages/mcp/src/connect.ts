@@ -10,10 +10,10 @@ import {
 } from '@tool-hub/core'
 import type { ReferenceSources } from '@tool-hub/core/config'
 import { VERSION } from '@tool-hub/core/lib'
-import type { OpenTransport } from './connection.ts'
 import { carryRawTools } from './definitions.ts'
 import { ProgramTransport } from './program-transport.ts'
 import { openReferences, type ResolvedServer, resolveServer, signsIn, toServerUrl } from './resolve-server.ts'
+import type { OpenTransport } from './transport.ts'
 import { findToolError, statusOf } from './upstream-error.ts'
 import { openSse, openStreamable, type WebConnection } from './web-transport.ts'
 

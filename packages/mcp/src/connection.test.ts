@@ -1,7 +1,7 @@
 import * as sdk from '@modelcontextprotocol/client'
 import { ToolError } from '@tool-hub/core/errors'
 import { describe, expect, it } from 'vitest'
-import { type Heard, type Script, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
+import { type Received, type Script, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
 import type { BaseContext } from '../../core/src/tool.ts'
 import { fakeClock } from '../../testing/src/fake-clock.ts'
 import { McpConnection } from './connection.ts'
@@ -43,7 +43,7 @@ describe('the tools of a server', () => {
   })
   const list = async (pages: (cursor: string | undefined) => object, capabilities?: object) => {
     const cursors: (string | undefined)[] = []
-    const reply = ({ params }: Heard) => {
+    const reply = ({ params }: Received) => {
       cursors.push(params?.cursor)
       return pages(params?.cursor)
     }
@@ -104,7 +104,7 @@ describe('the tools of a server', () => {
     const refuse = () => ({ error: { code: -32601, message: 'no' } })
     const modern = await open({ era: 'modern', capabilities: { tools: { listChanged: true } }, reply: refuse })
     expect(await modern.connection.watch(onChange, signal)).toBe('ended')
-    expect(modern.program.heard.at(-1)).toMatchObject({ params: { notifications: { toolsListChanged: true } } })
+    expect(modern.program.received.at(-1)).toMatchObject({ params: { notifications: { toolsListChanged: true } } })
   })
 })
 
@@ -113,7 +113,7 @@ describe('a call', () => {
     const { connection, program } = await open({ reply: () => done })
     expect([connection.era, connection.info?.name, connection.reason]).toEqual(['legacy', 'scripted', undefined])
     expect(await connection.call(go, { a: 1 }, openCall().ctx)).toMatchObject({ content: done.result.content })
-    expect(program.heard.at(-1)).toMatchObject({ method: 'tools/call', params: { name: 'go', arguments: { a: 1 } } })
+    expect(program.received.at(-1)).toMatchObject({ method: 'tools/call', params: { name: 'go', arguments: { a: 1 } } })
   })
 
   it('passes progress on, in short lines, at most 1,000 times', async () => {
@@ -163,8 +163,8 @@ describe('what a server asks in between', () => {
   const asking = (inputRequests: object | undefined, requestState?: string) => ({
     result: { resultType: 'input_required', inputRequests, requestState },
   })
-  const calls = (heard: readonly Heard[]) =>
-    heard.filter(({ method }) => method === 'tools/call').map(({ params }) => params)
+  const calls = (received: readonly Received[]) =>
+    received.filter(({ method }) => method === 'tools/call').map(({ params }) => params)
 
   it('is answered in the next round, with the state of the server', async () => {
     const rounds = [asking({ one: elicitation, two: elicitation }, 'state'), done]
@@ -173,7 +173,7 @@ describe('what a server asks in between', () => {
     expect(await connection.call(go, { a: 1 }, ctx)).toMatchObject({ content: done.result.content })
     expect(asked).toHaveLength(2)
     const accepted = { action: 'accept', content: { yes: true } }
-    expect(calls(program.heard)[1]).toMatchObject({
+    expect(calls(program.received)[1]).toMatchObject({
       name: 'go',
       arguments: { a: 1 },
       inputResponses: { one: accepted, two: accepted },
@@ -187,11 +187,11 @@ describe('what a server asks in between', () => {
     const calling = connection.call(go, {}, openCall().ctx)
     await expect.poll(() => clock.waiting).toBe(1)
     await clock.advance(249)
-    expect(calls(program.heard)).toHaveLength(1)
+    expect(calls(program.received)).toHaveLength(1)
     await clock.advance(1)
     expect(await calling).toMatchObject({ content: done.result.content })
-    expect(calls(program.heard)[1]).toMatchObject({ requestState: 'state' })
-    expect(calls(program.heard)[1]).not.toHaveProperty('inputResponses')
+    expect(calls(program.received)[1]).toMatchObject({ requestState: 'state' })
+    expect(calls(program.received)[1]).not.toHaveProperty('inputResponses')
   })
 
   it('ends after ten rounds', async () => {
@@ -202,8 +202,8 @@ describe('what a server asks in between', () => {
       message: 's still asked after 10 rounds.',
       retryable: false,
     })
-    expect(calls(program.heard)).toHaveLength(10)
-    expect(calls(program.heard)[1]).not.toHaveProperty('requestState')
+    expect(calls(program.received)).toHaveLength(10)
+    expect(calls(program.received)[1]).not.toHaveProperty('requestState')
   })
 
   it('is refused if it is not a question', async () => {
@@ -217,14 +217,14 @@ describe('what a server asks in between', () => {
   })
 
   it('goes to the person behind the calls of one run, in the old protocol', async () => {
-    const waiting: Heard[] = []
-    const { connection, program } = await open({ reply: (heard) => void waiting.push(heard) })
+    const waiting: Received[] = []
+    const { connection, program } = await open({ reply: (received) => void waiting.push(received) })
     const [one, two, other] = [openCall('r'), openCall('r'), openCall('q')]
     const calling = [connection.call(go, {}, one.ctx), connection.call(go, {}, two.ctx)]
     const answerTo = async (id: string) => {
       program.send({ id, ...elicitation })
-      await expect.poll(() => program.heard.find((heard) => heard.id === id)).toBeDefined()
-      return program.heard.find((heard) => heard.id === id)!.result
+      await expect.poll(() => program.received.find((received) => received.id === id)).toBeDefined()
+      return program.received.find((received) => received.id === id)!.result
     }
     expect(await answerTo('first')).toEqual({ action: 'accept', content: { yes: true } })
     expect([one.asked, two.asked].map((asked) => asked.length)).toEqual([0, 1])
@@ -241,8 +241,8 @@ describe('what a server asks in between', () => {
 })
 
 it('asks nobody a question that still waits when the call is over', async () => {
-  const waiting: Heard[] = []
-  const { connection, program } = await open({ reply: (heard) => void waiting.push(heard) })
+  const waiting: Received[] = []
+  const { connection, program } = await open({ reply: (received) => void waiting.push(received) })
   const { ctx, asked } = openCall()
   let answer: (value: object) => void = () => {}
   const ask = (question: unknown) => {
@@ -258,7 +258,7 @@ it('asks nobody a question that still waits when the call is over', async () => 
   program.send({ id: waiting[0]!.id, ...done })
   await calling
   answer({ values: {} })
-  await expect.poll(() => program.heard.find(({ id }) => id === 'second')?.result).toEqual({ action: 'cancel' })
+  await expect.poll(() => program.received.find(({ id }) => id === 'second')?.result).toEqual({ action: 'cancel' })
   expect(asked).toHaveLength(1)
 })
 

@@ -1,9 +1,10 @@
-import type { CallToolResult, Client, ElicitResult, Progress, Transport } from '@modelcontextprotocol/client'
+import type { CallToolResult, Client, ElicitResult, Progress } from '@modelcontextprotocol/client'
 import { type BaseContext, type Clock, ToolError } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
 import { type Connected, connect, type McpConnectOptions } from './connect.ts'
 import { type LeftOut, rawToolsOf, readDefinitions, type ServerToolDefinition } from './definitions.ts'
 import { ServerQuestions } from './questions.ts'
+import { waitUnlessAborted } from './transport.ts'
 import { statusOf, upstreamError } from './upstream-error.ts'
 
 /** Tools of one server. */
@@ -207,31 +208,4 @@ function passProgress(ctx: BaseContext): (progress: Progress) => void {
     const how = total === undefined ? String(progress) : `${progress} of ${total}`
     ctx.progress(message === undefined ? how : `${escapeLine(message.slice(0, PROGRESS_CHARS))} (${how})`)
   }
-}
-
-/** The longest message of a server, in bytes. */
-export const MAX_MESSAGE_BYTES = 10_000_000
-
-/** A transport of the SDK that may know why it ended. */
-export type OpenTransport = Transport & {
-  readonly reason?: ToolError | undefined
-  terminateSession?(): Promise<void>
-  describeOutput?(): string
-}
-
-/** Waits without keeping the process alive. Rejects with the signal's reason if it aborts. */
-export function waitUnlessAborted(ms: number, clock: Clock, signal?: AbortSignal): Promise<undefined> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      cancel()
-      reject(signal?.reason)
-    }
-    const finish = () => {
-      signal?.removeEventListener('abort', stop)
-      resolve(undefined)
-    }
-    const cancel = clock.after(ms, finish, { background: true })
-    signal?.addEventListener('abort', stop)
-    if (signal?.aborted) stop()
-  })
 }

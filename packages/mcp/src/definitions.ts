@@ -1,8 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { messageOf } from '@tool-hub/core'
-import { escapeLine, holdsHidden, isPlainObject, withoutHidden } from '@tool-hub/core/lib'
+import { escapeLine, hashJson, holdsHidden, isPlainObject, withoutHidden } from '@tool-hub/core/lib'
 import { z } from 'zod'
-import { hashDefinition } from './drift.ts'
 
 /** A JSON object from outside. */
 export type McpJsonObject = Readonly<Record<string, unknown>>
@@ -102,6 +101,12 @@ function readDefinition(given: unknown, hasHeaders: boolean, room: { chars: numb
   if (holdsNoNumber([inputSchema, outputSchema, annotations])) return 'it holds a number that no JSON can hold'
   const definition = { tool: name, title, description, input: inputSchema, output: outputSchema, annotations }
   return { ...definition, hash: hashDefinition(definition) }
+}
+
+/** One hash over name, texts, schemas and annotations, independent of the order of keys. */
+export function hashDefinition(definition: Omit<ServerToolDefinition, 'hash'>): string {
+  const { tool, title = null, description, input = null, output = null, annotations } = definition
+  return hashJson({ annotations, description, input, output, title, tool })
 }
 
 /** JSON reads `1e400` as infinity, which can neither be written again nor compared. */

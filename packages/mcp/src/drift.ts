@@ -1,6 +1,6 @@
 import { DOUBT_DETAILS, lazyModule } from '@tool-hub/core'
-import { escapeText, hashJson } from '@tool-hub/core/lib'
-import type { McpJsonObject, ServerToolDefinition } from './definitions.ts'
+import { escapeText } from '@tool-hub/core/lib'
+import { hashDefinition, type McpJsonObject, type ServerToolDefinition } from './definitions.ts'
 
 /** The parts of a definition as texts that a person can compare. */
 export type PinnedParts = Readonly<Partial<Record<PartName, string>>>
@@ -87,12 +87,6 @@ function wrap(text: string): string[] {
 }
 
 const LINE = new RegExp(`[^]{1,${LINE_CHARS}}(?=\\s|$)|[^]{1,${LINE_CHARS}}`, 'gu')
-
-/** One hash over name, texts, schemas and annotations, independent of the order of keys. */
-export function hashDefinition(definition: Omit<ServerToolDefinition, 'hash'>): string {
-  const { tool, title = null, description, input = null, output = null, annotations } = definition
-  return hashJson({ annotations, description, input, output, title, tool })
-}
 
 /** What is stored of a definition: enough to show a change, and to show models the definition as it was before. */
 export function partsOf(definition: ServerToolDefinition): PinnedParts {

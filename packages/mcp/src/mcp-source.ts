@@ -1,5 +1,5 @@
 import { lazyModule, type McpServer, SERVER_NAME, type SourceHost, ToolError, type ToolSource } from '@tool-hub/core'
-import type { LeftOut } from './definitions.ts'
+import type { McpServerStatus, RunningServers } from './running-servers.ts'
 
 const loadRunningServers = lazyModule(() => import('./running-servers.ts'))
 
@@ -9,27 +9,6 @@ export interface McpSourceOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** State of a server, for lists. */
-export interface McpServerStatus {
-  /** The name in `mcpServers`. */
-  readonly name: string
-  /** `down` when it cannot be reached now; `problem` says why. */
-  readonly state: 'disabled' | 'connecting' | 'connected' | 'down'
-  /** Which protocol it speaks; absent before it is connected. */
-  readonly era?: 'modern' | 'legacy'
-  /** Canonical names of its tools. */
-  readonly tools: readonly string[]
-  /** Tools that cannot be used, and why. */
-  readonly leftOut: readonly LeftOut[]
-  /**
-   * Tools that changed or are new, until the owner accepts them: models see the pinned definition of the former and
-   * none of the latter.
-   */
-  readonly changed?: readonly string[]
-  /** Why it is down; absent otherwise. */
-  readonly problem?: ToolError
-}
-
 /** A source whose servers can be inspected. */
 export interface McpSource extends ToolSource {
   /** The state of every server, without waiting. */
@@ -37,8 +16,6 @@ export interface McpSource extends ToolSource {
   /** Accepts the definitions of a server as they were last seen; returns the tools that had changed or are new. */
   acceptDefinitions(server: string): Promise<readonly string[]>
 }
-
-type Running = import('./running-servers.ts').RunningServers
 
 /**
  * Offers the tools of MCP servers as tools of a hub, `mcp/<server>.<tool>`, governed like all others. Every server is
@@ -51,8 +28,8 @@ export function createMcpSource(
   { env = process.env }: McpSourceOptions = {},
 ): McpSource {
   for (const name of Object.keys(servers)) assertServerName(name)
-  let running: Promise<Running> | undefined
-  let started: Running | undefined
+  let running: Promise<RunningServers> | undefined
+  let started: RunningServers | undefined
   const start = async (host: SourceHost) => {
     const { RunningServers } = await loadRunningServers()
     started = new RunningServers(servers, { host, env })

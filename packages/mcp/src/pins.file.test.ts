@@ -5,7 +5,8 @@ import { pinsOf, readDocument, sourceStore } from '../../../test/support/source-
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { prepareDataFolder } from '../../sandbox/src/system/data-folder.ts'
 import type { ServerToolDefinition } from './definitions.ts'
-import { hashDefinition, partsOf, pinnedDefinition } from './drift.ts'
+import { hashDefinition } from './definitions.ts'
+import { partsOf, pinnedDefinition } from './drift.ts'
 
 const NOW = new Date('2026-11-15T00:00:00Z')
 const define = (tool: string, description: string): ServerToolDefinition => {

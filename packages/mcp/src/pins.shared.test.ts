@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type SourceHost, type SourceStore, ToolError } from '@tool-hub/core'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { type Heard, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
+import { type Received, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
 import { networkStore, pinsOf, sourceStore } from '../../../test/support/source-store.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import type { ServerToolDefinition } from './definitions.ts'
-import { hashDefinition } from './drift.ts'
+import { hashDefinition } from './definitions.ts'
 import { Pins } from './pins.ts'
 import { RunningServers } from './running-servers.ts'
 
@@ -76,7 +76,7 @@ describe('pins in a shared store', () => {
 describe('a hub whose pins are in a shared store', () => {
   function open(store: SourceStore, data: string) {
     const tools = [{ name: 'go', description: 'Reads.' }]
-    const reply = ({ method }: Heard) => (method === 'tools/list' ? { result: { tools } } : undefined)
+    const reply = ({ method }: Received) => (method === 'tools/list' ? { result: { tools } } : undefined)
     const expected: Parameters<SourceHost['expect']>[] = []
     const host = {
       data: join(folder, data),

@@ -5,7 +5,8 @@ import { pinsOf, readDocument } from '../../../test/support/source-store.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { prepareDataFolder } from '../../sandbox/src/system/data-folder.ts'
 import type { ServerToolDefinition } from './definitions.ts'
-import { describeDrift, hashDefinition } from './drift.ts'
+import { hashDefinition } from './definitions.ts'
+import { describeDrift } from './drift.ts'
 
 const NOW = new Date('2026-11-15T00:00:00Z')
 let data = ''

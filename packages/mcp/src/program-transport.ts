@@ -1,7 +1,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { type Clock, type ProgramEnd, type RunningProgram, ToolError } from '@tool-hub/core'
 import { escapeLine, escapeText, LineSplitter } from '@tool-hub/core/lib'
-import { MAX_MESSAGE_BYTES, waitUnlessAborted } from './connection.ts'
+import { MAX_MESSAGE_BYTES, waitUnlessAborted } from './transport.ts'
 
 /** The end of a program's output, for messages. */
 export class OutputTail {
@@ -67,14 +67,14 @@ export class ProgramTransport implements Transport {
   readonly #parse: (line: string) => JSONRPCMessage
   readonly #lines = new LineSplitter(MAX_MESSAGE_BYTES)
   readonly #tail = new OutputTail(MAX_STDERR_BYTES)
-  readonly #allSaid: Promise<unknown>
-  #allRead: Promise<unknown> = Promise.resolve()
+  readonly #stderrEnd: Promise<unknown>
+  #stdoutEnd: Promise<unknown> = Promise.resolve()
   #noise = ''
   #isClosed = false
   /** The program has stopped talking, and has ended or soon will. */
   #isOver = false
-  readonly #heard: JSONRPCMessage[] = []
-  #isTelling = false
+  readonly #received: JSONRPCMessage[] = []
+  #isDelivering = false
 
   constructor({ server, program, clock, parse }: ProgramTransportOptions) {
     this.pid = program.pid
@@ -84,7 +84,7 @@ export class ProgramTransport implements Transport {
     this.#parse = parse
     // Read from the start: a full pipe would block the program, and its last output explains why it ended.
     program.stderr.on('data', (chunk: Buffer) => this.#tail.add(chunk))
-    this.#allSaid = new Promise((resolve) => program.stderr.once('close', resolve).once('end', resolve))
+    this.#stderrEnd = new Promise((resolve) => program.stderr.once('close', resolve).once('end', resolve))
   }
 
   async start(): Promise<void> {
@@ -92,8 +92,8 @@ export class ProgramTransport implements Transport {
     // The program has ended or closed its input; the write that fails reports it.
     stdin.on('error', () => {})
     stdout.on('data', (chunk: Buffer) => this.#read(chunk))
-    this.#allRead = new Promise<void>((resolve) => stdout.once('close', resolve).once('end', resolve))
-    void this.#allRead.then(async () => {
+    this.#stdoutEnd = new Promise<void>((resolve) => stdout.once('close', resolve).once('end', resolve))
+    void this.#stdoutEnd.then(async () => {
       this.#isOver = true
       this.#finish(await this.#whyOver())
     })
@@ -127,7 +127,7 @@ export class ProgramTransport implements Transport {
   #read(chunk: Buffer): void {
     if (this.#isClosed) return
     try {
-      for (const line of this.#lines.push(chunk)) this.#hear(line)
+      for (const line of this.#lines.push(chunk)) this.#receive(line)
       void this.#deliver()
     } catch (error) {
       const why =
@@ -136,7 +136,7 @@ export class ProgramTransport implements Transport {
     }
   }
 
-  #hear(line: string): void {
+  #receive(line: string): void {
     if (line.trim() === '' || this.#isClosed) return
     let message: JSONRPCMessage
     try {
@@ -148,7 +148,7 @@ export class ProgramTransport implements Transport {
       return
     }
     this.#noise = ''
-    this.#heard.push(message)
+    this.#received.push(message)
   }
 
   /**
@@ -156,20 +156,20 @@ export class ProgramTransport implements Transport {
    * lost.
    */
   async #deliver(): Promise<void> {
-    if (this.#isTelling) return
-    this.#isTelling = true
-    for (let message = this.#heard.shift(); message; message = this.#heard.shift()) {
+    if (this.#isDelivering) return
+    this.#isDelivering = true
+    for (let message = this.#received.shift(); message; message = this.#received.shift()) {
       this.onmessage?.(message)
-      if (this.#heard.length > 0 && !('id' in message)) await undefined
+      if (this.#received.length > 0 && !('id' in message)) await undefined
     }
-    this.#isTelling = false
+    this.#isDelivering = false
   }
 
   /** Most programs end with their output; their exit code and last output explain more. */
   async #whyOver(): Promise<ToolError> {
     const moment = waitUnlessAborted(MOMENT_MS, this.#clock)
     const end = await Promise.race([this.#program.ended, moment])
-    await Promise.race([Promise.all([this.#allSaid, this.#allRead]), moment])
+    await Promise.race([Promise.all([this.#stderrEnd, this.#stdoutEnd]), moment])
     return end ? this.#endedWith(end) : this.#failed('closed its output')
   }
 

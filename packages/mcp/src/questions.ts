@@ -80,7 +80,7 @@ const MAX_ASKED = 20
 export class ServerQuestions {
   readonly #server: string
   readonly #ctx: BaseContext
-  readonly #told = new Set<string>()
+  readonly #noticed = new Set<string>()
   #last: Promise<unknown> = Promise.resolve()
   #open = 0
   #asked = 0
@@ -115,8 +115,8 @@ export class ServerQuestions {
 
   /** Declines, and gives the reason once. */
   async refuse(why: string): Promise<ElicitResult> {
-    if (!this.#told.has(why) && !this.#isOver) this.#ctx.notice(why)
-    this.#told.add(why)
+    if (!this.#noticed.has(why) && !this.#isOver) this.#ctx.notice(why)
+    this.#noticed.add(why)
     return { action: 'cancel' }
   }
 

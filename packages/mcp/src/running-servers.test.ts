@@ -1,6 +1,6 @@
 import { ToolError } from '@tool-hub/core/errors'
 import { expect, it } from 'vitest'
-import { type Heard, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
+import { type Received, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
 import { pinsOf } from '../../../test/support/source-store.ts'
 import type { McpServer } from '../../core/src/mcp-server.ts'
 import type { SourceHost } from '../../core/src/source.ts'
@@ -13,7 +13,7 @@ type Expected = Parameters<SourceHost['expect']>
 /** Servers that all have the same tools, and what the hub is offered. */
 function open(servers: Record<string, McpServer>, others: Partial<SourceHost> = {}) {
   const tools = [{ name: 'go', description: 'Reads.' }]
-  const reply = ({ method }: Heard) => (method === 'tools/list' ? { result: { tools } } : undefined)
+  const reply = ({ method }: Received) => (method === 'tools/list' ? { result: { tools } } : undefined)
   const expected: Expected[] = []
   const offers: string[][] = []
   const offer = (given: readonly AnyTool[]) => {

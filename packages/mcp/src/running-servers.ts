@@ -1,11 +1,32 @@
-import type { McpServer, SourceHost } from '@tool-hub/core'
+import type { McpServer, SourceHost, ToolError } from '@tool-hub/core'
 import type { ReferenceSources } from '@tool-hub/core/config'
-import type { McpServerStatus } from './mcp-source.ts'
+import type { LeftOut } from './definitions.ts'
 import { Pins } from './pins.ts'
 import { ServerLink } from './server-link.ts'
 
 /** Interval of checks whether the owner accepted a change. */
 const LOOK_MS = 2_000
+
+/** State of a server, for lists. */
+export interface McpServerStatus {
+  /** The name in `mcpServers`. */
+  readonly name: string
+  /** `down` when it cannot be reached now; `problem` says why. */
+  readonly state: 'disabled' | 'connecting' | 'connected' | 'down'
+  /** Which protocol it speaks; absent before it is connected. */
+  readonly era?: 'modern' | 'legacy'
+  /** Canonical names of its tools. */
+  readonly tools: readonly string[]
+  /** Tools that cannot be used, and why. */
+  readonly leftOut: readonly LeftOut[]
+  /**
+   * Tools that changed or are new, until the owner accepts them: models see the pinned definition of the former and
+   * none of the latter.
+   */
+  readonly changed?: readonly string[]
+  /** Why it is down; absent otherwise. */
+  readonly problem?: ToolError
+}
 
 /** All servers of a source while it is connected. */
 export class RunningServers {
@@ -71,9 +92,9 @@ export class RunningServers {
   #offer(): void {
     const refused = this.#host.offer([...this.#links.values()].flatMap(({ serverTools }) => serverTools.tools))
     for (const { name, why } of refused) {
-      const told = `${name} is left out: ${why}`
-      if (!this.#refused.has(told)) this.#host.warn(told)
-      this.#refused.add(told)
+      const problem = `${name} is left out: ${why}`
+      if (!this.#refused.has(problem)) this.#host.warn(problem)
+      this.#refused.add(problem)
     }
     this.#lookForAnswer()
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
-  type Heard,
+  type Received,
   type Script,
   type ScriptedProgram,
   scriptedHost,
@@ -17,13 +17,13 @@ function open(
   {
     call = () => done,
     ...script
-  }: Script & { call?: (heard: Heard, program: ScriptedProgram) => object | undefined } = {},
+  }: Script & { call?: (received: Received, program: ScriptedProgram) => object | undefined } = {},
   startTimeoutMs?: number,
 ) {
   const state = { tools: [{ name: 'go', description: 'Reads.' }], lists: 0 }
-  const reply = (heard: Heard, program: ScriptedProgram) => {
-    if (heard.method === 'tools/call') return call(heard, program)
-    if (heard.method !== 'tools/list') return { error: { code: -32601, message: 'no' } }
+  const reply = (received: Received, program: ScriptedProgram) => {
+    if (received.method === 'tools/call') return call(received, program)
+    if (received.method !== 'tools/list') return { error: { code: -32601, message: 'no' } }
     state.lists++
     return { result: { tools: state.tools, resultType: 'complete', ttlMs: 0, cacheScope: 'private' } }
   }
@@ -72,7 +72,7 @@ describe('a server', () => {
       code: 'TOOL_NOT_FOUND',
       message: 's does not have the tool "go" any more.',
     })
-    expect(programs[0]!.heard.some(({ method }) => method === 'tools/call')).toBe(false)
+    expect(programs[0]!.received.some(({ method }) => method === 'tools/call')).toBe(false)
     await link.close()
   })
 

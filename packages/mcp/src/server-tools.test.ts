@@ -3,7 +3,7 @@ import { pinsOf } from '../../../test/support/source-store.ts'
 import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { fakeClock } from '../../testing/src/fake-clock.ts'
 import type { ServerToolDefinition } from './definitions.ts'
-import { hashDefinition } from './drift.ts'
+import { hashDefinition } from './definitions.ts'
 import { ServerTools } from './server-tools.ts'
 
 const { signal } = new AbortController()

@@ -51,7 +51,7 @@ interface Comparison {
   readonly acceptable: readonly string[]
 }
 
-interface Made {
+interface ListedTool {
   readonly key: string
   readonly definition: ServerToolDefinition
   readonly tool: AnyTool | LeftOut
@@ -74,7 +74,7 @@ export class ServerTools {
   /** Whether the last listing could not be compared with the pins. */
   isUncompared = false
   readonly #options: ServerToolsOptions
-  #made: ReadonlyMap<string, Made> = new Map()
+  #made: ReadonlyMap<string, ListedTool> = new Map()
   /** What the last listing left out. */
   #reported: ReadonlySet<string> = new Set()
 
@@ -108,7 +108,7 @@ export class ServerTools {
   ): Promise<void> {
     const { doubted, pending, acceptable } = await this.#compare(definitions)
     const share = shareSchemas()
-    const made = new Map<string, Made>()
+    const made = new Map<string, ListedTool>()
     let endless = 0
     for (const definition of definitions) {
       if (pending.has(definition.tool)) continue
@@ -173,7 +173,7 @@ export class ServerTools {
     definition: ServerToolDefinition,
     doubted: Doubted | undefined,
     share: ToolParts['share'],
-  ): Promise<Made> {
+  ): Promise<ListedTool> {
     const { name: serverName, server, call } = this.#options
     const key = JSON.stringify([definition, doubted])
     const known = this.#made.get(definition.tool)
@@ -187,7 +187,7 @@ export class ServerTools {
   }
 
   /** A check that does not end is stopped but costs time; a server with many of them may do it on purpose. */
-  #skip(definition: ServerToolDefinition): Made {
+  #skip(definition: ServerToolDefinition): ListedTool {
     const why = `${MAX_ENDLESS} tools of its server before it ${UNCHECKED}`
     return { key: '', definition, tool: { tool: definition.tool, why } }
   }

@@ -64,7 +64,7 @@ export async function toTool(parts: ToolParts): Promise<AnyTool | LeftOut> {
     title,
     description: description.trim() === '' ? `The tool ${tool} of the MCP server ${serverName}.` : description,
     input,
-    ...(output && { output }),
+    output,
     ...rightsOf([shown.annotations, definition.annotations], target, trust),
     // What a server says about its arguments is one of its annotations.
     texts: trust.annotations ? textArguments(input) : undefined,

@@ -1,6 +1,6 @@
 import type { OAuthClientProvider, Transport, TransportSendOptions } from '@modelcontextprotocol/client'
 import { type Clock, ToolError, type WebFetch } from '@tool-hub/core'
-import { MAX_MESSAGE_BYTES } from './connection.ts'
+import { MAX_MESSAGE_BYTES } from './transport.ts'
 
 const LINE_FEED = 10
 

@@ -1,3 +1,4 @@
+import { join, relative } from 'node:path/posix'
 import {
   CAPABILITIES,
   didYouMean,
@@ -9,10 +10,10 @@ import {
 } from '@tool-hub/core'
 import { pointerKeys } from '@tool-hub/core/lib'
 import { SHELLS } from '@tool-hub/shell'
-import { checkPathRule, checkRemoteRule } from './check-targets.ts'
 import type { PolicyLayers } from './compile-policy.ts'
 import { readSubject } from './compile-rule.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe.ts'
+import { literalOf, TARGET_KINDS } from './match/index.ts'
 import { doubtNarrowGroup, normaliseName, TOOL_GROUPS } from './visibility.ts'
 
 /** A doubt about a rule that compiles. */
@@ -150,6 +151,63 @@ function checkCommands({ rule, source }: SourcedRule): PolicyWarning[] {
       hint: 'Allow a program by its name, or leave the pattern out and approve the command when asked.',
     }
   })
+}
+
+/**
+ * A path that starts at the folder of the rules although tools start at `sandbox.root`, which is below that folder: no file
+ * that tools can use is there. Absolute paths are not checked, because they may protect what nobody grants now.
+ */
+function checkPathRule(
+  { rule, source, base }: SourcedRule,
+  [root, ...others]: readonly string[] = [],
+): PolicyWarning[] {
+  const isAboutPaths = CAPABILITIES.some((name) => name === subjectOf(rule) && TARGET_KINDS[name] === 'path')
+  if (!isAboutPaths || root === undefined || !isBelow(root, base)) return []
+  return [rule.on ?? []].flat().flatMap((pattern) => {
+    if (/^(?:[/~]|\*\*(?:\/|$))/.test(pattern) || [root, ...others].some((each) => couldBeBelow(pattern, base, each)))
+      return []
+    const plain = pattern.replace(/^(?:\.\/)+/, '')
+    return {
+      level: 'warning',
+      message: `${effectOf(rule)} ${subjectOf(rule)} on ${pattern} matches nothing below sandbox.root: it means ${join(base, plain)}, and the root is ${root}.`,
+      source: describeSource(source),
+      hint: `Did you mean ./${relative(base, join(root, plain))}? Paths in rules start at ${base}.`,
+    }
+  })
+}
+
+/** The targets of `remote` have two parts, and a `*` covers one: `client:*` matches none of them. */
+function checkRemoteRule({ rule, source }: SourcedRule): PolicyWarning[] {
+  if (subjectOf(rule) !== 'remote') return []
+  return [rule.on ?? []].flat().flatMap((pattern) => {
+    // A tool of your own may have other targets, and what varies may cover a slash.
+    if (!/^(?:client|mcp):[^/[{\\]*$/.test(pattern) || pattern.includes('**')) return []
+    return {
+      level: 'warning',
+      message: `${effectOf(rule)} remote on ${pattern} matches no tool: the targets are client:NAME/TOOL and mcp:SERVER/TOOL, and * does not cover the slash.`,
+      source: describeSource(source),
+      hint: `Did you mean ${pattern}/*?`,
+    }
+  })
+}
+
+/** Whether the plain folders that a pattern begins with are on the way to a folder, or in it. In doubt they are. */
+function couldBeBelow(pattern: string, base: string, folder: string): boolean {
+  const wanted = foldersOf(folder)
+  for (const [at, segment] of foldersOf(join(base, pattern)).entries()) {
+    const other = wanted[at]
+    if (other === undefined || literalOf(segment) === undefined) return true
+    if (literalOf(segment) !== other) return false
+  }
+  return true
+}
+
+function foldersOf(path: string): string[] {
+  return path.split('/').filter(Boolean)
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(folder === '/' ? folder : `${folder}/`)
 }
 
 /** Denies with their order, by what they are about: a rule is compared with few of many. */

@@ -1,6 +1,7 @@
 import type { SkillRequest, SourcedRule } from '@tool-hub/core'
-import { type CompiledRule, compileRule, type Layer, type PatternSet } from './compile-rule.ts'
-import type { Pattern, TargetKind } from './target.ts'
+import { type CompiledRule, compileRule, type PatternSet } from './compile-rule.ts'
+import type { Pattern, TargetKind } from './match/index.ts'
+import type { Layer } from './question.ts'
 
 /** The layers of a policy, by who wrote their rules. */
 export interface PolicyLayers {

@@ -11,14 +11,10 @@ import {
 } from '@tool-hub/core'
 import { boundsOf, LIMIT_KEYS } from './constraints.ts'
 import { describeRule, describeSource, effectOf, subjectOf } from './describe.ts'
-import { COMMAND_GROUPS } from './match-command.ts'
-import { compilePattern } from './match-target.ts'
-import { type Pattern, TARGET_KINDS, type TargetKind } from './target.ts'
+import { COMMAND_GROUPS, compilePattern, type Pattern, TARGET_KINDS, type TargetKind } from './match/index.ts'
+import type { Layer } from './question.ts'
 import { normaliseName } from './visibility.ts'
 import { type CompiledWhere, compileWhere } from './where.ts'
-
-/** Who may write a rule, strongest first. */
-export type Layer = 'always' | 'owner' | 'defaults'
 
 /** What the verb of a rule is about. */
 export interface Subject {

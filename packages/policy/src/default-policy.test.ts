@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Rule } from '../../core/src/principal.ts'
 import type { Capability } from '../../core/src/tool.ts'
 import { compilePolicy } from './compile-policy.ts'
-import { decide } from './decide.ts'
+import { decide } from './decide/decide.ts'
 import { DEFAULT_POLICY } from './default-policy.generated.ts'
 
 function judge(capability: Capability, value: string | undefined, ...owner: Rule[]) {

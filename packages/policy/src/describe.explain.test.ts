@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readCommandLine } from '../../shell/src/reader/read-command-line.ts'
 import { compilePolicy } from './compile-policy.ts'
-import { decide } from './decide.ts'
+import { decide } from './decide/decide.ts'
 import { explainDecision } from './describe.ts'
 import type { PolicyQuestion } from './question.ts'
 

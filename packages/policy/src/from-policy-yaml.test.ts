@@ -4,7 +4,7 @@ import { POLICY_YAML } from '../../../test/support/policy-yaml.ts'
 import type { Capability } from '../../core/src/tool.ts'
 import { readCommandLine } from '../../shell/src/reader/read-command-line.ts'
 import { compilePolicy } from './compile-policy.ts'
-import { decide } from './decide.ts'
+import { decide } from './decide/decide.ts'
 import { fromPolicyYaml } from './from-policy-yaml.ts'
 
 const PLACE = { cwd: '/srv', roots: ['/srv'] }

@@ -8,7 +8,7 @@ import {
   ToolError,
 } from '@tool-hub/core'
 import { refuseUnknownKeys } from './compile-rule.ts'
-import { TARGET_KINDS } from './target.ts'
+import { TARGET_KINDS } from './match/index.ts'
 
 /** Where a policy.yaml stands and how to read it. */
 interface PolicyYamlOptions {

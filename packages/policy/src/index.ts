@@ -1,11 +1,25 @@
 export { checkPolicy, describeWarning, type PolicyWarning } from './check-policy.ts'
 export { compilePolicy, type Policy, type PolicyLayers } from './compile-policy.ts'
 export { describeConstraints } from './constraints.ts'
-export { allowFiles, decide, requestsFor } from './decide.ts'
-export { findDeciding, risksOfPart } from './decide-command.ts'
+export {
+  allowFiles,
+  askedParts,
+  decide,
+  describeCommandPatterns,
+  describeDoubt,
+  describeJudgement,
+  findDeciding,
+  type JudgedPart,
+  judgePart,
+  offerCommandPatterns,
+  patternRule,
+  requestsFor,
+  risksOfPart,
+} from './decide/index.ts'
 export { DEFAULT_POLICY } from './default-policy.generated.ts'
 export { describeRule, describeSource, effectOf, explainDecision } from './describe.ts'
 export {
+  type CallArguments,
   type ControlValue,
   isTextArgument,
   lastWordsOf,
@@ -14,21 +28,11 @@ export {
   type ValueEvidence,
 } from './evidence/index.ts'
 export { fromPolicyYaml } from './from-policy-yaml.ts'
-export { describeJudgement } from './judge.ts'
-export {
-  askedParts,
-  describeCommandPatterns,
-  describeDoubt,
-  type JudgedPart,
-  judgePart,
-  offerCommandPatterns,
-  patternRule,
-} from './judge-part.ts'
-export { escapeGlob } from './match-target.ts'
+export { escapeGlob } from './match/index.ts'
 export type { Decision, DemandDecision, PolicyQuestion } from './question.ts'
 export { STRICTNESS } from './question.ts'
-export type { CommandNeed } from './suggest-commands.ts'
-export { type ReviewedCall, type SuggestedRule, type SuggestedTool, suggestRules } from './suggest-rules.ts'
+export type { CommandNeed } from './suggest/index.ts'
+export { type ReviewedCall, type SuggestedRule, type SuggestedTool, suggestRules } from './suggest/index.ts'
 export {
   compilePins,
   compileVisibility,
@@ -45,4 +49,3 @@ export {
   type ToolVisibility,
   unknownVisibilityEntries,
 } from './visibility.ts'
-export type { CallArguments } from './where.ts'

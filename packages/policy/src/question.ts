@@ -1,7 +1,9 @@
 import type { CallerKind, Capability, Constraints, Effect, Fix, ResolvedTarget } from '@tool-hub/core'
 import type { CommandReading } from '@tool-hub/shell'
-import type { Layer } from './compile-rule.ts'
-import type { CallArguments } from './where.ts'
+import type { CallArguments } from './evidence/index.ts'
+
+/** Who may write a rule, strongest first. */
+export type Layer = 'always' | 'owner' | 'defaults'
 
 /** A call to decide on. */
 export interface PolicyQuestion {
@@ -33,6 +35,9 @@ export interface PolicyQuestion {
 
 /** Where a decision comes from: a layer of rules, the grants of the call, or no rule at all. */
 type DecisionLayer = Layer | 'fallback' | 'grants'
+
+/** Where a decision comes from that no written rule makes. */
+export const BUILT_IN = { source: 'built in', layer: 'fallback' } as const
 
 /** What was decided, by which rule, and what to change to get another answer. */
 export interface PolicyVerdict {

@@ -37,7 +37,10 @@ describe('profiles', () => {
 
   it('refuses one that does not exist', () => {
     expect(() => compileVisibility({ profile: 'codding' as never })).toThrow(
-      expect.objectContaining({ code: 'CONFIG_INVALID', fix: { hint: expect.stringContaining('coding') } }),
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        fix: { hint: 'Did you mean coding? Profiles: minimal, coding, messaging, full.' },
+      }),
     )
     expect(() => compileVisibility({ profile: 'constructor' as never })).toThrow(/Unknown profile "constructor"/)
   })

@@ -1,7 +1,7 @@
 import type { Rule } from '@tool-hub/core'
 import { describe, expect, it } from 'vitest'
 import { compilePolicy } from './compile-policy.ts'
-import { decide } from './decide.ts'
+import { decide } from './decide/decide.ts'
 
 /** Decides on a call of `mcp/mail.send` with these arguments. */
 function decided(rules: readonly Rule[], input: unknown, evidence: { user?: unknown; approved?: unknown } = {}) {

@@ -1,22 +1,7 @@
 import type { Effect, WhereRange, WhereTest, WhereValue } from '@tool-hub/core'
 import { isPlainObject, pointerKeys } from '@tool-hub/core/lib'
-import { budgetOf, type ControlValue, type ValueEvidence } from './evidence/index.ts'
-import type { BrokenPattern } from './target.ts'
-
-/** The arguments of a call, and what is known about their values. */
-export interface CallArguments {
-  readonly tool: string
-  /** The title of the tool, for people. */
-  readonly title?: string | undefined
-  readonly input: unknown
-  /** The schema of its arguments: keys that it does not name are values, too. */
-  readonly schema?: { jsonSchema(): unknown }
-  /** The arguments that the tool says are texts for people; absent: those that are called so. */
-  readonly texts?: readonly string[] | undefined
-  /** The arguments that the tool says are targets, for which the user's words are evidence; absent: by name and format. */
-  readonly targets?: readonly string[] | undefined
-  readonly evidence?: ValueEvidence
-}
+import { budgetOf, type CallArguments, type ControlValue } from './evidence/index.ts'
+import type { BrokenPattern } from './match/index.ts'
 
 /** The conditions of a rule on arguments. */
 export interface CompiledWhere {

@@ -1,5 +1,3 @@
-import type { CommandPart } from './reading.ts'
-
 /** What a command does that a person should know before it runs, to be read after "it"; the most dangerous first. */
 export const RISKS = {
   downloaded: 'downloads a script and runs it',
@@ -106,8 +104,14 @@ export function riskOfReason(reason: string, isShown = false): Risk | undefined 
 /** All reasons that stand for a risk, for the test that checks that each is still used. */
 export const KNOWN_REASONS: readonly string[] = [...BY_REASON.keys()]
 
+/** What of a part of a command line tells whether it runs what another part has fetched. */
+interface RiskyPart {
+  readonly words: readonly (string | undefined)[]
+  readonly risks?: readonly Risk[]
+}
+
 /** `curl … | sh`, `sh <(curl …)`, `curl -o x.sh …; sh x.sh`: the part that runs what another part has fetched says so. */
-export function markDownloads(parts: readonly CommandPart[]): readonly CommandPart[] {
+export function markDownloads<Part extends RiskyPart>(parts: readonly Part[]): readonly Part[] {
   const fetching = parts.filter(({ risks }) => risks?.includes('network'))
   if (fetching.length === 0) return parts
   return parts.map((part) => {
@@ -125,7 +129,7 @@ export function isForced(words: readonly (string | undefined)[]): boolean {
   return words.slice(words.lastIndexOf('push') + 1).some((word) => word === undefined || FORCE.test(word))
 }
 
-function runsFetched({ risks = [], words }: CommandPart, fetching: readonly CommandPart[]): boolean {
+function runsFetched({ risks = [], words }: RiskyPart, fetching: readonly RiskyPart[]): boolean {
   if (risks.includes('piped') || risks.includes('unknown')) return true
   if (!risks.includes('script')) return false
   const [, ...operands] = words

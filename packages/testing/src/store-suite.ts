@@ -135,15 +135,15 @@ function jobsSuite({ name, store, describe, it, expect }: StoreTests): void {
 
 const DAY = 86_400_000
 
-/** What processes tell each other. */
+/** What processes notify each other of. */
 function eventsSuite({ name, store, describe, it, expect }: StoreTests): void {
   describe(`the events of ${name}`, () => {
-    it('are heard once and in order by all who watch, from the moment they watch', async () => {
-      const heard: StoredEvent[][] = [[], []]
+    it('are delivered once and in order to all who watch, from the moment they watch', async () => {
+      const received: StoredEvent[][] = [[], []]
       await store().events.append({ topic: 'before', body: '', at: 1 })
-      const stop = store().events.watch((event) => heard[0]?.push(event))
+      const stop = store().events.watch((event) => received[0]?.push(event))
       const first = await store().events.append({ topic: 'policy', body: '{"a":1}', at: 2 })
-      const stopSecond = store().events.watch((event) => heard[1]?.push(event))
+      const stopSecond = store().events.watch((event) => received[1]?.push(event))
       const second = await store().events.append({ topic: 'policy', body: '{"a":2}', at: 3 })
       await Promise.resolve()
       stop()
@@ -152,36 +152,36 @@ function eventsSuite({ name, store, describe, it, expect }: StoreTests): void {
       stopSecond()
       await store().events.append({ topic: 'after', body: '', at: 5 })
       await Promise.resolve()
-      expect(heard[0]).toEqual([
+      expect(received[0]).toEqual([
         { seq: first, topic: 'policy', body: '{"a":1}', at: 2 },
         { seq: second, topic: 'policy', body: '{"a":2}', at: 3 },
       ])
-      expect(heard[1]?.map(({ seq }) => seq)).toEqual([second, third])
+      expect(received[1]?.map(({ seq }) => seq)).toEqual([second, third])
       expect(first < second && second < third).toBe(true)
     })
 
-    it('are heard by others when one listener fails', async () => {
-      const heard: string[] = []
+    it('are delivered to others when one listener fails', async () => {
+      const received: string[] = []
       store().events.watch(() => {
         throw new Error('deaf')
       })
-      store().events.watch(({ topic }) => heard.push(topic))
+      store().events.watch(({ topic }) => received.push(topic))
       await store().events.append({ topic: 'a', body: '', at: 1 })
       await Promise.resolve()
-      expect(heard).toEqual(['a'])
+      expect(received).toEqual(['a'])
     })
 
     it('are read in full, and reach one who watches again', async () => {
-      const heard: StoredEvent[] = []
+      const received: StoredEvent[] = []
       const first = await store().events.append({ topic: 'a', body: 'x', at: 9 })
       store().events.watch(() => {})()
       await store().events.append({ topic: 'b', body: 'y', at: 8 })
-      const stop = store().events.watch((event) => heard.push(event))
+      const stop = store().events.watch((event) => received.push(event))
       const last = await store().events.append({ topic: 'c', body: 'z', at: 7 })
       await Promise.resolve()
       stop()
       expect(last).toBe(first + 2)
-      expect(heard).toEqual([{ seq: last, topic: 'c', body: 'z', at: 7 }])
+      expect(received).toEqual([{ seq: last, topic: 'c', body: 'z', at: 7 }])
     })
 
     it('never reuse a number, also after all were swept', async () => {

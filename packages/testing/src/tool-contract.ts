@@ -53,31 +53,20 @@ export function testHub<const T extends readonly AnyTool[] = readonly []>(
   options: HubOptions<T> = {},
 ): TestHub<BuiltinTool | T[number]> {
   const folder = mkdtempSync(join(tmpdir(), 'tool-hub-test-'))
-  const hub = makeOrRemove(folder, () =>
-    createToolHub({
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    const hub = createToolHub({
       runs: join(folder, 'runs'),
       data: join(folder, 'data'),
       approve: () => ({ decision: 'allow', by: 'testHub' }),
       ...options,
-    }),
-  )
-  const closeHub = hub.close.bind(hub)
-  const close = async (how?: { readonly abort?: boolean }) => {
-    try {
-      await closeHub(how)
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
-  }
-  return Object.assign(hub, { folder, close })
-}
-
-/** Options that are refused leave no folder behind. */
-function makeOrRemove<T>(folder: string, make: () => T): T {
-  try {
-    return make()
+    })
+    const closeHub = hub.close.bind(hub)
+    const close = (how?: { readonly abort?: boolean }) => closeHub(how).finally(remove)
+    return Object.assign(hub, { folder, close })
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true })
+    // Options that are refused leave no folder behind.
+    remove()
     throw error
   }
 }

@@ -161,7 +161,7 @@ class StrictWriter {
       additionalProperties: false,
     }
     const plan = dropped.size + below.size > 0 ? ({ kind: 'object', dropped, below } as const) : undefined
-    return { schema: this.#describe(given, schema, path, OF_OBJECTS), ...(plan && { plan }) }
+    return { schema: this.#describe(given, schema, path, OF_OBJECTS), plan }
   }
 
   /**
@@ -183,7 +183,7 @@ class StrictWriter {
     if (!isSchemaObject(given.items)) return this.#refuse(path, 'is a list of anything')
     const { schema: items, plan } = this.#write(given.items, `${path}[]`, level + 1)
     const schema = this.#describe(given, { type: 'array', items }, path, OF_LISTS)
-    return { schema, ...(plan && { plan: { kind: 'array', items: plan } as const }) }
+    return { schema, plan: plan && ({ kind: 'array', items: plan } as const) }
   }
 
   #writeScalar(given: JsonObject, types: readonly string[], path: string): Written {
@@ -229,7 +229,7 @@ class StrictWriter {
       target === undefined
         ? this.#refuse(path, `refers to ${reference}, which is not inside it`)
         : this.#write(withoutDefinitions(target), `$defs.${definition.name}`, 1)
-    return Object.assign(definition, { schema, ...(plan && { plan }) })
+    return Object.assign(definition, { schema, plan })
   }
 
   #newName(reference: string): string {

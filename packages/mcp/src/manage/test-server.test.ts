@@ -1,6 +1,6 @@
 import type { ToolError } from '@tool-hub/core/errors'
 import { expect, it } from 'vitest'
-import { type Heard, type Script, scriptedHost } from '../../../../test/support/scripted-mcp-server.ts'
+import { type Received, type Script, scriptedHost } from '../../../../test/support/scripted-mcp-server.ts'
 import type { McpServer } from '../../../core/src/mcp-server.ts'
 import type { SourceHost } from '../../../core/src/source.ts'
 import { testServer } from './test-server.ts'
@@ -8,7 +8,7 @@ import { testServer } from './test-server.ts'
 const program = { command: 'node', args: ['server.js', 'two words', "it's", 'a;b', ''] }
 
 function open(tools: object[], script: Script = {}, others: Partial<SourceHost> = {}) {
-  const reply = ({ method }: Heard) => (method === 'tools/list' ? { result: { tools } } : undefined)
+  const reply = ({ method }: Received) => (method === 'tools/list' ? { result: { tools } } : undefined)
   const redact = (text: string) => text.replaceAll('sesame', '[redacted]')
   const scripted = scriptedHost({ reply, ...script }, { redact, ...others })
   const look = (server: McpServer = program, name = 's') => testServer(name, server, scripted.host, {})
@@ -123,7 +123,7 @@ it('gives up a server that takes too long', async () => {
     })
     const silent = open([], { reply: () => undefined })
     const listing = silent.problem({ command: 'node', startTimeoutMs })
-    await expect.poll(() => silent.programs[0]?.heard.at(-1)?.method).toBe('tools/list')
+    await expect.poll(() => silent.programs[0]?.received.at(-1)?.method).toBe('tools/list')
     await silent.clock.advance(timeoutMs)
     expect(await listing).toMatchObject({ code: 'TIMEOUT' })
   }

@@ -204,7 +204,7 @@ function readAction(tool: string): ToolAction {
   const grave = own.find((word) => GRAVE.has(word))
   const isRead = found.some((place) => kinds[place]!.tools.has('get'))
   const makes = MAKERS.has(verb) ? own.filter((word) => word !== verb && word.length > 3) : []
-  return { verbs, kinds: found, isRead, makes, words: own, ...(grave !== undefined && { grave }) }
+  return { verbs, kinds: found, isRead, makes, words: own, grave }
 }
 
 /** Verbs of tools that say nothing without what is made. */
@@ -246,7 +246,7 @@ export function wordsOfName(name: string): readonly string[] {
 }
 
 /** What the user must have asked for, so that a value counts as theirs. */
-export interface Asked {
+export interface NeededRequest {
   readonly action: ToolAction
   /** The kinds of things that the argument may name. */
   readonly things: ReadonlySet<string>

@@ -1,5 +1,4 @@
-import { decode, decodings } from './escapes.ts'
-import { withJoinedAttributes, withoutMarkup, withoutSigns } from './markup.ts'
+import { readingsOf } from './readings.ts'
 import type { SearchBudget } from './search-budget.ts'
 import { normalise } from './tokens.ts'
 
@@ -55,16 +54,13 @@ const LINK = new RegExp(
 const FRAGMENT = /^#[\p{L}\p{N}_.:-]*$/u
 
 /**
- * Returns what a text leads to, in every reading that mail programs, browsers and Markdown make of it: as it stands, with
- * entities and escapes replaced, without markup, and without the signs and links of Markdown and the like. The target of a link counts by itself, without the blanks and line ends
- * in it. Each reading costs its characters once they are normalised: some are eighteen then. Returns `undefined` if the
- * budget does not suffice.
+ * Returns what a text leads to, in every reading that programs make of it. The target of a link counts by itself, without
+ * the blanks and line ends in it. Each reading costs its characters once they are normalised: some are eighteen then.
+ * Returns `undefined` if the budget does not suffice.
  */
 export function addressesIn(text: string, budget: SearchBudget): ReadonlySet<string> | undefined {
   const found = new Set<string>()
-  const shown = withoutMarkup(text)
-  const readings = [text, ...decodings(text).map(withJoinedAttributes), decode(shown), withoutSigns(decode(shown))]
-  for (const reading of new Set(readings)) {
+  for (const reading of readingsOf(text)) {
     const plain = visible(reading, budget)
     if (plain === undefined) return undefined
     collect(plain, found)

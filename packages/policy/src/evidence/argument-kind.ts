@@ -1,5 +1,5 @@
 import type { Capability } from '@tool-hub/core'
-import { type Asked, actionOf, singular, type ToolAction, thingOf, wordsOfName } from './actions.ts'
+import { actionOf, type NeededRequest, singular, type ToolAction, thingOf, wordsOfName } from './actions.ts'
 import { momentOf } from './days.ts'
 import type { SchemaField } from './schema-fields.ts'
 import { wordSet } from './tokens.ts'
@@ -112,7 +112,7 @@ function isObjectOfTool(name: readonly string[], tool: string | undefined): bool
 }
 
 /** What a value of an argument must mean in the user's words: by the name of the argument, or else by that of the tool. */
-export function askedWith(action: ToolAction, argument: string): Asked {
+export function askedWith(action: ToolAction, argument: string): NeededRequest {
   const name = wordsOfName(argument)
   const isPerson = name.some((word) => PEOPLE.has(word) || MAILS.has(word))
   const own = name.map(thingOf).filter((thing) => thing !== undefined)

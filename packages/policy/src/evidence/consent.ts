@@ -1,9 +1,8 @@
-import { type Asked, namesWhatIsMade, type ToolAction } from './actions.ts'
-import { addsDetail, isRecipient, mayBeTarget, namesAnother, reaches, refersBack } from './governs.ts'
-import { type Instructions, instructionsIn, isInside } from './instructions.ts'
-import { asksForJoined } from './joined-requests.ts'
+import { type NeededRequest, namesWhatIsMade, type ToolAction } from './actions.ts'
+import { addsDetail, asksForJoined, isRecipient, mayBeTarget, namesAnother, reaches, refersBack } from './governs.ts'
+import { type Instructions, instructionsIn } from './instructions.ts'
 import type { SearchBudget } from './search-budget.ts'
-import { continuesText, type Range, rangeAt } from './sentences.ts'
+import { continuesText, firstAt, isInside, type Range, rangeAt } from './sentences.ts'
 import { CJK_LETTER, PLAIN_WORDS, QUOTE_MARKS, type Token } from './tokens.ts'
 
 /** How many sentences may stand between an instruction and a value. */
@@ -15,7 +14,7 @@ const MAX_REACH_CHARS = 4_000
 const MAX_SENTENCE_CHARS = 1_000
 
 /** The user's words, taken apart. */
-interface Said {
+interface ParsedWords {
   readonly text: string
   /** Where each text begins: instructions count for the values of their own text. */
   readonly texts: readonly Range[]
@@ -27,12 +26,12 @@ interface Said {
 
 /** What the user asks for: whether an instruction is about a value, and not only close to it. */
 export class Consent {
-  readonly #said: Said
+  readonly #said: ParsedWords
   readonly #text: string
   #instructions: Instructions | undefined
   readonly #anywhere = new Map<ToolAction, boolean>()
 
-  constructor(said: Said) {
+  constructor(said: ParsedWords) {
     this.#said = said
     this.#text = said.text
   }
@@ -48,7 +47,7 @@ export class Consent {
   }
 
   /** Whether the user asks for an action on the value at a place. */
-  isGiven(wanted: string, at: number, asked: Asked, budget: SearchBudget): boolean {
+  isGiven(wanted: string, at: number, asked: NeededRequest, budget: SearchBudget): boolean {
     const { action, things, isPerson, role } = asked
     const place = { from: at, to: at + wanted.length }
     if (!budget.spend(50) || this.#isQuotedWithMore(place)) return false
@@ -71,7 +70,7 @@ export class Consent {
   }
 
   /** Whether the last instruction before a value in its sentence asks for the action, and reaches as far as the value. */
-  #isGoverned({ from: at, to }: Range, { action, isPerson }: Asked, budget: SearchBudget): boolean {
+  #isGoverned({ from: at, to }: Range, { action, isPerson }: NeededRequest, budget: SearchBudget): boolean {
     const { known } = this.#read()
     const { tokens, bans } = this.#said
     const last = known[firstAt(known, at, ({ at }) => at) - 1]
@@ -103,7 +102,7 @@ export class Consent {
   }
 
   /** Whether an instruction behind a value refers back to it, or the value adds what an instruction before it left open. */
-  #isMeant({ from, to }: Range, { action, isPerson }: Asked, distance: number, budget: SearchBudget): boolean {
+  #isMeant({ from, to }: Range, { action, isPerson }: NeededRequest, distance: number, budget: SearchBudget): boolean {
     const { texts, sentences } = this.#said
     const value = this.#text.slice(from, to)
     const isSomebody = isPerson || value.includes('@')
@@ -183,18 +182,6 @@ export class Consent {
     this.#instructions ??= instructionsIn(text, tokens, sentences, quotations)
     return this.#instructions
   }
-}
-
-/** Returns the first of some things, in order, that stands at or behind a place. */
-function firstAt<T>(things: readonly T[], place: number, placeOf: (thing: T) => number): number {
-  let low = 0
-  let high = things.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (placeOf(things[middle]!) < place) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 const startOf = ({ from }: Range) => from

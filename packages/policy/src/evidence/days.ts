@@ -14,7 +14,7 @@ const MOMENT = /^(\d{4}-\d\d-\d\d)(?:[t ](\d\d:\d\d)(?::\d\d(?:\.\d+)?)?z?)?$/i
 /** The day of a date or a time as ISO 8601, and its time; `undefined` for anything else. */
 export function momentOf(value: unknown): { readonly day: string; readonly time?: string } | undefined {
   const [, day, time] = (typeof value === 'string' && value.length < 40 && MOMENT.exec(value)) || []
-  return day === undefined ? undefined : { day, ...(time !== undefined && { time }) }
+  return day === undefined ? undefined : { day, time }
 }
 
 /** The days in a text. Where the year stands elsewhere, every year of the text counts. */

@@ -1,5 +1,5 @@
 import { kinds } from './actions.ts'
-import { type Range, rangeAt } from './sentences.ts'
+import { isInside, type Range } from './sentences.ts'
 import { type Token, wordSet } from './tokens.ts'
 
 /** Where a text asks for something. */
@@ -163,10 +163,4 @@ function isClause(text: string, last: Token | undefined, { from }: Token): boole
   if (!last) return false
   for (let at = last.to; at < Math.min(from, last.to + 8); at++) if (',;:\n(–—'.includes(text[at]!)) return true
   return false
-}
-
-/** Whether a place is in one of these ranges, which are in order and do not overlap. */
-export function isInside(ranges: readonly Range[], place: number): boolean {
-  const range = ranges[rangeAt(ranges, place)]
-  return range !== undefined && place < range.to
 }

@@ -1,7 +1,7 @@
 import type { Capability, Rule } from '@tool-hub/core'
 import { describe, expect, it } from 'vitest'
 import { compilePolicy } from '../compile-policy.ts'
-import { decide } from '../decide.ts'
+import { decide } from '../decide/decide.ts'
 import { UserWords } from './user-words.ts'
 
 const RULES: Rule[] = [

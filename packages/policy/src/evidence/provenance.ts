@@ -1,6 +1,6 @@
+import type { Capability } from '@tool-hub/core'
 import { isPlainObject, revealLine, toPointer } from '@tool-hub/core/lib'
-import type { PolicyQuestion } from '../question.ts'
-import { type Asked, actionOf, type ToolAction } from './actions.ts'
+import { actionOf, type NeededRequest, type ToolAction } from './actions.ts'
 import { addressesIn } from './addresses.ts'
 import {
   type ArgumentFacts,
@@ -20,12 +20,27 @@ export interface ValueEvidence {
   /** Whether the user's words are known at all. */
   readonly hasUserText: boolean
   /** Whether the user named the value, and asked for the action close to it if there is one. */
-  readonly isFromUser: (value: unknown, budget: SearchBudget, asked?: Asked) => boolean
+  readonly isFromUser: (value: unknown, budget: SearchBudget, asked?: NeededRequest) => boolean
   /**
    * Whether one answer of a person covers all these values of arguments of this tool together. With a call, it must also
    * choose everything that the answer was about: without a limit, the same call may do more.
    */
   readonly isApproved: (values: readonly ControlValue[], of?: ChosenValues) => boolean
+}
+
+/** The arguments of a call, and what is known about their values. */
+export interface CallArguments {
+  readonly tool: string
+  /** The title of the tool, for people. */
+  readonly title?: string | undefined
+  readonly input: unknown
+  /** The schema of its arguments: keys that it does not name are values, too. */
+  readonly schema?: { jsonSchema(): unknown }
+  /** The arguments that the tool says are texts for people; absent: those that are called so. */
+  readonly texts?: readonly string[] | undefined
+  /** The arguments that the tool says are targets, for which the user's words are evidence; absent: by name and format. */
+  readonly targets?: readonly string[] | undefined
+  readonly evidence?: ValueEvidence
 }
 
 /** What a call chooses. */
@@ -78,7 +93,10 @@ const MAX_NAME_CHARS = 100
 const ITS_TEXT = 'its text'
 const MAIL_OR_URL = /^(?:https?:\/\/\S+|[^\s@]+@(?=[^\s@]+\.[^\s@])[^\s@]+)$/i
 
-type Question = Pick<PolicyQuestion, 'arguments' | 'capabilities'>
+interface Question {
+  readonly capabilities: readonly Capability[]
+  readonly arguments?: CallArguments
+}
 
 const answers = new WeakMap<object, Unproven | 'unreadable'>()
 

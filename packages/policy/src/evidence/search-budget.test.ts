@@ -2,7 +2,7 @@ import type { Rule } from '@tool-hub/core'
 import { describe, expect, it, vi } from 'vitest'
 import { leastCpuMs } from '../../../../test/support/cpu-time.ts'
 import { compilePolicy } from '../compile-policy.ts'
-import { decide } from '../decide.ts'
+import { decide } from '../decide/decide.ts'
 import { UserWords } from './user-words.ts'
 
 const RULES: Rule[] = [{ allow: 'remote' }, { ask: 'remote', when: { tainted: true } }]

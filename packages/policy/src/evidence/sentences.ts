@@ -1,4 +1,3 @@
-import { retractionsIn } from './retractions.ts'
 import { type Token, wordSet } from './tokens.ts'
 
 /** A part of a text, from its first character to the one after its last. */
@@ -205,6 +204,57 @@ export function bansIn(text: string, tokens: readonly Token[], sentences: readon
   return bans
 }
 
+/** Verbs of what may be put off: "do not send it yet". */
+const PUT_OFF_VERBS =
+  'send|e?mail|message|write|reply|respond|answer|post|forward|notify|submit|announce|do|book|reserve|create|make|schedule|save|upload|update|change|edit|move|close|add|invite|assign|run|start|deploy|restart|copy|open|share|publish|pay'
+/** Takes back what was said, wherever it stands in a sentence. */
+const TAKES_BACK =
+  "(?:scratch|scrap|strike|undo|cancel|disregard|retract|forget) (?:all )?that|(?<!not |n['’]t |never )forget (?:it|about)|never ?mind|changed my mind|i meant?(?! to| it\\b)|(?:just|only) kidding|on (?:second thoughts?|reflection)|correction|(?<=,\\s?)(?:no|sorry|wait|oops|or rather|rather)(?=,? (?:\\S{1,100}@|[#\"'“‘]))|no way|vergiss (?:es|das)|laisse tomber|olvídalo"
+/** An answer to the sentence before it that is nothing but a no: "Certainly not!", "Hell no." */
+const ANSWERS_NO =
+  /^\W*(?:\p{L}+[ ,]+){0,2}(?:no+|nope|nah|not|never|nein|niemals|nicht|non|pas|jamais|nunca|いいえ|いや|不|否|아니요?|아뇨)(?: (?:thanks|thank you|danke|merci|gracias|please|today|yet|now|ever))?\W*$/iu
+const MAX_ANSWER = 40
+/** Before the call, and not "the first one" or "what she wrote before". */
+const FIRST = String.raw`(?:first(?=["'”’)]?\s*(?:[.,;!?]|$))|before (?:you|it|they|this|that|anything|doing|send))`
+/** Forbids, or reserves, what was said, and names nothing itself. */
+const PUTS_OFF = [
+  `(?:do not|don['’]t|dont|never|not|stop|doch nicht|lieber nicht|mejor no)(?: (?:${PUT_OFF_VERBS}))?(?: (?:it|that|this|them|anything))?(?: (?:yet|now|today|please|anymore|though|either|after all|for now))*[ "'”’)]*(?:[.!]|$)`,
+  String.raw`(?:ask|check with|consult|show|tell)\b[^.!?\n]{0,40}?\bme\b[^.!?\n]{0,40}?\b${FIRST}`,
+  String.raw`let me (?:see|check|review|approve|read|confirm)\b[^.!?\n]{0,40}?\b${FIRST}`,
+  String.raw`wait for (?:me|my)\b`,
+  String.raw`(?:run|pass) (?:it|this|that|them) by me\b`,
+].join('|')
+const RETRACTION = new RegExp(String.raw`(?<![\p{L}\p{N}'’])(?:${TAKES_BACK}|${PUTS_OFF})(?![\p{L}\p{N}])`, 'gimu')
+/** What may stand before it, so that it is about the sentence before. */
+const BEFORE_RETRACTION =
+  /^(?:\W|\b(?:actually|oh|sorry|wait|no|ok|okay|please|hmm|well|but|and|stop|then|just|i|i've|i’ve|have)\b)*$/iu
+const MAX_BEFORE = 40
+/** The same in Chinese, Japanese and Korean: a short sentence. */
+const JOINED =
+  /^\s*(?:还是|還是|那|やっぱり?|아니)?\s?[,，、]?\s?(?:算了|不用了|取消|作罢|別發|别发|先[别別不]|やめ|なし|取り消|キャンセル|送らない|취소|그만|됐어|보내지|하지 마)/u
+const MAX_JOINED = 14
+
+/**
+ * The parts of a text that the user takes back or puts off, each with the sentence that is meant: its own, or the one before
+ * if nothing else stands before it ("Write to Ann. Do not send it yet.").
+ */
+function retractionsIn(text: string, sentences: readonly Range[]): readonly Range[] {
+  const found: Range[] = []
+  for (const { index } of text.matchAll(RETRACTION)) {
+    const at = rangeAt(sentences, index)
+    const { from, to } = sentences[at]!
+    const isAlone = index - from <= MAX_BEFORE && BEFORE_RETRACTION.test(text.slice(from, index))
+    found.push({ from: isAlone ? (sentences[at - 1]?.from ?? from) : from, to })
+  }
+  for (const [at, { from, to }] of sentences.entries()) {
+    if (to - from > MAX_ANSWER) continue
+    const said = text.slice(from, to)
+    if (ANSWERS_NO.test(said) || (said.length <= MAX_JOINED && JOINED.test(said)))
+      found.push({ from: sentences[at - 1]?.from ?? from, to })
+  }
+  return found
+}
+
 /** Whether a word forbids with one that follows it in its clause. */
 function isAround(tokens: readonly Token[], index: number): boolean {
   const ends = AROUND.get(tokens[index]!.word)
@@ -244,12 +294,23 @@ function clauseStart(text: string, tokens: readonly Token[], ban: number, { from
 
 /** Returns which of these ranges, in order, begins last at or before a place; -1 if none does. */
 export function rangeAt(ranges: readonly Range[], place: number): number {
+  return firstAt(ranges, place + 1, ({ from }) => from) - 1
+}
+
+/** Whether a place is in one of these ranges, which are in order and do not overlap. */
+export function isInside(ranges: readonly Range[], place: number): boolean {
+  const range = ranges[rangeAt(ranges, place)]
+  return range !== undefined && place < range.to
+}
+
+/** Returns the first of some things, in order, that stands at or behind a place. */
+export function firstAt<T>(things: readonly T[], place: number, placeOf: (thing: T) => number): number {
   let low = 0
-  let high = ranges.length
+  let high = things.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if (ranges[middle]!.from <= place) low = middle + 1
+    if (placeOf(things[middle]!) < place) low = middle + 1
     else high = middle
   }
-  return low - 1
+  return low
 }

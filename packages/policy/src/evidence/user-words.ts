@@ -1,9 +1,8 @@
-import type { Asked } from './actions.ts'
+import type { NeededRequest } from './actions.ts'
 import { Consent } from './consent.ts'
 import { Days, momentOf } from './days.ts'
-import { isInside } from './instructions.ts'
 import type { SearchBudget } from './search-budget.ts'
-import { bansIn, continuesText, quotationsIn, type Range, rangeAt, sentencesOf } from './sentences.ts'
+import { bansIn, continuesText, isInside, quotationsIn, type Range, rangeAt, sentencesOf } from './sentences.ts'
 import { CJK_LETTER, normalise, PLAIN_WORDS, QUOTE_MARKS, tokensOf } from './tokens.ts'
 
 /** A shorter text says too little: `to`, `me` and `5` occur everywhere. In Chinese, Japanese and Korean, two are a name. */
@@ -88,7 +87,7 @@ export class UserWords {
    * ban does not count, nor does an everyday word that nothing marks as a name. With an action, the user must have asked
    * for it nearby. An object never counts: its keys are values, too.
    */
-  has(value: unknown, budget: SearchBudget, asked?: Asked): boolean {
+  has(value: unknown, budget: SearchBudget, asked?: NeededRequest): boolean {
     if (!budget.spend(1)) return false
     // For a call, a number is an id, which the request must be about like any other name.
     if (typeof value === 'number') return asked ? this.#hasText(String(value), budget, asked) : this.#hasNumber(value)
@@ -96,7 +95,7 @@ export class UserWords {
     return Array.isArray(value) && value.length > 0 && value.every((part) => this.has(part, budget, asked))
   }
 
-  #hasText(value: string, budget: SearchBudget, asked: Asked | undefined): boolean {
+  #hasText(value: string, budget: SearchBudget, asked: NeededRequest | undefined): boolean {
     if (value.length > MAX_CHARS || value.length > this.#text.length + 20 || !budget.spend(value.length >> 2))
       return false
     // A name in other letters or with other blanks is another name, however similar they look.
@@ -115,7 +114,7 @@ export class UserWords {
   }
 
   /** Whether a text occurs outside of every ban, and is marked as a name where it needs to be. */
-  #occurs(wanted: string, budget: SearchBudget, asked?: Asked): boolean {
+  #occurs(wanted: string, budget: SearchBudget, asked?: NeededRequest): boolean {
     const head = wanted.slice(0, 64)
     let isFound = false
     for (let at = this.#places.first(wanted); at !== -1; at = this.#places.next(at)) {

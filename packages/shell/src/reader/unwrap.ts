@@ -220,7 +220,7 @@ interface OwnWords {
   /** Values that are text for a shell. */
   readonly texts: readonly ShellWord[]
   /** Its options with their values. */
-  readonly given: Given
+  readonly given: OptionValues
   /** The first variable that it sets. */
   readonly assigned?: string
   /** The first one that says which code runs. */
@@ -228,7 +228,7 @@ interface OwnWords {
   readonly rest: readonly ShellWord[]
 }
 
-type Given = ReadonlyMap<string, ShellWord | undefined>
+type OptionValues = ReadonlyMap<string, ShellWord | undefined>
 
 /** Walks over the options, assignments and operands of the wrapper itself. */
 function skipOwnWords(words: readonly ShellWord[], wrapper: Wrapper): OwnWords {
@@ -278,7 +278,7 @@ function reachOf({ assigned, given }: OwnWords): string | undefined {
   return elsewhere && `${elsewhere} moves where paths point`
 }
 
-function joinsWords({ joins }: Wrapper, given: Given): boolean {
+function joinsWords({ joins }: Wrapper, given: OptionValues): boolean {
   return joins === true || (joins?.some((option) => given.has(option)) ?? false)
 }
 
@@ -334,7 +334,7 @@ function readLongOption(word: string, options: Options): FoundOption {
 }
 
 /** `xargs -I x` puts what it reads where `x` stands, `parallel` has marks of its own; both else add words at the end. */
-function withUnknownWords(words: readonly ShellWord[], given: Given): readonly ShellWord[] {
+function withUnknownWords(words: readonly ShellWord[], given: OptionValues): readonly ShellWord[] {
   if (words.length === 0) return words
   const end = words.findIndex(({ value }) => value !== undefined && /^:{3,4}\+?$/.test(value))
   const own = end === -1 ? words : words.slice(0, end)

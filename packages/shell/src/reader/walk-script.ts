@@ -64,7 +64,7 @@ interface Place extends ScriptContext {
 
 const MAX_DEPTH = 300
 
-/** Tells every simple command anywhere in a script, in the order they stand. */
+/** Reports every simple command anywhere in a script, in the order they stand. */
 export function walkScript(script: ParsedScript, source: string, context: ScriptContext, sink: ScriptSink): void {
   new Walk(sink).visit(script, { ...context, source, isDecoded: false, depth: 0 })
 }

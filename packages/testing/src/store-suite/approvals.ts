@@ -148,8 +148,8 @@ export function approvalsSuite({ name, store, describe, it, expect }: StoreTests
       expect(await ids({ before: 5, limit: 2 })).toBe('43')
       expect(await ids({ state: 'waiting', caller: 'ada', before: 2 })).toBe('1')
       const [newest] = await store().approvals.briefs({ state: 'waiting' })
-      const told = { id: 'ask-5', kind: 'approval', caller: 'bob', askedAt: 5, expiresAt: 100, state: 'waiting' }
-      expect(newest).toEqual(told)
+      const expected = { id: 'ask-5', kind: 'approval', caller: 'bob', askedAt: 5, expiresAt: 100, state: 'waiting' }
+      expect(newest).toEqual(expected)
     })
 
     it('are listed in full and in brief whatever became of them, and by id where they are of one moment', async () => {
@@ -180,9 +180,9 @@ export function approvalsSuite({ name, store, describe, it, expect }: StoreTests
       await store().approvals.file(ask({ id: 'four' }))
     })
 
-    it('tell every change once, in order', async () => {
-      const heard: string[] = []
-      const stop = store().events.watch(({ topic, body, at }) => heard.push(`${topic} ${body} ${at}`))
+    it('notify of every change once, in order', async () => {
+      const received: string[] = []
+      const stop = store().events.watch(({ topic, body, at }) => received.push(`${topic} ${body} ${at}`))
       await store().approvals.file(ask({ owner: DEAD }))
       await store().approvals.adopt({ hash: 'call-hash', caller: 'agent', owner: OWNER, now: 60 })
       await store().approvals.leave('ask-1', 'nobody')
@@ -195,7 +195,7 @@ export function approvalsSuite({ name, store, describe, it, expect }: StoreTests
       await store().approvals.withdraw('ask-2', 'expired')
       await Promise.resolve()
       stop()
-      const told = [
+      const expected = [
         ['ask-1', 'waiting', 10],
         ['ask-1', 'waiting', 60],
         ['ask-1', 'waiting', SUITE_NOW],
@@ -204,7 +204,7 @@ export function approvalsSuite({ name, store, describe, it, expect }: StoreTests
         ['ask-2', 'waiting', 10],
         ['ask-2', 'expired', SUITE_NOW],
       ]
-      expect(heard).toEqual(told.map(([id, state, at]) => `ask ${JSON.stringify({ id, state })} ${at}`))
+      expect(received).toEqual(expected.map(([id, state, at]) => `ask ${JSON.stringify({ id, state })} ${at}`))
     })
 
     it('are swept a month after they ended; one that waits stays', async () => {

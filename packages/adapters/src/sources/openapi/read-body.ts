@@ -33,7 +33,7 @@ const KINDS: readonly (readonly [Body['kind'], RegExp])[] = [
  * Reads the request body of an operation in the first supported format. Returns `undefined` if it has none; throws if
  * no format is supported.
  */
-export function readResponseBody(
+export function readRequestBody(
   document: OpenApiDocument,
   operation: JsonRecord,
   converter: SchemaConverter,

@@ -3,7 +3,7 @@ import { isPlainObject } from '@tool-hub/core/lib'
 import { SchemaConverter } from './convert-schema.ts'
 import type { OpenApiOptions } from './options.ts'
 import { type Parameter, type ParameterLocation, STYLES, type Style } from './parameters.ts'
-import { type Body, readResponseBody } from './read-body.ts'
+import { type Body, readRequestBody } from './read-body.ts'
 import {
   dereference,
   type JsonRecord,
@@ -85,7 +85,7 @@ function isEmptyList(value: unknown): boolean {
 }
 
 function bodyOf(document: OpenApiDocument, method: string, operation: JsonRecord, converter: SchemaConverter) {
-  if (!ASKING.has(method)) return readResponseBody(document, operation, converter)
+  if (!ASKING.has(method)) return readRequestBody(document, operation, converter)
   if (ownValue(operation, 'requestBody') === undefined) return undefined
   throw new ToolError('CONFIG_INVALID', `It is a ${method} with a body, which many servers and proxies drop.`)
 }

@@ -47,7 +47,7 @@ export class FolderTools {
   #problem: string | undefined
   /** The file that last offered each name, so that a call can report where its tool went. */
   readonly #homes = new Map<string, string>()
-  #told: ReadonlySet<string> = new Set()
+  #warned: ReadonlySet<string> = new Set()
   #loading: Promise<void> = Promise.resolve()
   #stopWatching: () => void = () => {}
   #cancelSettling: () => void = () => {}
@@ -182,8 +182,8 @@ export class FolderTools {
 
   #report(problems: readonly string[]): void {
     const texts = new Set(problems.map(shown))
-    for (const text of texts) if (!this.#told.has(text)) this.#host.warn(text)
-    this.#told = texts
+    for (const text of texts) if (!this.#warned.has(text)) this.#host.warn(text)
+    this.#warned = texts
   }
 }
 

@@ -16,7 +16,6 @@ import { escapeLine, pointerKeys, valueAt, withStop } from '@tool-hub/core/lib'
 import { lookAtFolder } from '@tool-hub/sandbox/system'
 import { content, type IsolatedDefinition, toDefinitions } from './isolated/messages.ts'
 import { PluginProcess, type PluginProgram } from './isolated/plugin-process.ts'
-import { packagesAbove } from './plugin-sources.ts'
 
 const MAX_KEPT = 100
 
@@ -116,7 +115,7 @@ export class IsolatedPlugin {
       this.#pause()
       if (ToolError.is(cause)) throw cause
       const message = `The plugin ${label} does not load: ${escapeLine(messageOf(cause))}`
-      const remedy = linkedPackage(this.#program.file, message)
+      const remedy = linkedPackage(this.#program, message)
       throw new ToolError('UPSTREAM_ERROR', remedy === undefined ? message : `${withStop(message)} ${remedy}`, {
         hint: remedy ?? 'Correct the plugin, or how it is listed.',
         cause,
@@ -152,7 +151,7 @@ export class IsolatedPlugin {
         : ['it is not sandboxed, because this machine has no sandbox and sandbox.required is false.']),
       ...problems,
       ...refused.map(({ name, why }) => `the tool ${name} is left out: ${why}`),
-      ...definitions.flatMap(tellLost),
+      ...definitions.flatMap(describeLost),
     ])
       this.#host.warn(escapeLine(`The plugin ${this.#program.label}: ${text}`))
   }
@@ -171,7 +170,7 @@ export class IsolatedPlugin {
   }
 }
 
-function tellLost({ name, lost }: IsolatedDefinition): string[] {
+function describeLost({ name, lost }: IsolatedDefinition): string[] {
   const others = lost.filter((what) => what !== 'targets')
   return [
     ...(lost.length > others.length ? [`the tool ${name} has a function for its targets, ${AS_POINTERS}`] : []),
@@ -202,10 +201,10 @@ function paused(label: string, failures: number, waitMs: number): ToolError {
  * A hint for a package that exists but was not found: the sandbox contains the real folders of packages, not the links
  * that some installers create. Returns `undefined` if that is not the problem.
  */
-function linkedPackage(file: string, message: string): string | undefined {
+function linkedPackage({ packageFolders }: PluginProgram, message: string): string | undefined {
   const [, name] = /Cannot find package '((?:@[\w-][\w.-]*\/)?[\w-][\w.-]*)'/.exec(message) ?? []
   if (name === undefined) return undefined
-  for (const packages of packagesAbove(dirname(file))) {
+  for (const packages of packageFolders) {
     const link = join(packages, name)
     const found = lookAtFolder(link)
     if (!found || found.path === link) continue

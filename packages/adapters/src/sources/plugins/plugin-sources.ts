@@ -73,12 +73,14 @@ export function isolatePlugin(file: string, settings: IsolateOptions = {}): Tool
   // Inside the sandbox only the real folder exists.
   const folder = lookAtFolder(dirname(resolve(file)))?.path ?? dirname(resolve(file))
   const path = join(folder, basename(file))
+  const packageFolders = packagesAbove(folder)
   const program: PluginProgram = {
     label: escapeLine(name),
     file: path,
     options,
     cwd: folder,
-    access: { ...access, readable: [...new Set([...codeOf(path), ...(access.readable ?? [])])] },
+    packageFolders,
+    access: { ...access, readable: [...new Set([...codeOf(folder, packageFolders), ...(access.readable ?? [])])] },
   }
   let starting: Promise<IsolatedPlugin> | undefined
   return {
@@ -94,15 +96,15 @@ export function isolatePlugin(file: string, settings: IsolateOptions = {}): Tool
 }
 
 /** The real paths that a module needs to be imported: its folder, the packages above it, and tool-hub itself. */
-function codeOf(file: string): string[] {
+function codeOf(folder: string, packageFolders: readonly string[]): string[] {
   const own = fileURLToPath(ownCodeFolder()).replace(/\/$/, '')
-  const folders = [dirname(file), own, ...packagesAbove(dirname(file)), ...packagesAbove(own)]
-  const found = folders.flatMap((folder) => lookAtFolder(folder)?.path ?? [])
+  const folders = [folder, own, ...packageFolders, ...packagesAbove(own)]
+  const found = folders.flatMap((each) => lookAtFolder(each)?.path ?? [])
   return [...found, join(dirname(own), 'package.json')]
 }
 
 /** Where Node looks for the packages that a module in this folder imports, nearest first. */
-export function packagesAbove(folder: string): string[] {
+function packagesAbove(folder: string): string[] {
   const above = dirname(folder)
   return [join(folder, 'node_modules'), ...(above === folder ? [] : packagesAbove(above))]
 }

@@ -2,7 +2,9 @@ import { type Capability, configError } from '@tool-hub/core'
 import { parseYaml } from '@tool-hub/core/document'
 import { escapeLine, visibleText } from '@tool-hub/core/lib'
 import { z } from 'zod'
-import { HEAD_BYTES } from './skill-registry.ts'
+
+/** How many bytes of a SKILL.md are read for its frontmatter, which must end within them. */
+export const HEAD_BYTES = 65_536
 
 /** The frontmatter of a SKILL.md. */
 export interface SkillFacts {

@@ -20,8 +20,6 @@ type Reading = { readonly version: string } & (
 )
 
 const MAX_SKILLS = 1_000
-/** How many bytes of a SKILL.md are read for its frontmatter, which must end within them. */
-export const HEAD_BYTES = 65_536
 
 /** The skills of some folders. A problem with a skill is reported once to the operator of the hub. */
 export class SkillRegistry {
@@ -119,7 +117,7 @@ export class SkillRegistry {
     const known = this.#readings.get(file)
     if (known?.version === version) return known
     try {
-      const { parseSkill } = await loadParseSkill()
+      const { parseSkill, HEAD_BYTES } = await loadParseSkill()
       const facts = parseSkill(await readRegular(file, HEAD_BYTES), file)
       if (facts.name !== basename(folder) && facts.name !== name)
         return { version, problem: `${file}:2 its name is ${facts.name}, but its folder is ${basename(folder)}.` }

@@ -12,7 +12,7 @@ import { escapeLine, shortPath, visibleText } from '@tool-hub/core/lib'
 import { readFilePage, readResult } from '@tool-hub/runtime/tools'
 import { z } from 'zod'
 import type { SkillFacts } from './parse-skill.ts'
-import { HEAD_BYTES, requestFor, type Skill, SkillRegistry } from './skill-registry.ts'
+import { requestFor, type Skill, SkillRegistry } from './skill-registry.ts'
 
 const loadParseSkill = lazyModule(() => import('./parse-skill.ts'))
 
@@ -184,8 +184,8 @@ async function maySee({ file }: Skill, ctx: Context<'read:fs'>): Promise<boolean
 
 /** The current frontmatter, read through the guard like everything that a call reads. */
 async function readFacts({ file }: Skill, ctx: Context<'read:fs'>): Promise<SkillFacts> {
+  const { parseSkill, HEAD_BYTES } = await loadParseSkill()
   const { content } = await ctx.fs.readBytes(file, { maxBytes: HEAD_BYTES })
-  const { parseSkill } = await loadParseSkill()
   return parseSkill(Buffer.from(content).toString('utf8'), file)
 }
 

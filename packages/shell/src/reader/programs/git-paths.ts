@@ -18,7 +18,7 @@ export function readGitOperand(operand: string): readonly GitPath[] {
   const [, magic] = /^:\(([^)]*)\)/.exec(operand) ?? []
   if (/^:[!^]/.test(operand) || magic?.split(',').includes('exclude')) return []
   const texts = magic === undefined ? [operand, ...afterColons(operand)] : [operand.slice(magic.length + 3)]
-  // Git may be told to ignore case; names of revisions are no files in any case.
+  // Git may be told to ignore case; names of revisions are never files in any case.
   const spellings = new Set(texts.flatMap((text) => (/^[A-Z_]+$/.test(text) ? [text] : [text, text.toLowerCase()])))
   return [...spellings].filter(Boolean).map((text) => {
     // Only a pathspec such as `:/a` begins with a slash and stays in the repository.

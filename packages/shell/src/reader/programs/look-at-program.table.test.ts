@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { lookAtProgram, TABLES } from './look-at-program.ts'
+import { lookAtProgram } from './look-at-program.ts'
 import type { Hazard, ProgramTable } from './program-table.ts'
 import { optionNames } from './read-arguments.ts'
+import { TABLES } from './table/index.ts'
 
 interface Case {
   readonly line: string

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lookAtProgram, TABLES } from './look-at-program.ts'
+import { lookAtProgram } from './look-at-program.ts'
+import { TABLES } from './table/index.ts'
 
 const look = (line: string) => lookAtProgram(line.split(' '))
 const optionsOf = (line: string) => look(line).hazards.map(({ option }) => option)

@@ -11,17 +11,7 @@ import {
   optionNames,
   readProgramArguments,
 } from './read-arguments.ts'
-import { CARGO, MAKE } from './table/build-tools.ts'
-import { BUILTINS, WRAPPER_PROGRAMS } from './table/builtins.ts'
-import { ARCHIVES, FILES } from './table/files.ts'
-import { GIT } from './table/git.ts'
-import { GO } from './table/go.ts'
-import { CURL, WGET } from './table/http-clients.ts'
-import { INTERPRETERS, PYTHON } from './table/interpreters.ts'
-import { CONTAINERS, REMOTE } from './table/machines.ts'
-import { JS_TOOLS, NODE, NPM } from './table/node.ts'
-import { FIND, READERS, SEARCH } from './table/readers.ts'
-import { TEXT_PROGRAMS, VIEWERS } from './table/text.ts'
+import { TABLES } from './table/index.ts'
 
 /** What a program would do with its words beyond what its name says, and the files they name. */
 export interface ProgramLook {
@@ -310,32 +300,6 @@ function pathWithin(word: string): string | undefined {
   const inner = /^(?:-{0,2}[\w.-]+=|@|-\w(?=[/.~])|file:(?:\/\/)?)(.+)/is.exec(word)?.[1]
   return inner !== undefined && looksLikePath(inner) ? inner : undefined
 }
-
-/** Every program that something is known of. */
-export const TABLES: readonly ProgramTable[] = [
-  ...ARCHIVES,
-  ...BUILTINS,
-  ...CARGO,
-  ...CONTAINERS,
-  ...CURL,
-  ...FILES,
-  ...FIND,
-  ...GIT,
-  ...GO,
-  ...INTERPRETERS,
-  ...JS_TOOLS,
-  ...MAKE,
-  ...NODE,
-  ...NPM,
-  ...PYTHON,
-  ...READERS,
-  ...REMOTE,
-  ...SEARCH,
-  ...TEXT_PROGRAMS,
-  ...VIEWERS,
-  ...WGET,
-  ...WRAPPER_PROGRAMS,
-]
 
 const findByName = compileByName(TABLES)
 

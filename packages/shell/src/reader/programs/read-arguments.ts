@@ -20,7 +20,7 @@ export interface Arguments {
   readonly operands: readonly number[]
   /** Index of the first word that was not looked at. */
   readonly end: number
-  /** Index of the `--` after which there are no options. */
+  /** Index of the `--` after which there are not options. */
   readonly optionsEnd?: number
 }
 
@@ -216,7 +216,7 @@ export interface CompiledTable {
   readonly command: (name: string) => CompiledTable | undefined
   readonly operandRows: ReadonlyArray<{ readonly row: OperandRow; readonly unless: ReadonlySet<Option> }>
   readonly implied?: { readonly row: ImpliedRow; readonly unless: ReadonlySet<Option> }
-  /** With one of these, the operands that come first are no texts. */
+  /** With one of these, the operands that come first are not texts. */
   readonly textsUnless: ReadonlySet<Option>
 }
 
@@ -267,7 +267,13 @@ function addHarmless(options: Map<string, Option>, table: ProgramTable) {
   const add = (names = '', value: Option['value'], is?: 'isPath' | 'isScript' | 'isMessage') => {
     // Each name is an option of its own, so that the two can be distinguished.
     for (const name of optionNames(names))
-      options.set(name, { value, isPath: false, isScript: false, ...(is && { [is]: true }), rows: [] })
+      options.set(name, {
+        value,
+        isPath: is === 'isPath',
+        isScript: is === 'isScript',
+        isMessage: is === 'isMessage',
+        rows: [],
+      })
   }
   add(flags, 'none')
   add(maybes, 'optional')

@@ -1,23 +1,7 @@
-import {
-  type BaseContext,
-  type FileChange,
-  type Question,
-  type ReadFiles,
-  ToolError,
-  type WriteFiles,
-} from '@tool-hub/core'
+import { type BaseContext, type Question, ToolError } from '@tool-hub/core'
 import { z } from 'zod'
-import { useCommands, useFetch } from './bridge-handles.ts'
+import { type CapabilityUse, handleUses } from './bridge-handles.ts'
 import { content } from './messages.ts'
-
-/** Bytes as they cross the pipe. */
-const wireBytes = z.strictObject({ base64: z.string() }).transform(({ base64 }) => Buffer.from(base64, 'base64'))
-
-/** A text, or bytes as they cross the pipe. */
-const bytesOrText = z.union([z.string(), wireBytes])
-
-/** One method of `ctx` that a plugin may call. */
-export type CapabilityUse = (args: readonly unknown[]) => unknown
 
 const text = z.string().max(10_000)
 const evidence = z.strictObject({ type: z.enum(['file', 'url', 'tool', 'text']), ref: text, summary: text })
@@ -29,7 +13,6 @@ const question = z.strictObject({
   timeoutMs: z.number().min(0).optional(),
   form: z.record(z.string(), z.unknown()).optional(),
 })
-const artifactOptions = z.strictObject({ name: text.optional(), mediaType: text.optional() }).optional()
 
 const MAX_REPORTED = 50_000
 /** Reports are kept until the call ends; those over the limit are left out, which is reported. */
@@ -62,12 +45,9 @@ export class CallBridge {
       ['pending', ([given]) => ctx.pending(text.parse(given))],
     ])
     this.#uses = new Map<string, CapabilityUse>([
-      ['artifact', ([given, options]) => ctx.artifact(bytesOrText.parse(given), artifactOptions.parse(options))],
       ['ask', ([given]) => this.#ask(question.parse(given) as Question)],
       ['call', ([tool, input]) => ctx.call(text.parse(tool), input)],
-      ...useFiles(ctx),
-      ...useFetch(ctx),
-      ...useCommands(ctx),
+      ...handleUses(ctx),
     ])
   }
 
@@ -87,7 +67,8 @@ export class CallBridge {
   async use(method: string, args: readonly unknown[]): Promise<unknown> {
     const use = this.#uses.get(method)
     if (!use) throw undeclared(method)
-    if (this.#concurrent >= MAX_CONCURRENT) throw tooMany()
+    if (this.#concurrent >= MAX_CONCURRENT)
+      throw new ToolError('RATE_LIMITED', `A call asks for at most ${MAX_CONCURRENT} things concurrently.`)
     this.#concurrent++
     try {
       return await use(args)
@@ -109,7 +90,8 @@ export class CallBridge {
 
   async #ask(question: Question): Promise<unknown> {
     if (this.#isAsking) throw new ToolError('RATE_LIMITED', 'A call of an isolated plugin asks one question at a time.')
-    if (++this.#questions > MAX_QUESTIONS) throw tooManyQuestions()
+    if (++this.#questions > MAX_QUESTIONS)
+      throw new ToolError('RATE_LIMITED', `A call of an isolated plugin asks at most ${MAX_QUESTIONS} questions.`)
     this.#isAsking = true
     try {
       return await this.#ctx.ask(question)
@@ -121,10 +103,6 @@ export class CallBridge {
 
 const TOO_MUCH = `The tool reported more than ${MAX_REPORTED_BYTES} bytes or ${MAX_EVIDENCE} pieces of evidence; some is left out.`
 
-function tooManyQuestions(): ToolError {
-  return new ToolError('RATE_LIMITED', `A call of an isolated plugin asks at most ${MAX_QUESTIONS} questions.`)
-}
-
 function undeclared(method: string): ToolError {
   return new ToolError(
     'POLICY_DENIED',
@@ -135,109 +113,8 @@ function undeclared(method: string): ToolError {
   )
 }
 
-function tooMany(): ToolError {
-  return new ToolError('RATE_LIMITED', `A call asks for at most ${MAX_CONCURRENT} things concurrently.`)
-}
-
 function misused(method: string, { issues }: z.ZodError): ToolError {
   const [first] = issues
   const what = `ctx.${method} cannot be used so: ${first?.path.join('.')} ${first?.message}`
   return new ToolError('INPUT_SCHEMA_INVALID', what, { hint: 'Correct the plugin.' })
-}
-
-/** What fits into one line together with its envelope. */
-const MAX_BYTES = 7_000_000
-
-const path = z.string().max(4_096)
-const count = z.int().min(0).optional()
-const flag = z.boolean().optional()
-const globs = z.array(z.string().max(1_000)).max(100).optional()
-const upTo = z.strictObject({ maxBytes: count }).optional()
-const mkdirp = z.strictObject({ mkdirp: flag }).optional()
-const range = z.strictObject({ offset: count, maxBytes: count }).default({})
-const lines = z.strictObject({ offset: count, limit: count, maxBytes: count, maxChars: count }).optional()
-const list = z.strictObject({ recursive: flag, maxDepth: count, maxEntries: count, includeHidden: flag }).optional()
-const find = z.strictObject({ pattern: z.string(), limit: count, includeHidden: flag, includeIgnored: flag })
-const search = z.strictObject({
-  pattern: z.string(),
-  isRegex: flag,
-  ignoreCase: flag,
-  globs,
-  type: z.string().max(100).optional(),
-  contextLines: count,
-  multiline: flag,
-  output: z.enum(['lines', 'files', 'counts']).optional(),
-  maxMatches: count,
-  maxFiles: count,
-  includeHidden: flag,
-  includeIgnored: flag,
-})
-const sha256 = z.string().max(64)
-const write = { overwrite: flag, mkdirp: flag, replaces: sha256.optional(), mode: count }
-const writeText = z.strictObject(write).optional()
-const writeBytes = z.strictObject({ ...write, maxBytes: count }).optional()
-const changes = z
-  .array(
-    z.discriminatedUnion('type', [
-      z.strictObject({ type: z.literal('create'), path, content: bytesOrText, mode: count }),
-      z.strictObject({ type: z.literal('replace'), path, content: bytesOrText, replaces: sha256 }),
-      z.strictObject({ type: z.literal('remove'), path, replaces: sha256, movedTo: path.optional() }),
-    ]),
-  )
-  .max(10_000)
-
-/** The file methods of a call, as far as its tool declared them. */
-function useFiles(ctx: BaseContext): [string, CapabilityUse][] {
-  if (!('fs' in ctx)) return []
-  const fs = ctx.fs as Partial<ReadFiles & WriteFiles>
-  return [...(canRead(fs) ? readUses(fs) : []), ...(canWrite(fs) ? writeUses(fs) : [])]
-}
-
-function canRead(fs: Partial<ReadFiles>): fs is ReadFiles {
-  return fs.readText !== undefined
-}
-
-function canWrite(fs: Partial<WriteFiles>): fs is WriteFiles {
-  return fs.writeText !== undefined
-}
-
-function readUses(fs: ReadFiles): [string, CapabilityUse][] {
-  return [
-    ['fs.readText', ([at, options]) => fs.readText(path.parse(at), upTo.parse(options))],
-    ['fs.readFile', ([at, options]) => fs.readFile(path.parse(at), upTo.parse(options))],
-    ['fs.readBytes', ([at, options]) => readBytes(fs, path.parse(at), range.parse(options))],
-    ['fs.readLines', ([at, options]) => fs.readLines(path.parse(at), lines.parse(options))],
-    ['fs.stat', ([at]) => fs.stat(path.parse(at))],
-    ['fs.sha256', ([at]) => fs.sha256(path.parse(at))],
-    ['fs.list', ([at, options]) => fs.list(path.parse(at), list.parse(options))],
-    ['fs.search', ([at, options]) => fs.search(path.parse(at), search.parse(options))],
-    ['fs.find', ([at, options]) => fs.find(path.parse(at), find.parse(options))],
-  ]
-}
-
-function writeUses(fs: WriteFiles): [string, CapabilityUse][] {
-  return [
-    [
-      'fs.writeText',
-      ([at, text, options]) => fs.writeText(path.parse(at), z.string().parse(text), writeText.parse(options)),
-    ],
-    [
-      'fs.writeBytes',
-      ([at, bytes, options]) => fs.writeBytes(path.parse(at), wireBytes.parse(bytes), writeBytes.parse(options)),
-    ],
-    ['fs.changeAll', ([given]) => fs.changeAll(changes.parse(given) as FileChange[])],
-    ['fs.makeFolder', ([at, options]) => fs.makeFolder(path.parse(at), mkdirp.parse(options))],
-    ['fs.move', ([from, to, options]) => fs.move(path.parse(from), path.parse(to), mkdirp.parse(options))],
-    ['fs.copy', ([from, to, options]) => fs.copy(path.parse(from), path.parse(to), mkdirp.parse(options))],
-    [
-      'fs.remove',
-      ([at, options]) => fs.remove(path.parse(at), z.strictObject({ recursive: flag }).optional().parse(options)),
-    ],
-  ]
-}
-
-async function readBytes(fs: ReadFiles, at: string, { offset, maxBytes }: z.infer<typeof range>) {
-  const most = Math.min(maxBytes ?? MAX_BYTES, MAX_BYTES)
-  const { content, ...facts } = await fs.readBytes(at, { ...(offset !== undefined && { offset }), maxBytes: most })
-  return { ...facts, content: { base64: Buffer.from(content).toString('base64') } }
 }

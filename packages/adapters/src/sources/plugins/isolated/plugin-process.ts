@@ -23,6 +23,8 @@ export interface PluginProgram {
   readonly options: Readonly<Record<string, unknown>> | undefined
   readonly access: ProgramAccess
   readonly cwd: string
+  /** Where Node looks for the packages that it imports, nearest first. */
+  readonly packageFolders: readonly string[]
 }
 
 /** What a tool returned, and what a model should see of it. */
@@ -90,7 +92,7 @@ export class PluginProcess {
     this.#label = label
     this.#clock = clock
     readBoundedLines(program.stdout, MAX_LINE_BYTES, {
-      onLine: (line) => this.#hear(line),
+      onLine: (line) => this.#receive(line),
       onTooLong: () => this.#fail(`said more than ${MAX_LINE_BYTES} bytes in one line`),
     })
     program.stderr.on('data', (chunk: Buffer) => {
@@ -161,7 +163,7 @@ export class PluginProcess {
     this.#send({ type: 'ping', id: 1 })
   }
 
-  #hear(line: string): void {
+  #receive(line: string): void {
     if (this.#end) return
     const message = parseMessage(line)
     switch (message.type) {
@@ -176,11 +178,11 @@ export class PluginProcess {
         this.#fail('wrote something that is not a message')
         break
       default:
-        this.#hearCall(message, Buffer.byteLength(line))
+        this.#receiveForCall(message, Buffer.byteLength(line))
     }
   }
 
-  #hearCall(message: Exclude<ChildMessage, { type: 'ready' | 'failed' | 'pong' }>, bytes: number): void {
+  #receiveForCall(message: Exclude<ChildMessage, { type: 'ready' | 'failed' | 'pong' }>, bytes: number): void {
     const open = this.#calls.get(message.call)
     if (!open) this.#ignore()
     else if (message.type === 'result') open.resolve(message)

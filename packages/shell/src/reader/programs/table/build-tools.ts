@@ -45,7 +45,6 @@ export const CARGO: readonly ProgramTable[] = [
       {
         names: 'fmt',
         style: 'exact',
-        operands: 'guess',
         flags: '--check',
         implied: { unless: '--check', kind: 'reach', reason: 'changes the sources', example: '' },
         clean: '--check',
@@ -53,13 +52,11 @@ export const CARGO: readonly ProgramTable[] = [
       {
         names: 'tree metadata pkgid locate-project version help verify-project read-manifest',
         style: 'exact',
-        operands: 'guess',
       },
       {
         names: 'run r',
         style: 'exact',
         stopsAtOperand: true,
-        operands: 'guess',
         implied: { kind: 'hidden', reason: 'runs the program that it builds', example: '' },
       },
       {
@@ -71,7 +68,6 @@ export const CARGO: readonly ProgramTable[] = [
           reachRow('--git --index --registry=TEXT', 'takes packages from another place', '--git=https://example.com/x'),
           reachRow('--path --root=FILE', 'uses another folder', '--path=../x'),
         ],
-        operands: 'guess',
         implied: { kind: 'reach', reason: 'reaches the registry or changes what the project depends on', example: 'x' },
       },
       {

@@ -8,7 +8,7 @@ export const BUILTINS: readonly ProgramTable[] = [
     operands: 'texts',
   },
   { names: 'expr', style: 'none', operands: 'texts' },
-  { names: 'test [', style: 'none', operands: 'guess' },
+  { names: 'test [', style: 'none' },
   {
     names: 'printf',
     style: 'exact',
@@ -49,19 +49,16 @@ export const BUILTINS: readonly ProgramTable[] = [
     names:
       'export declare typeset local readonly set unset unalias trap read mapfile readarray getopts let ulimit umask (( coproc',
     style: 'none',
-    operands: 'guess',
     implied: { kind: 'reach', reason: 'changes what later commands do', example: 'x' },
   },
   {
     names: 'enable alias hash shopt bind complete',
     style: 'none',
-    operands: 'guess',
     implied: { kind: 'hidden', reason: 'can put other code behind a name', example: 'x' },
   },
   {
     names: 'fc history',
     style: 'none',
-    operands: 'guess',
     implied: { kind: 'hidden', reason: 'runs what was typed before', example: 'x' },
   },
   {
@@ -72,7 +69,6 @@ export const BUILTINS: readonly ProgramTable[] = [
   {
     names: 'ps pgrep free vmstat who w last lsblk findmnt lsof netstat',
     style: 'none',
-    operands: 'guess',
   },
   {
     names:
@@ -124,7 +120,6 @@ export const WRAPPER_PROGRAMS: readonly ProgramTable[] = [
       reachRow('-f --file=FILE', 'reads variables from a file', '-f x ls'),
     ],
     stopsAtOperand: true,
-    operands: 'guess',
     operandRows: [{ like: /=/, to: 1, kind: 'reach', reason: 'changes the environment', example: 'X=1' }],
     implied: { kind: 'hidden', reason: 'runs another program, or shows the environment', example: 'ls' },
   },
@@ -135,7 +130,6 @@ export const WRAPPER_PROGRAMS: readonly ProgramTable[] = [
     style: 'exact',
     rows: [reachRow('-o --output=FILE', 'writes a file', '-o x ls')],
     stopsAtOperand: true,
-    operands: 'guess',
     implied: { kind: 'hidden', reason: 'runs another program', example: 'ls' },
   },
   {
@@ -143,7 +137,6 @@ export const WRAPPER_PROGRAMS: readonly ProgramTable[] = [
       'sudo doas su pkexec runuser setpriv capsh chroot unshare bwrap firejail systemd-run at batch crontab newgrp sg ' +
       'fakeroot proot',
     stopsAtOperand: true,
-    operands: 'guess',
     operandRows: [
       { to: 1, kind: 'hidden', reason: 'is a program that runs with other rights or later', example: 'ls' },
     ],
@@ -152,7 +145,6 @@ export const WRAPPER_PROGRAMS: readonly ProgramTable[] = [
   {
     // The program and its words stand in options, behind `--`, or in a folder.
     names: 'start-stop-daemon run-parts daemonize daemon chpst setuidgid softlimit runsv envdir supervise',
-    operands: 'guess',
     implied: { kind: 'hidden', reason: 'starts other programs', example: '-S -x ls' },
   },
   {
@@ -164,7 +156,6 @@ export const WRAPPER_PROGRAMS: readonly ProgramTable[] = [
         '--config x',
       ),
     ],
-    operands: 'guess',
     implied: { kind: 'reach', reason: 'reads or changes a repository, and runs its hooks', example: 'log' },
   },
   {
@@ -175,7 +166,6 @@ export const WRAPPER_PROGRAMS: readonly ProgramTable[] = [
       hiddenRow('-ex -eval-command -o -one-line=TEXT', 'is a command for it', '-ex x a.out'),
     ],
     flags: '-v -version -h -help',
-    operands: 'guess',
     operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that runs, or a command', example: 'ls' }],
     implied: {
       unless: '-v -version -h -help',
@@ -189,7 +179,6 @@ export const WRAPPER_PROGRAMS: readonly ProgramTable[] = [
   {
     names: 'strace ltrace perf valgrind ftrace bpftrace dtrace rr',
     stopsAtOperand: true,
-    operands: 'guess',
     rows: [
       hiddenRow('-x --command=FILE', 'reads commands from a file', '-x x ls'),
       reachRow('-o --output=FILE', 'writes a file', '-o x ls'),

@@ -204,7 +204,6 @@ export const ARCHIVES: readonly ProgramTable[] = [
   },
   {
     names: '7z 7za 7zz rar unrar cpio ar',
-    operands: 'guess',
     implied: { kind: 'reach', reason: 'writes an archive or what is in it', example: 'x a.7z' },
   },
 ]

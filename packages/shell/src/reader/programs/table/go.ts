@@ -121,7 +121,7 @@ export const GO: readonly ProgramTable[] = [
         operands: 'texts',
         clean: 'GOPATH',
       },
-      { names: 'version doc help', style: 'words', operands: 'guess', clean: '' },
+      { names: 'version doc help', style: 'words', clean: '' },
       {
         names: 'fmt fix clean',
         style: 'words',

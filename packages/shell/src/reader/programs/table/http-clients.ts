@@ -173,7 +173,6 @@ export const WGET: readonly ProgramTable[] = [
   },
   {
     names: 'aria2c axel http https xh httpie lynx w3m links elinks',
-    operands: 'guess',
     implied: { kind: 'reach', reason: 'reaches the network and may write files', example: 'https://example.com/x' },
   },
 ]

@@ -45,7 +45,6 @@ export const REMOTE: readonly ProgramTable[] = [
       reachRow('-i=FILE', 'uses a key from a file', '-i key'),
     ],
     texts: '-c -l -P',
-    operands: 'guess',
     implied: { kind: 'reach', reason: 'copies to or from another machine', example: 'a.txt host:' },
   },
   {

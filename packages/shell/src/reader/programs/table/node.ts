@@ -81,7 +81,6 @@ export const NODE: readonly ProgramTable[] = [
     flags: '-v --version -h --help -V',
     rows: [hiddenRow('-e --eval -p --print=TEXT', 'is a program in another language', '-e 1')],
     stopsAtOperand: true,
-    operands: 'guess',
     operandRows: [{ to: 1, kind: 'hidden', reason: 'is a program that runs, or names one', example: 'x.ts' }],
     implied: {
       unless: '-v --version -h --help -V -e --eval -p --print',
@@ -172,7 +171,6 @@ export const JS_TOOLS: readonly ProgramTable[] = [
       reachRow('--config-path=FILE', 'uses another configuration', '--config-path=x'),
       reachRow('--reporter-file --log-path=FILE', 'writes a file', '--reporter-file=x'),
     ],
-    operands: 'guess',
     clean: 'check src',
   },
   {
@@ -208,7 +206,6 @@ export const JS_TOOLS: readonly ProgramTable[] = [
     ],
     texts: '-t --testNamePattern --grep -g --shard --maxWorkers --project',
     flags: '--run --coverage --watchAll=false --ci --bail --verbose --silent --passWithNoTests',
-    operands: 'guess',
     clean: 'run src -t name',
   },
 ]
@@ -253,7 +250,6 @@ export const NPM: readonly ProgramTable[] = [
     commands: [
       {
         names: 'test t tst run run-script rum urn start stop restart',
-        operands: 'guess',
         clean: '-s unit -- --grep x',
       },
       {
@@ -264,26 +260,22 @@ export const NPM: readonly ProgramTable[] = [
       {
         names:
           'install i in ins inst insta instal isnt isntall add ci clean-install ic update up upgrade install-test it cit rebuild rb link ln',
-        operands: 'guess',
         implied: { kind: 'reach', reason: FETCHES, example: 'left-pad' },
       },
       {
         names: 'exec x init create innit',
         stopsAtOperand: true,
         carries: 'operand',
-        operands: 'guess',
         operandRows: [{ to: 1, kind: 'hidden', reason: PACKAGE, example: 'x' }],
       },
       {
         names:
           'publish unpublish login adduser logout token owner access dist-tag deprecate audit view info show search whoami ping',
         risk: { publish: 'publishes', unpublish: 'publishes' },
-        operands: 'guess',
         implied: { kind: 'reach', reason: 'reaches the registry', example: 'x' },
       },
       {
         names: 'config c set pkg edit version uninstall un remove rm r unlink prune dedupe pack shrinkwrap cache',
-        operands: 'guess',
         implied: { kind: 'reach', reason: 'changes settings or files', example: 'set x y' },
       },
     ],
@@ -295,7 +287,6 @@ export const NPM: readonly ProgramTable[] = [
     rows: [hiddenRow('-c --call=TEXT', 'runs a command line', '-c id')],
     stopsAtOperand: true,
     carries: 'operand',
-    operands: 'guess',
     operandRows: [{ to: 1, kind: 'hidden', reason: PACKAGE, example: 'x' }],
   },
   {
@@ -321,13 +312,12 @@ export const NPM: readonly ProgramTable[] = [
     texts: '--filter -F --loglevel --reporter',
     flags: '-s --silent -r --recursive --offline -v --version --json',
     commands: [
-      { names: 'test t run start', operands: 'guess', clean: 'unit' },
+      { names: 'test t run start', clean: 'unit' },
       { names: 'ls list why outdated licenses bin root', operands: 'texts' },
       {
         names: 'exec dlx create node',
         stopsAtOperand: true,
         carries: 'operand',
-        operands: 'guess',
         operandRows: [{ to: 1, kind: 'hidden', reason: PACKAGE, example: 'x' }],
       },
     ],

@@ -188,7 +188,6 @@ export const VIEWERS: readonly ProgramTable[] = [
       hiddenRow('-C --config-file=FILE', 'reads its settings from a file', '-C x ls'),
       reachRow('-o --output=FILE', 'writes a file', '-o x ls'),
     ],
-    operands: 'guess',
     implied: { kind: 'hidden', reason: 'starts a pager, which can start a shell', example: 'ls' },
   },
   {
@@ -217,7 +216,6 @@ export const VIEWERS: readonly ProgramTable[] = [
       hiddenRow('-c --command -e --execute --eval=TEXT', 'is a command for it, which may start a program', '-c x x.db'),
       hiddenRow('-f --file=FILE', 'reads commands from a file', '-f x x.db'),
     ],
-    operands: 'guess',
     operandRows: [
       {
         from: 2,

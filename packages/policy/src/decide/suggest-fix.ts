@@ -1,10 +1,9 @@
 import type { Capability, Fix, Rule } from '@tool-hub/core'
 import { isPlainObject } from '@tool-hub/core/lib'
-import type { Policy } from './compile-policy.ts'
-import { type CompiledRule, readSubject, specificityOf } from './compile-rule.ts'
-import { targetAsPattern } from './match-target.ts'
-import type { PolicyQuestion } from './question.ts'
-import { TARGET_KINDS } from './target.ts'
+import type { Bucket, Policy } from '../compile-policy.ts'
+import { type CompiledRule, readSubject, specificityOf } from '../compile-rule.ts'
+import { type PolicyTarget, TARGET_KINDS, targetAsPattern } from '../match/index.ts'
+import type { PolicyQuestion } from '../question.ts'
 
 /** The fix of what is allowed already. */
 export const NOTHING_TO_FIX: Fix = Object.freeze({ hint: 'Nothing to change: it is allowed.' })
@@ -81,21 +80,60 @@ function patternsOf(capability: Capability | undefined, target: string | undefin
   return pattern === undefined ? [] : [pattern]
 }
 
+/** A search decides on many files: with more patterns than these, none is named as the nearest. */
+const MAX_COMPARED = 100
+
+/** A rule about other paths, with the absolute glob that its pattern stands for. */
+export interface NearestRule {
+  readonly rule: CompiledRule
+  readonly glob: string
+}
+
+/** Finds the owner's allow of other paths whose glob has the longest beginning in common with this path. */
+export function findNearestRule(buckets: readonly Bucket[], target: PolicyTarget | undefined): NearestRule | undefined {
+  if (target?.kind !== 'path') return undefined
+  const filed = buckets.flatMap(({ targeted }) => [...(targeted.get('path')?.values() ?? [])].flat())
+  if (filed.length > MAX_COMPARED) return undefined
+  let nearest: NearestRule | undefined
+  let longest = -1
+  for (const { rule, pattern } of filed) {
+    const { glob } = pattern
+    if (rule.effect !== 'allow' || rule.layer !== 'owner' || glob === undefined) continue
+    const length = sharedLength(glob, target.value)
+    if (length < longest || (length === longest && rule.order >= nearest!.rule.order)) continue
+    nearest = { rule, glob }
+    longest = length
+  }
+  return nearest
+}
+
+/** The rule and its glob as a sentence of a reason, after a blank; empty without a rule. */
+export function describeNearest(nearest: NearestRule | undefined): string {
+  return nearest ? ` The nearest one is ${nearest.rule.text}: it allows ${nearest.glob}.` : ''
+}
+
+function sharedLength(a: string, b: string): number {
+  let length = 0
+  while (length < a.length && a[length] === b[length]) length++
+  return length
+}
+
 /** A rule as it is written in the config. */
 export function writeRule({ allow, ask, on, where, when }: Rule): string {
-  const verb = allow === undefined ? { ask } : { allow }
-  return writeFlow({ ...verb, ...(on !== undefined && { on }), ...(where && { where }), ...(when && { when }) })
+  return writeFlow({ allow, ask: allow === undefined ? ask : undefined, on, where, when })
 }
 
 /** YAML on one line; texts are quoted as in JSON. */
 function writeFlow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(writeFlow).join(',')}]`
   if (!isPlainObject(value)) return JSON.stringify(value)
-  const fields = Object.entries(value).map(([key, field]) => `${writeKey(key)}: ${writeFlow(field)}`)
+  const fields = Object.entries(value).flatMap(([key, field]) =>
+    field === undefined ? [] : `${writeKey(key)}: ${writeFlow(field)}`,
+  )
   return `{ ${fields.join(', ')} }`
 }
 
-/** Some words are no texts in YAML. */
+/** Some words are not texts in YAML. */
 function writeKey(key: string): string {
   const isPlain = /^[a-z_][\w-]*$/i.test(key) && !/^(?:true|false|null|yes|no|off|y|n)$/i.test(key)
   return isPlain ? key : JSON.stringify(key)

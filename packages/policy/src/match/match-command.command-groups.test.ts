@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { checkEach } from '../../../test/support/check-each.ts'
-import { readCommandLine } from '../../shell/src/reader/read-command-line.ts'
-import { compilePolicy } from './compile-policy.ts'
-import { decide } from './decide.ts'
-import { DEFAULT_POLICY } from './default-policy.generated.ts'
+import { checkEach } from '../../../../test/support/check-each.ts'
+import { readCommandLine } from '../../../shell/src/reader/read-command-line.ts'
+import { compilePolicy } from '../compile-policy.ts'
+import { decide } from '../decide/decide.ts'
+import { DEFAULT_POLICY } from '../default-policy.generated.ts'
 import { COMMAND_GROUPS } from './match-command.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'], home: '/home/ann' }

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import type { Rule } from '../../core/src/principal.ts'
-import type { Capability } from '../../core/src/tool.ts'
-import { readCommandLine } from '../../shell/src/reader/read-command-line.ts'
-import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
+import type { Rule } from '../../../core/src/principal.ts'
+import type { Capability } from '../../../core/src/tool.ts'
+import { readCommandLine } from '../../../shell/src/reader/read-command-line.ts'
+import { compilePolicy, type PolicyLayers } from '../compile-policy.ts'
 import { decide } from './decide.ts'
 
 const PLACE = { cwd: '/srv', roots: ['/srv'] }

@@ -1,12 +1,12 @@
 import type { Fix, Rule } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
 import { type CommandPart, type CommandReading, isSevere, RISKS, type Risk, rankOf, readRoughly } from '@tool-hub/shell'
-import type { Policy } from './compile-policy.ts'
-import { mergeConstraints, NO_CONSTRAINTS } from './constraints.ts'
+import type { Policy } from '../compile-policy.ts'
+import { mergeConstraints, NO_CONSTRAINTS } from '../constraints.ts'
+import { partAsPattern } from '../match/index.ts'
+import { BUILT_IN, type DemandDecision, type PolicyQuestion, STRICTNESS } from '../question.ts'
 import { describeJudgement, type Need } from './judge.ts'
 import { describeDoubt, findKeptFile, type JudgedPart, judgePart } from './judge-part.ts'
-import { partAsPattern } from './match-command.ts'
-import { type DemandDecision, type PolicyQuestion, STRICTNESS } from './question.ts'
 import { suggestFix, writeRule } from './suggest-fix.ts'
 
 const MAX_PART_LENGTH = 120
@@ -45,7 +45,7 @@ function withRisk(policy: Policy, question: PolicyQuestion, judged: readonly Jud
       key: 'policy',
       hint: `Approve it when asked: it ${worst.words}, and a rule that allows it would let it run without an approval.`,
     }
-  const value: Rule = { ask: rule.allow, ...(rule.on !== undefined && { on: rule.on }) }
+  const value: Rule = { ask: rule.allow, on: rule.on }
   return {
     key: 'policy',
     value,
@@ -90,8 +90,7 @@ function describeDecision(
     ...decision,
     effect: 'ask',
     rule: 'default: what an allow does not cover is asked',
-    source: 'built in',
-    layer: 'fallback',
+    ...BUILT_IN,
     reason: `${prefix || 'The command: '}${escapeLine(describeDoubt(doubt, rule!))}`,
     fix: need.patterns.length === 0 ? APPROVE : suggestFix(policy, question, need, undefined),
     part: named,
@@ -117,8 +116,7 @@ function askInDoubt(decision: DemandDecision, { doubts }: CommandReading): Deman
     ...decision,
     effect: 'ask',
     rule: 'default: a command that cannot be read with certainty asks',
-    source: 'built in',
-    layer: 'fallback',
+    ...BUILT_IN,
     reason: `It cannot be read with certainty: ${escapeLine(doubt.reason)}.`,
     fix: APPROVE,
     part: undefined,
@@ -131,8 +129,7 @@ function refuse(target: string, reason: string): DemandDecision {
     target,
     effect: 'deny',
     rule: 'default: a command that cannot run is refused',
-    source: 'built in',
-    layer: 'fallback',
+    ...BUILT_IN,
     reason: `The command cannot run: ${reason}.`,
     fix: { hint: 'Write the command without it.' },
     constraints: NO_CONSTRAINTS,

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Rule, SourcedRule } from '../../core/src/principal.ts'
-import type { Capability } from '../../core/src/tool.ts'
-import { readCommandLine } from '../../shell/src/reader/read-command-line.ts'
-import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
+import type { Rule, SourcedRule } from '../../../core/src/principal.ts'
+import type { Capability } from '../../../core/src/tool.ts'
+import { readCommandLine } from '../../../shell/src/reader/read-command-line.ts'
+import { compilePolicy, type PolicyLayers } from '../compile-policy.ts'
+import type { DemandDecision, PolicyQuestion } from '../question.ts'
 import { decide } from './decide.ts'
 import { offerCommandPatterns } from './judge-part.ts'
-import type { DemandDecision, PolicyQuestion } from './question.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'], home: '/home/ann' }
 const AGREES = () => ({ hasError: false, names: [] })

@@ -1,5 +1,5 @@
 import type { Rule } from '@tool-hub/core'
-import { isApprovedEachTime } from './judge-part.ts'
+import { isApprovedEachTime } from '../decide/index.ts'
 
 /** What an allow rule would name so that a command line runs: one pattern for each part that is not allowed yet. */
 export interface CommandNeed {

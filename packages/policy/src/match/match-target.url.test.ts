@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkEach } from '../../../test/support/check-each.ts'
+import { checkEach } from '../../../../test/support/check-each.ts'
 import { compileUrlPattern, parseTargetUrl } from './match-target.ts'
 
 function matches(pattern: string, url: string): boolean {

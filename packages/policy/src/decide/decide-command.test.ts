@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../../core/src/principal.ts'
-import { readCommandLine } from '../../shell/src/reader/read-command-line.ts'
-import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
+import type { Rule } from '../../../core/src/principal.ts'
+import { readCommandLine } from '../../../shell/src/reader/read-command-line.ts'
+import { compilePolicy, type PolicyLayers } from '../compile-policy.ts'
+import { DEFAULT_POLICY } from '../default-policy.generated.ts'
+import type { Decision, PolicyQuestion } from '../question.ts'
 import { decide } from './decide.ts'
-import { DEFAULT_POLICY } from './default-policy.generated.ts'
-import type { Decision, PolicyQuestion } from './question.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'], home: '/home/ann' }
 const AGREES = () => ({ hasError: false, names: [] })

@@ -1,6 +1,6 @@
 import type { WhereValue } from '@tool-hub/core'
 import { isPlainObject, toPointer } from '@tool-hub/core/lib'
-import { type ArgumentFacts, isIdName, isTextArgument, lastWordsOf } from './evidence/index.ts'
+import { type ArgumentFacts, isIdName, isTextArgument, lastWordsOf } from '../evidence/index.ts'
 
 /** `exact` values, or `pattern`: the domain of an address, the host of a URL, the bounds of a number. */
 export type Tier = 'exact' | 'pattern'

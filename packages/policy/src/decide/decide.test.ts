@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule, SourcedRule } from '../../core/src/principal.ts'
-import type { Capability } from '../../core/src/tool.ts'
-import type { CommandReading } from '../../shell/src/reading.ts'
-import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
+import type { Rule, SourcedRule } from '../../../core/src/principal.ts'
+import type { Capability } from '../../../core/src/tool.ts'
+import type { CommandReading } from '../../../shell/src/reading.ts'
+import { compilePolicy, type PolicyLayers } from '../compile-policy.ts'
+import type { Decision, PolicyQuestion } from '../question.ts'
 import { decide } from './decide.ts'
-import type { Decision, PolicyQuestion } from './question.ts'
 
 const rules = (...list: Rule[]): SourcedRule[] =>
   list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../../core/src/principal.ts'
-import { readArgv, readCommandLine } from '../../shell/src/reader/read-command-line.ts'
-import type { CommandReading } from '../../shell/src/reading.ts'
-import { compilePolicy } from './compile-policy.ts'
+import type { Rule } from '../../../core/src/principal.ts'
+import { readArgv, readCommandLine } from '../../../shell/src/reader/read-command-line.ts'
+import type { CommandReading } from '../../../shell/src/reading.ts'
+import { compilePolicy } from '../compile-policy.ts'
+import { STRICTNESS } from '../question.ts'
 import { decide } from './decide.ts'
-import { STRICTNESS } from './question.ts'
 
 const PLACE = { cwd: '/ws/repo', roots: ['/ws/repo'] }
 const AGREES = () => ({ hasError: false, names: [] })

@@ -1,14 +1,13 @@
 import type { Capability, Constraints, Effect } from '@tool-hub/core'
 import { withStop } from '@tool-hub/core/lib'
-import type { Bucket, Policy, RuleIndex } from './compile-policy.ts'
-import type { CompiledRule, PatternSet } from './compile-rule.ts'
-import { mergeConstraints, NO_CONSTRAINTS } from './constraints.ts'
-import { findUnproven } from './evidence/index.ts'
-import { describeNearest, findNearestRule, type NearestRule } from './nearest-rule.ts'
-import type { DemandDecision, PolicyQuestion } from './question.ts'
-import { NOTHING_TO_FIX, suggestFix } from './suggest-fix.ts'
-import type { PolicyTarget } from './target.ts'
-import { normaliseName } from './visibility.ts'
+import type { Bucket, Policy, RuleIndex } from '../compile-policy.ts'
+import type { CompiledRule, PatternSet } from '../compile-rule.ts'
+import { mergeConstraints, NO_CONSTRAINTS } from '../constraints.ts'
+import { findUnproven } from '../evidence/index.ts'
+import type { PolicyTarget } from '../match/index.ts'
+import { BUILT_IN, type DemandDecision, type PolicyQuestion } from '../question.ts'
+import { normaliseName } from '../visibility.ts'
+import { describeNearest, findNearestRule, type NearestRule, NOTHING_TO_FIX, suggestFix } from './suggest-fix.ts'
 
 /** One thing a call needs: a capability, on a target when it names one. */
 export interface Demand {
@@ -50,8 +49,6 @@ export interface Need {
   /** Rules that keep other parts of it from being allowed. */
   readonly others?: readonly CompiledRule[]
 }
-
-const NARROWED = 'default: where your rules allow some targets, others are asked'
 
 /** The names of a tool stay the same list from call to call, so they are folded once. */
 const folded = new WeakMap<readonly string[], readonly string[]>()
@@ -100,42 +97,46 @@ export function describeJudgement(
   policy: Policy,
   question: PolicyQuestion,
   need: Need,
-  judgement: Judgement,
+  { effect, rule, constraints, isNarrowed, nearest, missed, unproven, why }: Judgement,
 ): DemandDecision {
-  const { rule, constraints, isNarrowed, nearest, missed, unproven, why } = judgement
   const { capability, target } = need
+  const isPure = capability === undefined
   const because = missed ? ` The argument ${missed.argument} does not match ${missed.rule.text}.` : ''
-  if (rule === undefined) return describeDefault(policy, question, need, judgement, because)
-  if (isNarrowed) {
-    return {
-      capability,
-      target,
-      effect: 'ask',
-      rule: NARROWED,
-      source: 'built in',
-      layer: 'fallback',
-      reason: missed
-        ? `Your rules allow ${question.tool} with other arguments, not with these.${because}`
-        : `Your rules allow ${capability} on other targets, not on this one.${describeNearest(nearest)}`,
-      fix: suggestFix(policy, question, need, undefined),
-      constraints,
-    }
+  const builtIn = (verdict: Pick<DemandDecision, 'effect' | 'rule' | 'reason' | 'fix'>): DemandDecision => {
+    return { capability, target, ...BUILT_IN, ...verdict, constraints }
   }
+  if (isNarrowed || (rule === undefined && isPure && effect === 'ask'))
+    return builtIn({
+      effect: 'ask',
+      rule: 'default: where your rules allow some targets, others are asked',
+      reason:
+        missed || rule === undefined
+          ? `Your rules allow ${question.tool} with other arguments, not with these.${because}`
+          : `Your rules allow ${capability} on other targets, not on this one.${describeNearest(nearest)}`,
+      fix: suggestFix(policy, question, need, undefined),
+    })
+  if (rule === undefined && isPure)
+    return builtIn({
+      effect: 'allow',
+      rule: 'default: a pure tool runs',
+      reason: 'It declares no capabilities, so it gets no handle to anything outside.',
+      fix: NOTHING_TO_FIX,
+    })
+  if (rule === undefined)
+    return builtIn({
+      effect: 'ask',
+      rule: 'default: a tool with capabilities asks',
+      reason: `No rule is about ${capability}${target === undefined ? '' : ' on this target'}.${because}`,
+      fix: suggestFix(policy, question, need, undefined),
+    })
   const { text, source, layer, reason } = rule
-  const { effect } = judgement
-  if (unproven?.length === 0) {
-    return {
-      capability,
-      target,
+  if (unproven?.length === 0)
+    return builtIn({
       effect,
       rule: 'default: its values come from the user or were approved',
-      source: 'built in',
-      layer: 'fallback',
       reason: `${text} asks, but the user asked for everything that this call chooses, or a person approved it before.`,
       fix: NOTHING_TO_FIX,
-      constraints,
-    }
-  }
+    })
   const notShown = unproven ? ` Nothing shows that the user chose ${unproven.join(', ')}. ${why}` : ''
   const more = effect === 'ask' ? because + notShown : ''
   return {
@@ -146,38 +147,9 @@ export function describeJudgement(
     source,
     layer,
     reason: more === '' ? reason : withStop(reason) + more,
-    ...(unproven && { unproven }),
+    unproven,
     fix: effect === 'allow' ? NOTHING_TO_FIX : suggestFix(policy, question, need, rule),
     constraints,
-  }
-}
-
-function describeDefault(
-  policy: Policy,
-  question: PolicyQuestion,
-  need: Need,
-  { effect }: Judgement,
-  because: string,
-): DemandDecision {
-  const { capability, target } = need
-  const isPure = capability === undefined
-  if (isPure && effect === 'ask') {
-    const reason = `Your rules allow ${question.tool} with other arguments, not with these.${because}`
-    const fix = suggestFix(policy, question, need, undefined)
-    return { effect, rule: NARROWED, source: 'built in', layer: 'fallback', reason, fix, constraints: NO_CONSTRAINTS }
-  }
-  return {
-    capability,
-    target,
-    effect: isPure ? 'allow' : 'ask',
-    rule: isPure ? 'default: a pure tool runs' : 'default: a tool with capabilities asks',
-    source: 'built in',
-    layer: 'fallback',
-    reason: isPure
-      ? 'It declares no capabilities, so it gets no handle to anything outside.'
-      : `No rule is about ${capability}${target === undefined ? '' : ' on this target'}.${because}`,
-    fix: isPure ? NOTHING_TO_FIX : suggestFix(policy, question, need, undefined),
-    constraints: NO_CONSTRAINTS,
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Effect, Rule, WhereRange, WhereTest, WhereValue } from '@tool-hub/core'
 import { isPlainObject, toPointer } from '@tool-hub/core/lib'
-import { readSubject } from './compile-rule.ts'
-import type { ArgumentFacts } from './evidence/index.ts'
+import { readSubject } from '../compile-rule.ts'
+import { writeRule } from '../decide/index.ts'
+import type { ArgumentFacts } from '../evidence/index.ts'
 import { type CommandNeed, canSuggest, commandRules } from './suggest-commands.ts'
-import { writeRule } from './suggest-fix.ts'
 import { type Group, groupCalls, together } from './suggest-values.ts'
 
 /** A recorded call and what became of it. */

@@ -1,11 +1,10 @@
 import type { Capability, Effect, SkillRequest } from '@tool-hub/core'
-import type { Policy } from './compile-policy.ts'
-import { mergeConstraints, NO_CONSTRAINTS } from './constraints.ts'
+import type { Policy } from '../compile-policy.ts'
+import { mergeConstraints, NO_CONSTRAINTS } from '../constraints.ts'
+import { MAX_TARGET_LENGTH, readPath, readTarget, TARGET_KINDS } from '../match/index.ts'
+import { BUILT_IN, type Decision, type DemandDecision, type PolicyQuestion, STRICTNESS } from '../question.ts'
 import { decideCommand } from './decide-command.ts'
 import { describeJudgement, type FolderRules, judgeDemand, readsArguments, rulesByFolder } from './judge.ts'
-import { readPath, readTarget } from './match-target.ts'
-import { type Decision, type DemandDecision, type PolicyQuestion, STRICTNESS } from './question.ts'
-import { MAX_TARGET_LENGTH, TARGET_KINDS } from './target.ts'
 
 const MAX_REMEMBERED = 1_000
 
@@ -134,8 +133,7 @@ function askUnsandboxed(decision: DemandDecision): DemandDecision {
     ...decision,
     effect: 'ask',
     rule: 'default: without a sandbox every command asks',
-    source: 'built in',
-    layer: 'fallback',
+    ...BUILT_IN,
     reason: `This machine has no sandbox for commands; ${decision.rule} would allow it in one.`,
     fix: { hint: 'Approve it when asked, or install a sandbox: `tool-hub doctor` says which.' },
   }
@@ -164,8 +162,7 @@ function refuseLength(capability: Capability, target: string): DemandDecision {
     target,
     effect: 'deny',
     rule: 'default: a target is short enough to be compared with rules',
-    source: 'built in',
-    layer: 'fallback',
+    ...BUILT_IN,
     reason: `The target of ${capability} has ${target.length} characters, the limit is ${limit}.`,
     fix: { hint: `Name a target of at most ${limit} characters.` },
     constraints: NO_CONSTRAINTS,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import picomatch from 'picomatch'
 import { describe, expect, it } from 'vitest'
-import { cpuMs } from '../../../test/support/cpu-time.ts'
+import { cpuMs } from '../../../../test/support/cpu-time.ts'
 import { compilePolicyGlob } from './match-target.ts'
 
 function matches(glob: string, text: string): boolean {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../../core/src/principal.ts'
-import { compilePolicy } from './compile-policy.ts'
+import type { Rule } from '../../../core/src/principal.ts'
+import { compilePolicy } from '../compile-policy.ts'
+import type { Decision, PolicyQuestion } from '../question.ts'
 import { decide } from './decide.ts'
-import type { Decision, PolicyQuestion } from './question.ts'
 
 const question: PolicyQuestion = {
   tool: 'core/fs.readText',

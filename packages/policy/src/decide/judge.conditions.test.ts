@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule, SourcedRule } from '../../core/src/principal.ts'
-import type { Capability } from '../../core/src/tool.ts'
-import { readCommandLine } from '../../shell/src/reader/read-command-line.ts'
-import { compilePolicy, type PolicyLayers } from './compile-policy.ts'
+import type { Rule, SourcedRule } from '../../../core/src/principal.ts'
+import type { Capability } from '../../../core/src/tool.ts'
+import { readCommandLine } from '../../../shell/src/reader/read-command-line.ts'
+import { compilePolicy, type PolicyLayers } from '../compile-policy.ts'
+import { explainDecision } from '../describe.ts'
+import type { PolicyQuestion } from '../question.ts'
 import { decide } from './decide.ts'
-import { explainDecision } from './describe.ts'
 import { patternRule } from './judge-part.ts'
-import type { PolicyQuestion } from './question.ts'
 
 const rules = (...list: Rule[]): SourcedRule[] =>
   list.map((rule, index) => ({ rule, source: { file: 'tool-hub.yaml', line: index + 1 }, base: '/srv' }))

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { checkEach } from '../../../test/support/check-each.ts'
-import { readCommandLine } from '../../shell/src/reader/read-command-line.ts'
-import { compilePolicy } from './compile-policy.ts'
+import { checkEach } from '../../../../test/support/check-each.ts'
+import { readCommandLine } from '../../../shell/src/reader/read-command-line.ts'
+import { compilePolicy } from '../compile-policy.ts'
 import { decide } from './decide.ts'
 
 const PLACE = { cwd: '/ws/src', roots: ['/ws'], home: '/home/ann' }

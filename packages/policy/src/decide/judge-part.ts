@@ -1,14 +1,11 @@
 import type { SourcedRule } from '@tool-hub/core'
 import { type CommandPart, type Doubt, isSevere } from '@tool-hub/shell'
-import type { Policy, RuleIndex } from './compile-policy.ts'
-import type { CompiledRule } from './compile-rule.ts'
-import { NO_CONSTRAINTS } from './constraints.ts'
-import { couldName } from './glob-overlap.ts'
+import type { Policy, RuleIndex } from '../compile-policy.ts'
+import type { CompiledRule } from '../compile-rule.ts'
+import { NO_CONSTRAINTS } from '../constraints.ts'
+import { couldName, inWorstCase, type PolicyTarget, readPatternPart, readTarget, SHAPE } from '../match/index.ts'
+import { type PolicyQuestion, STRICTNESS } from '../question.ts'
 import { findRules, type Judgement, judgeDemand } from './judge.ts'
-import { inWorstCase, readPatternPart, SHAPE } from './match-command.ts'
-import { readTarget } from './match-target.ts'
-import { type PolicyQuestion, STRICTNESS } from './question.ts'
-import type { PolicyTarget } from './target.ts'
 
 /** What the rules say about one part of a command line. */
 export interface JudgedPart extends Judgement {
