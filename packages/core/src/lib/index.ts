@@ -24,6 +24,7 @@ export {
   toPointer,
   valueAt,
 } from './json.ts'
+export { family, histogram, type Observations, type Sample } from './metric-family.ts'
 export { likeness, mergeRanks, toUnitVector } from './ranking.ts'
 export {
   asSentence,

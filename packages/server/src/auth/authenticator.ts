@@ -1,7 +1,6 @@
 import { type Awaitable, type Clock, type Rate, systemClock, ToolError } from '@tool-hub/core'
-import { after, escapeLine } from '@tool-hub/core/lib'
+import { after, escapeLine, family, type Sample } from '@tool-hub/core/lib'
 import { isLoopback } from '@tool-hub/sandbox/system'
-import { family, type Sample } from '../metric-family.ts'
 import type { Log } from '../service-log.ts'
 import {
   type AuthRequest,

@@ -1,6 +1,6 @@
+import { family, type Sample } from '@tool-hub/core/lib'
 import type { ClusterState } from '@tool-hub/core/protocol'
 import type { Hub } from '@tool-hub/runtime/hub'
-import { family, type Sample } from '../metric-family.ts'
 import type { ForwardCounts } from './forwarder.ts'
 
 /** The metrics of a cluster, in the text format of Prometheus; `state` is absent while the store does not answer. */

@@ -1,6 +1,6 @@
 import type { Store } from '@tool-hub/core'
+import { family } from '@tool-hub/core/lib'
 import type { Health } from '@tool-hub/core/protocol'
-import { family } from '../metric-family.ts'
 import type { DecisionCounts } from './counts.ts'
 
 const MAX_WAITING = 1_000

@@ -1,6 +1,5 @@
 import { lazyModule, type Store } from '@tool-hub/core'
-import { VERSION } from '@tool-hub/core/lib'
-import { family } from '../metric-family.ts'
+import { family, VERSION } from '@tool-hub/core/lib'
 
 const loadPrometheus = lazyModule(() => import('prom-client'))
 

@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { RunningWorker } from '@tool-hub/cluster'
 import { type Store, ToolError } from '@tool-hub/core'
+import { family } from '@tool-hub/core/lib'
 import type { Hub } from '@tool-hub/runtime/hub'
 import { closeServer, listening, parseListen } from '@tool-hub/sandbox/system'
 import { memberMetrics } from '../cluster/cluster-metrics.ts'
-import { family } from '../metric-family.ts'
 import { processMetrics } from '../services/process-metrics.ts'
 
 /** What the metrics of a worker are about. */
