@@ -8,7 +8,7 @@ import { migratePostgres, openPostgresStore } from '@tool-hub/library/stores'
 import type { Hub } from '@tool-hub/runtime/hub'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type StartedWorker, startWorker, type WorkerLogEntry } from '../packages/server/src/worker/start-worker.ts'
+import { type StartedWorker, startWorker, type WorkerLogEntry } from '../packages/server/src/start-worker.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 

@@ -21,4 +21,4 @@ export {
   startWorker,
   type WorkerLogEntry,
   type WorkerOptions,
-} from './worker/start-worker.ts'
+} from './start-worker.ts'

@@ -27,7 +27,7 @@ import type {
   UndoAnswer,
 } from '@tool-hub/core/protocol'
 import type { Hub, PrincipalHub } from '@tool-hub/runtime/hub'
-import type { ProcessGroup } from './process-group.ts'
+import type { ProcessGroup } from './call-router.ts'
 
 /** The service behind every transport: HTTP, WebSocket and MCP. */
 export interface Service {

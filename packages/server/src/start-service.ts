@@ -1,4 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fileURLToPath } from 'node:url'
+import { openCluster, openProcessGroup } from '@tool-hub/cluster/service'
 import type { OidcOptions, ServiceOptions } from '@tool-hub/config'
 import {
   type Clock,
@@ -22,12 +24,15 @@ import { assembleService } from './assemble-service.ts'
 import { fromIncomingMessage } from './auth/auth-request.ts'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { createJwtVerifier, type JwtVerifier } from './auth/jwt-verifier.ts'
-import { createSignInSessions } from './auth/sign-in-sessions.ts'
+import { createSignInSessions, credential } from './auth/sign-in-sessions.ts'
 import { startRecovering, startRetention, startSweeping } from './background-work.ts'
-import { openCluster, openProcessGroup } from './cluster/index.ts'
+import { aloneGroup } from './call-router.ts'
+import { API_HEADERS, refuseOn } from './http/answers.ts'
 import { createHttpApp } from './http/create-http-app.ts'
+import { EventStream, type EventStreamOptions } from './http/event-stream.ts'
 import { listenHttp } from './http/listen-http.ts'
 import { ProtectedResource } from './http/mcp-endpoints.ts'
+import { keepBytes } from './http/request.ts'
 import { createLog, createRecordLog, type LogEntry } from './service-log.ts'
 import { createWebSocketEndpoint } from './websocket/endpoint.ts'
 
@@ -97,7 +102,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   await loadLazyModules()
   let dismiss: (token: string) => void = () => {}
   const onRevoked = (id: string) => dismiss(id)
-  const openGroup = (hub: Hub, store: Store) => openProcessGroup(hub, store, clock)
+  const openGroup = (hub: Hub, store: Store) => openProcessGroup(hub, store, clock) ?? aloneGroup
   const own = { clock, openGroup, configFile, approvalTimeoutMs, onProblem, onRevoked }
   const assembled = await assembleService(hubOptions, own)
   const { service, tokens, events } = assembled
@@ -116,8 +121,12 @@ export async function startService(hubOptions: HubOptions, options: StartService
     ...names,
     clock,
   })
-  const parts = { store, group, authenticator, events, clock, log }
-  const cluster = await openCluster(hub, options, parts).catch(async (error) => {
+  const identify = async (sent: unknown) => {
+    const { data } = credential.safeParse(sent)
+    return data && authenticator.identify(data)
+  }
+  const parts = { store, group, identify, events, clock, log }
+  const cluster = await openCluster(hub, options.cluster, parts).catch(async (error) => {
     await assembled.close()
     throw error
   })
@@ -156,7 +165,17 @@ export async function startService(hubOptions: HubOptions, options: StartService
     await assembled.close()
     throw error
   })
-  await cluster?.listen({ app, ws, maxBodyBytes: app.maxBodyBytes }).catch(async (error) => {
+  const answering = {
+    headers: API_HEADERS,
+    handle: app.listener,
+    readBody: (request: IncomingMessage) => keepBytes(request, app.maxBodyBytes),
+    refuse: (response: ServerResponse, error: unknown) => refuseOn(response, error, app.report),
+    report: app.report,
+    openStream: (response: ServerResponse, limits: Pick<EventStreamOptions, 'maxWaitingBytes'>) =>
+      new EventStream(response, { clock, ...limits }),
+    accept: ws.accept,
+  }
+  await cluster?.listen(answering).catch(async (error) => {
     await Promise.all([server.close(), cluster.router.close()])
     await assembled.close()
     throw error
@@ -188,7 +207,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     if (drainMs === 0 || closing) return
     log('info', 'service-draining', `The service ends in ${drainMs / 1_000} s; until then it answers requests.`)
     app.drain()
-    hub.cluster?.describe({ isDraining: true })
+    group.publishDraining()
     await new Promise<void>((resolve) => {
       endDrain = resolve
       clock.after(drainMs, resolve)
@@ -202,7 +221,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     await stopPruning()
     // Clients that wait for a person get a hint to retry while their connections are still open.
     assembled.drain()
-    hub.cluster?.describe({ isDraining: true })
+    group.publishDraining()
     // Their callers get an answer: connections are cut after that.
     const stopping = setTimeout(() => assembled.stopCalls(), shutdownMs)
     await Promise.all([server.close(), ws.close({ graceMs }), cluster?.router.stopListening({ graceMs })])

@@ -43,7 +43,7 @@ export interface WebSocketEndpointOptions {
   readonly clock?: Clock
   readonly limits?: Partial<WsLimits>
   /** Where calls are made. Default: by this process. */
-  readonly router?: CallRouter
+  readonly router?: CallRouter<Identity>
 }
 
 /** The WebSocket endpoint at `/v1/ws`. */
@@ -80,7 +80,7 @@ class Endpoint implements WebSocketEndpoint, ConnectionContext {
   readonly #authenticate: WebSocketEndpointOptions['authenticate']
   readonly #server: WebSocketServer
   readonly #sessions: WsSessions
-  readonly others: OtherProcesses | undefined
+  readonly others: OtherProcesses<Identity> | undefined
   readonly #connections = new Set<WsConnection>()
   /** Further headers of responses to upgrade requests. */
   readonly #headers = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>()

@@ -16,7 +16,7 @@ export interface ConnectionContext {
   greet(connection: WsConnection, hello: Extract<ReadMessage, { type: 'hello' }>): WsSession
   closed(connection: WsConnection, code: number): void
   /** The processes that may have the session of a client; absent if only this one does. */
-  readonly others?: Pick<OtherProcesses, 'relay'>
+  readonly others?: Pick<OtherProcesses<Identity>, 'relay'>
 }
 
 /** A WebSocket: reads messages, batches writes, counts invalid messages. */

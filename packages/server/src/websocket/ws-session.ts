@@ -1,4 +1,5 @@
 import { type CallOptions, type Clock, ToolError, type ToolResult } from '@tool-hub/core'
+import type { Identity } from '../auth/authenticator.ts'
 import type { AuthenticatedCaller } from '../auth/caller.ts'
 import type { CallRouter } from '../call-router.ts'
 import type { ApprovalService } from '../service.ts'
@@ -16,7 +17,7 @@ export interface SessionContext extends WatchContext {
   readonly clock: Clock
   readonly limits: WsLimits
   /** Where calls are made. */
-  readonly router: CallRouter
+  readonly router: CallRouter<Identity>
 }
 
 type SessionMessage = Exclude<ReadMessage, { type: 'hello' | 'ping' }>

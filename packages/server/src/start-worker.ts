@@ -1,9 +1,10 @@
 import type { RunningWorker, WorkerOptions } from '@tool-hub/cluster'
+import { serveWorkerMetrics, type WorkerMetricsServer } from '@tool-hub/cluster/service'
 import type { AnyTool, HubOptions } from '@tool-hub/core'
 import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { openStoreOf } from '@tool-hub/library/stores'
 import type { Hub } from '@tool-hub/runtime/hub'
-import { serveWorkerMetrics, type WorkerMetricsServer } from './worker-metrics.ts'
+import { processMetrics } from './services/process-metrics.ts'
 
 export type { RunningWorker, WorkerLogEntry, WorkerOptions } from '@tool-hub/cluster'
 
@@ -58,8 +59,8 @@ export async function startWorker(
   }
   try {
     const worker = await hub.work(options)
-    const { concurrency } = worker
-    if (listen !== undefined) metrics = await serveWorkerMetrics(listen, { hub, worker, concurrency, store })
+    if (listen !== undefined)
+      metrics = await serveWorkerMetrics(listen, { hub, worker, processMetrics: () => processMetrics(store) })
     return {
       worker,
       hub,
