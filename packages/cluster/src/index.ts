@@ -12,4 +12,12 @@ export {
   postgresVersion,
 } from './postgres/postgres-store.ts'
 export { loadSharedCheck } from './records/index.ts'
+export type {
+  BlobStore,
+  ProcessStore,
+  RunStore,
+  SegmentStore,
+  SettingStore,
+  WorkerCallStore,
+} from './store/types.ts'
 export type { RunningWorker, WorkerLogEntry, WorkerOptions, WorkerStates } from './workers/worker-options.ts'

@@ -263,37 +263,10 @@ export {
   isFailure,
   type RunFilter,
 } from './store/call-index.ts'
-export type {
-  BlobStore,
-  HeldRun,
-  MovedSegments,
-  NewBlob,
-  NewProcess,
-  NewSegment,
-  ProcessStore,
-  RunLease,
-  RunStore,
-  SegmentOutcome,
-  SegmentStore,
-  SettingStore,
-  SharedHead,
-  StoredBlob,
-  StoredProcess,
-  StoredRun,
-  StoredSegment,
-} from './store/cluster.ts'
 export type { DocumentStore, StoredDocument } from './store/documents.ts'
 export { type EventStore, type StoredEvent, watchTopic } from './store/events.ts'
+export type { JobQueue, QueuedJob } from './store/job-queue.ts'
 export type { StoreTests, SuiteExpect, SuiteMatchers, SuiteRunner } from './store/suite-runner.ts'
-export type {
-  EndedWorkerCall,
-  JobQueue,
-  NewWorkerCall,
-  QueuedJob,
-  StoredWorkerCall,
-  WorkerCallStore,
-  WorkerQueueState,
-} from './store/worker-calls.ts'
 export type {
   Awaitable,
   BudgetAccountLimits,
@@ -301,6 +274,7 @@ export type {
   BudgetStore,
   GrantStore,
   HeadStore,
+  HeldRun,
   Job,
   JobStore,
   KeyState,
@@ -314,6 +288,7 @@ export type {
   Store,
   StoredGrant,
   StoredHead,
+  StoredRun,
   StoredSignIn,
   StoredToken,
   TokenRotation,

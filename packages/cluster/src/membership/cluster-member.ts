@@ -1,18 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import {
-  type Clock,
-  messageOf,
-  type NewProcess,
-  type RunLease,
-  type Store,
-  type StoredProcess,
-  type StoredRun,
-  systemClock,
-  ToolError,
-} from '@tool-hub/core'
+import { type Clock, messageOf, type Store, type StoredRun, systemClock, ToolError } from '@tool-hub/core'
 import { VERSION } from '@tool-hub/core/lib'
 import { addProcessDirectory, type ProcessDirectory } from '@tool-hub/sandbox/system'
+import type { NewProcess, RunLease, StoredProcess } from '../store/types.ts'
 import type { RunPlace } from './connect.ts'
 
 const BEAT_MS = 2_000

@@ -1,8 +1,9 @@
-import type { Clock, Store, StoredProcess } from '@tool-hub/core'
+import type { Clock, Store } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
 import type { ClusterState } from '@tool-hub/core/protocol'
 import type { Hub } from '@tool-hub/runtime/hub'
 import type { ClusterMember } from '../membership/cluster-member.ts'
+import type { StoredProcess } from '../store/types.ts'
 import type { ProcessGroup } from './call-router.ts'
 
 /** The most leases that are read to find the runs of other processes, and that are shown. */

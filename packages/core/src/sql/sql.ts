@@ -301,10 +301,18 @@ function decode(value: unknown, form: Column['form']): unknown {
  */
 export type Migrations = Readonly<Record<number, string | { readonly sqlite: string; readonly postgres: string }>>
 
+/** The repositories of parts of a store. */
+export type RepositoriesOf<Parts> = { readonly [Name in keyof Parts]: Repository<Parts[Name]> }
+
+/** The clock that all processes are measured by: that of the database if several machines use it. */
+export interface StoreClock {
+  time(): Work<number>
+}
+
 /** What a feature keeps in the store: `store.ts` of its folder exports this as `<name>Store`. */
 export interface FeatureStore<Parts extends Partial<FeatureStores> = Partial<FeatureStores>> {
   /** Its repositories, by their keys in the store. */
-  readonly repositories: { readonly [Name in keyof Parts]: Repository<Parts[Name]> }
+  readonly repositories: RepositoriesOf<Parts> | ((clock: StoreClock) => RepositoriesOf<Parts>)
   /**
    * Its tables: SQL by the version of the database that it makes. A database has one version for all features; a change
    * takes the next one.
@@ -344,7 +352,7 @@ export interface TableBound {
 
 /** The same for any feature. */
 export interface StoreOfFeature {
-  readonly repositories: Readonly<Record<string, object>>
+  readonly repositories: Readonly<Record<string, object>> | ((clock: StoreClock) => Readonly<Record<string, object>>)
   readonly migrations: Migrations
   readonly durable: Readonly<Record<string, readonly string[] | undefined>>
   readonly emptyAtFirst?: Readonly<Record<string, readonly string[] | undefined>>

@@ -223,85 +223,6 @@ CREATE TABLE user_texts (
 CREATE INDEX user_texts_age ON user_texts (added_at);
 `
 
-/** Processes on many machines, the states of runs, and what all processes agree on. */
-const CLUSTER = `
-CREATE TABLE processes (
-  id TEXT PRIMARY KEY,
-  kind TEXT NOT NULL,
-  address TEXT,
-  host TEXT NOT NULL,
-  pid BIGINT NOT NULL,
-  version TEXT NOT NULL,
-  labels TEXT NOT NULL,
-  running BIGINT NOT NULL,
-  concurrency BIGINT,
-  draining INTEGER NOT NULL,
-  policy TEXT,
-  started_at BIGINT NOT NULL,
-  seen_at BIGINT NOT NULL
-);
-CREATE TABLE run_states (
-  run TEXT PRIMARY KEY,
-  principal TEXT,
-  owner TEXT,
-  epoch BIGINT NOT NULL,
-  leased_at BIGINT,
-  tainted_by TEXT NOT NULL,
-  was_cleared INTEGER NOT NULL
-);
-CREATE INDEX run_states_owner ON run_states (owner, leased_at);
-CREATE TABLE cluster_settings (
-  name TEXT PRIMARY KEY,
-  value TEXT NOT NULL
-);
-`
-
-/**
- * Shared records: the head is in the row of the lease, so that one statement checks the lease, checks the chain and moves
- * the head. Content by its hash, in parts.
- */
-const SHARED_RECORDS = `
-ALTER TABLE run_states ADD COLUMN shared_seq BIGINT NOT NULL DEFAULT 0;
-ALTER TABLE run_states ADD COLUMN shared_hash TEXT NOT NULL DEFAULT '';
-ALTER TABLE run_states ADD COLUMN shared_epoch BIGINT NOT NULL DEFAULT 0;
-ALTER TABLE run_states ADD COLUMN shared_at BIGINT NOT NULL DEFAULT 0;
-CREATE TABLE segments (
-  run TEXT NOT NULL,
-  first_seq BIGINT NOT NULL,
-  last_seq BIGINT NOT NULL,
-  after_hash TEXT NOT NULL,
-  hash TEXT NOT NULL,
-  epoch BIGINT NOT NULL,
-  lines TEXT,
-  object TEXT,
-  PRIMARY KEY (run, first_seq)
-);
-CREATE TABLE blobs (
-  hash TEXT PRIMARY KEY,
-  bytes BIGINT NOT NULL,
-  upload TEXT NOT NULL,
-  parts BIGINT NOT NULL,
-  object TEXT,
-  used_at BIGINT NOT NULL
-);
-CREATE INDEX blobs_use ON blobs (used_at);
-CREATE INDEX blobs_upload ON blobs (upload);
-CREATE TABLE blob_parts (
-  upload TEXT NOT NULL,
-  part BIGINT NOT NULL,
-  content BYTEA NOT NULL,
-  added_at BIGINT NOT NULL,
-  PRIMARY KEY (upload, part)
-);
-CREATE INDEX blob_parts_age ON blob_parts (added_at);
-CREATE TABLE blob_uses (
-  run TEXT NOT NULL,
-  hash TEXT NOT NULL,
-  PRIMARY KEY (run, hash)
-);
-CREATE INDEX blob_uses_hash ON blob_uses (hash);
-`
-
 /** Documents by name, with their revisions. */
 const DOCUMENTS = `
 CREATE TABLE documents (
@@ -309,23 +230,6 @@ CREATE TABLE documents (
   body TEXT NOT NULL,
   revision BIGINT NOT NULL
 );
-`
-
-/** Calls that workers execute. */
-const WORKER_CALLS = `
-CREATE TABLE worker_calls (
-  id TEXT PRIMARY KEY,
-  queue TEXT NOT NULL,
-  run TEXT NOT NULL,
-  owner TEXT,
-  epoch BIGINT,
-  state TEXT NOT NULL,
-  worker TEXT,
-  queued_at BIGINT NOT NULL,
-  started_at BIGINT,
-  result TEXT
-);
-CREATE INDEX worker_calls_queue ON worker_calls (queue, state, queued_at);
 `
 
 const TOKEN_ROTATION = `
@@ -362,9 +266,6 @@ export const OWN_MIGRATIONS: Migrations = {
   15: CALL_REQUESTS,
   16: { sqlite: CALL_SEARCH, postgres: POSTGRES_CALL_SEARCH },
   17: USER_TEXTS,
-  20: CLUSTER,
-  21: SHARED_RECORDS,
-  22: WORKER_CALLS,
   23: BUDGET_BLOCKS,
   24: DOCUMENTS,
   26: TOKEN_ROTATION,

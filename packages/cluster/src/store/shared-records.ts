@@ -1,3 +1,4 @@
+import { all, entity, get, pageSize, type Repository, run, transaction, type Work } from '@tool-hub/core/sql'
 import type {
   BlobStore,
   NewSegment,
@@ -6,8 +7,7 @@ import type {
   SharedHead,
   StoredBlob,
   StoredSegment,
-} from '@tool-hub/core'
-import { all, entity, get, pageSize, type Repository, run, transaction, type Work } from '@tool-hub/core/sql'
+} from './types.ts'
 
 const SEGMENTS = entity<StoredSegment & { readonly run: string }>('segments', {
   run: 'run',
