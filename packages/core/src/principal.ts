@@ -1,5 +1,6 @@
 import type { BudgetLimits, Rate, Sandbox, Visibility } from './options.ts'
 import type { CallerKind, Capability } from './tool.ts'
+import type { PlaceConstraint } from './worker-labels.ts'
 
 /**
  * A caller on a transport that others use too: what it may see and do, which is never more than the owner allows
@@ -57,7 +58,7 @@ export interface WhereRange {
 export type WhereTest = WhereValue | WhereRange | readonly (WhereValue | WhereRange)[]
 
 /** Bounds that a rule puts on the calls it lets through. */
-export interface Constraints {
+export interface Constraints extends PlaceConstraint {
   /** Longest time of such a call, in milliseconds; shortens the tool's own limit, never extends it. */
   readonly timeoutMs?: number
   /** Maximum number of bytes that such a call reads or writes in one operation. */
@@ -68,11 +69,6 @@ export interface Constraints {
   readonly maxResults?: number
   /** How often a request that sends data is repeated; only with an idempotency key. */
   readonly retries?: number
-  /**
-   * Which workers execute such a call, e.g. `worker:gpu`: those with all of its labels, and of those of `where` of the tool.
-   * Default: this process does, unless the tool names workers itself.
-   */
-  readonly runOn?: string
 }
 
 interface RuleFields {

@@ -1,10 +1,9 @@
 import {
   type Awaitable,
   type Clock,
-  type Constraints,
   type HeldRun,
   type HubOptions,
-  labelsOfPlace,
+  labelsOfCall,
   PLACE_KEYS,
   placeOfLabels,
   type Store,
@@ -176,7 +175,7 @@ export function reachablePlace(
   { call: { name }, tool, decision }: DecidedCall,
   { hasWorkers }: { readonly hasWorkers: boolean },
 ): CallPlace | undefined {
-  const labels = labelsOf(decision.constraints, tool.where)
+  const labels = labelsOfCall(decision.constraints, tool.where)
   if (!labels) return undefined
   const place = placeOfLabels(labels)
   if (!hasWorkers)
@@ -191,10 +190,4 @@ export function reachablePlace(
   throw new ToolError('CONFIG_INVALID', `${name} uses a feature of the hub, so no worker can execute it.`, {
     hint: `Remove ${PLACE_KEYS}.`,
   })
-}
-
-/** The labels of the workers that the rule and the tool of a call name; `undefined` for no worker. */
-function labelsOf({ runOn }: Constraints, where: readonly string[] | undefined): readonly string[] | undefined {
-  if (runOn === undefined) return where
-  return [...new Set([...(labelsOfPlace(runOn) ?? []), ...(where ?? [])])].sort()
 }
