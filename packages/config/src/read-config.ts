@@ -27,7 +27,7 @@ import { isPluginPath, readDocument, resolvePlugin } from './read-document.ts'
 import { policiesOf, policyFiles, rulesFrom, shadowOf } from './read-rules.ts'
 import { toRecords } from './records.ts'
 import type { Config } from './schema.ts'
-import { toCluster, toRetention, toService, toWorker } from './service.ts'
+import { toServices } from './service.ts'
 import { toDatabase } from './store.ts'
 import { toOptions } from './to-options.ts'
 
@@ -58,7 +58,7 @@ export async function readConfig(
   await recoverCommands(options.data!)
   // Plugins are code: they run only once everything else is known to be right.
   const { plugins, sources, warnings } = await loadPlugins(document, (runsCode && config.plugins) || [], { watch })
-  const retention = toRetention(config.runs)
+  const services = toServices(document, config)
   const own = await ownFiles(document, runsCode ? config : { ...config, plugins: [] })
   return {
     file,
@@ -72,12 +72,7 @@ export async function readConfig(
       ...(plugins.length > 0 ? { plugins } : {}),
       ...(sources.length > 0 ? { sources } : {}),
     },
-    service: {
-      ...(await toService(document, config.service ?? {})),
-      ...(retention && { retention }),
-      ...(config.cluster && { cluster: await toCluster(document, config.cluster) }),
-    },
-    worker: toWorker(config.worker ?? {}),
+    ...services,
     warnings: [...findWarnings(document, config), ...allowed.warnings, ...warnings],
   }
 }

@@ -1,6 +1,7 @@
 import { lazyModule, type Store, ToolError } from '@tool-hub/core'
 import type { Hub } from '@tool-hub/runtime/hub'
 import { isLoopback, parseListen } from '@tool-hub/sandbox/system'
+import type { ClusterOptions } from '../config.ts'
 import type { AnsweringService, ForwardableIdentity, ProcessGroup } from './call-router.ts'
 import { clusterMetrics, memberMetrics } from './cluster-metrics.ts'
 import type { ClusterRouter, ClusterRouterOptions } from './cluster-router.ts'
@@ -25,14 +26,6 @@ export interface ServiceCluster<Identity extends ForwardableIdentity> {
   listen(service: AnsweringService<Identity>): Promise<string>
   /** The metrics of all processes, and of what was forwarded to them. */
   metrics(): Promise<string>
-}
-
-/** How the processes of a cluster reach this one. */
-export interface ClusterOptions {
-  /** Address and port to listen on for other processes: `10.0.0.7:4041`. Default: any free port of loopback. */
-  readonly listen?: string
-  /** URL at which other processes reach it. Default: where it listens, if that is loopback. */
-  readonly address?: string
 }
 
 /** Connects a service with the others that share its store; `undefined` if its store is not shared. */
