@@ -1,5 +1,4 @@
 import type { CallRouter, ProcessGroup } from '@tool-hub/cluster/service'
-import type { Identity } from './auth/authenticator.ts'
 
 export type {
   CallRouter,
@@ -11,7 +10,7 @@ export type {
 } from '@tool-hub/cluster/service'
 
 /** The router of a process that answers everything itself. */
-export const localRouter: CallRouter<Identity> = {
+export const localRouter: CallRouter<never> = {
   call: ({ caller, tool, input, options }) => caller.hub.callDynamic(tool, input, options),
 }
 

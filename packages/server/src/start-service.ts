@@ -1,6 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fileURLToPath } from 'node:url'
-import { openCluster, openProcessGroup } from '@tool-hub/cluster/service'
 import type { OidcOptions, ServiceOptions } from '@tool-hub/config'
 import {
   type Clock,
@@ -8,7 +6,6 @@ import {
   type HubOptions,
   loadLazyModules,
   messageOf,
-  type Store,
   systemClock,
   type WebFetch,
 } from '@tool-hub/core'
@@ -24,15 +21,12 @@ import { assembleService } from './assemble-service.ts'
 import { fromIncomingMessage } from './auth/auth-request.ts'
 import { createAuthenticator } from './auth/authenticator.ts'
 import { createJwtVerifier, type JwtVerifier } from './auth/jwt-verifier.ts'
-import { createSignInSessions, credential } from './auth/sign-in-sessions.ts'
+import { createSignInSessions } from './auth/sign-in-sessions.ts'
 import { startRecovering, startRetention, startSweeping } from './background-work.ts'
-import { aloneGroup } from './call-router.ts'
-import { API_HEADERS, refuseOn } from './http/answers.ts'
 import { createHttpApp } from './http/create-http-app.ts'
-import { EventStream, type EventStreamOptions } from './http/event-stream.ts'
 import { listenHttp } from './http/listen-http.ts'
 import { ProtectedResource } from './http/mcp-endpoints.ts'
-import { keepBytes } from './http/request.ts'
+import { joinService } from './machines.ts'
 import { createLog, createRecordLog, type LogEntry } from './service-log.ts'
 import { createWebSocketEndpoint } from './websocket/endpoint.ts'
 
@@ -102,8 +96,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   await loadLazyModules()
   let dismiss: (token: string) => void = () => {}
   const onRevoked = (id: string) => dismiss(id)
-  const openGroup = (hub: Hub, store: Store) => openProcessGroup(hub, store, clock) ?? aloneGroup
-  const own = { clock, openGroup, configFile, approvalTimeoutMs, onProblem, onRevoked }
+  const own = { clock, configFile, approvalTimeoutMs, onProblem, onRevoked }
   const assembled = await assembleService(hubOptions, own)
   const { service, tokens, events } = assembled
   const { hub, store, group } = service
@@ -121,19 +114,15 @@ export async function startService(hubOptions: HubOptions, options: StartService
     ...names,
     clock,
   })
-  const identify = async (sent: unknown) => {
-    const { data } = credential.safeParse(sent)
-    return data && authenticator.identify(data)
-  }
-  const parts = { store, group, identify, events, clock, log }
-  const cluster = await openCluster(hub, options.cluster, parts).catch(async (error) => {
+  const parts = { store, group, authenticator, events, clock, log }
+  const joined = await joinService(hub, options, parts).catch(async (error) => {
     await assembled.close()
     throw error
   })
-  if (cluster) assembled.addMetrics(() => cluster.metrics())
+  if (joined) assembled.addMetrics(() => joined.metrics())
   const app = await createHttpApp({
     service,
-    router: cluster?.router,
+    router: joined?.router,
     authenticator,
     answers: createAnswerPages({ hub, store, clock, hooks }),
     ...(issuers.length > 0 && { resource: new ProtectedResource(issuers, () => options.publicUrl ?? server.url) }),
@@ -148,7 +137,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     authenticate: (request) => authenticator.authenticate(fromIncomingMessage(request)),
     clock,
     limits: { messageEntries: service.hub.maxInputEntries },
-    router: cluster?.router,
+    router: joined?.router,
   })
   dismiss = (id) => {
     ws.dismiss(({ token }) => token === id)
@@ -165,18 +154,8 @@ export async function startService(hubOptions: HubOptions, options: StartService
     await assembled.close()
     throw error
   })
-  const answering = {
-    headers: API_HEADERS,
-    handle: app.listener,
-    readBody: (request: IncomingMessage) => keepBytes(request, app.maxBodyBytes),
-    refuse: (response: ServerResponse, error: unknown) => refuseOn(response, error, app.report),
-    report: app.report,
-    openStream: (response: ServerResponse, limits: Pick<EventStreamOptions, 'maxWaitingBytes'>) =>
-      new EventStream(response, { clock, ...limits }),
-    accept: ws.accept,
-  }
-  await cluster?.listen(answering).catch(async (error) => {
-    await Promise.all([server.close(), cluster.router.close()])
+  await joined?.listen(app, ws).catch(async (error) => {
+    await Promise.all([server.close(), joined.router.close()])
     await assembled.close()
     throw error
   })
@@ -224,9 +203,9 @@ export async function startService(hubOptions: HubOptions, options: StartService
     group.publishDraining()
     // Their callers get an answer: connections are cut after that.
     const stopping = setTimeout(() => assembled.stopCalls(), shutdownMs)
-    await Promise.all([server.close(), ws.close({ graceMs }), cluster?.router.stopListening({ graceMs })])
+    await Promise.all([server.close(), ws.close({ graceMs }), joined?.router.stopListening({ graceMs })])
     clearTimeout(stopping)
-    await cluster?.router.close()
+    await joined?.router.close()
     await webhooks.close()
     await Promise.all(starting)
     await assembled.close()

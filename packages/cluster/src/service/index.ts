@@ -16,6 +16,7 @@ export type {
 } from './call-router.ts'
 export { openProcessGroup } from './cluster-group.ts'
 export { serveWorkerMetrics, type WorkerMetricsServer } from './worker-metrics.ts'
+export type { ClusterRouterOptions }
 
 const loadRouter = lazyModule(() => import('./cluster-router.ts'))
 
