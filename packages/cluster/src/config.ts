@@ -54,7 +54,8 @@ export const machineSections = {
   worker: key(workerSchema, 'Which calls tool-hub worker executes. See docs/reference/workers.md.'),
 }
 
-interface MachineSections {
+/** The sections as they were written, checked. */
+export interface MachineSections {
   readonly cluster?: z.output<typeof clusterSchema> | undefined
   readonly worker?: z.output<typeof workerSchema> | undefined
 }

@@ -2,8 +2,8 @@
  * Many machines: what the processes of a hub need that share a store. Only what puts a hub or a service together imports it:
  * the entry points, the server and the command line.
  */
-export type { ClusterMember } from './membership/cluster-member.ts'
-export { connectMachines, type RunPlace, type SharedHistory } from './membership/connect.ts'
+export type { ClusterMember, RunPlace } from './membership/cluster-member.ts'
+export { connectMachines, type SharedHistory } from './membership/connect.ts'
 export {
   migrateDatabase,
   openDatabaseStore,

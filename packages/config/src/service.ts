@@ -1,4 +1,10 @@
-import { type ClusterOptions, machineSections, toMachines, type WorkerSection } from '@tool-hub/cluster/config'
+import {
+  type ClusterOptions,
+  type MachineSections,
+  machineSections,
+  toMachines,
+  type WorkerSection,
+} from '@tool-hub/cluster/config'
 import type { ConfigDocument, Rate } from '@tool-hub/core'
 import {
   duration,
@@ -8,7 +14,6 @@ import {
   logSchema,
   parseDuration,
   parseRate,
-  parseSize,
   rate,
   text,
   toLog,
@@ -16,7 +21,6 @@ import {
 } from '@tool-hub/core/config'
 import type { Retention } from '@tool-hub/runtime/hub'
 import { z } from 'zod'
-import type { CheckedConfig } from './check-config.ts'
 
 export type { ClusterOptions, LogOptions, WorkerSection }
 
@@ -157,23 +161,18 @@ export interface ServiceOptions {
   readonly cluster?: ClusterOptions
 }
 
+interface ServiceSections extends MachineSections {
+  readonly service?: z.output<typeof serviceSchema> | undefined
+}
+
 /** The sections as options of `startService` and `startWorker`. */
 export function toServices(
   document: ConfigDocument,
-  config: CheckedConfig,
+  { service = {}, ...sections }: ServiceSections,
+  retention: Retention | undefined,
 ): { readonly service: ServiceOptions; readonly worker: WorkerSection } {
-  const { cluster, worker } = toMachines(document, config)
-  const own = toService(document, config.service ?? {})
-  return { service: withoutUndefined<ServiceOptions>({ ...own, retention: toRetention(config.runs), cluster }), worker }
-}
-
-/** The retention that `runs` sets; `undefined` if it sets none. */
-function toRetention(runs: CheckedConfig['runs']): Retention | undefined {
-  if (typeof runs !== 'object' || (runs.keep === undefined && runs.size === undefined)) return undefined
-  return withoutUndefined<Retention>({
-    keepMs: runs.keep === undefined ? undefined : parseDuration(runs.keep),
-    maxBytes: runs.size === undefined ? undefined : parseSize(runs.size),
-  })
+  const { cluster, worker } = toMachines(document, sections)
+  return { service: withoutUndefined<ServiceOptions>({ ...toService(document, service), retention, cluster }), worker }
 }
 
 /** The section `service` as options of `startService`. If the variable of a webhook is not set, the service reports that webhook by name. */
