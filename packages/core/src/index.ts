@@ -319,7 +319,7 @@ export type { ToolArrangement, ToolCard, WireTool } from './tool-card.ts'
 export { shownUrl, wrapUntrusted } from './web-content.ts'
 export {
   assertPlace,
-  describePlace,
+  describeWorkers,
   invalidPlace,
   joinPlaces,
   labelsOfCall,

@@ -47,7 +47,7 @@ export function joinPlaces({ runOn: a }: PlaceConstraint, { runOn: b }: PlaceCon
 }
 
 /** Who executes the calls, for people: `executed on worker:gpu`; nothing if the rule names no workers. */
-export function describePlace({ runOn }: PlaceConstraint): readonly string[] {
+export function describeWorkers({ runOn }: PlaceConstraint): readonly string[] {
   return runOn === undefined ? [] : [`executed on ${runOn}`]
 }
 

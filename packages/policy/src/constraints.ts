@@ -1,4 +1,4 @@
-import { assertPlace, type Constraints, describePlace, joinPlaces, PLACE_KEY } from '@tool-hub/core'
+import { assertPlace, type Constraints, describeWorkers, joinPlaces, PLACE_KEY } from '@tool-hub/core'
 
 /** No bounds. */
 export const NO_CONSTRAINTS: Constraints = Object.freeze({})
@@ -35,5 +35,5 @@ export function describeConstraints(constraints: Constraints): string {
   if (maxBytes !== undefined) bounds.push(`${maxBytes} bytes`)
   if (maxFileBytes !== undefined) bounds.push(`files of ${maxFileBytes} bytes`)
   if (maxResults !== undefined) bounds.push(`${maxResults} results`)
-  return [...bounds, ...describePlace(constraints)].join(', ')
+  return [...bounds, ...describeWorkers(constraints)].join(', ')
 }
