@@ -14,9 +14,10 @@ const LISTS = [
     file: 'store',
     suffix: 'Store',
     write: (names) => [
+      `import { machineStore } from '@tool-hub/cluster/store'`,
       `import type { StoreOfFeature } from '@tool-hub/core/sql'`,
-      `/** What the features keep in the store. */`,
-      `export const featureStores: readonly StoreOfFeature[] = [${names.join(', ')}]`,
+      `/** What the processes of many machines, and the features, keep in the store. */`,
+      `export const featureStores: readonly StoreOfFeature[] = [machineStore, ${names.join(', ')}]`,
     ],
   },
   {
@@ -24,9 +25,10 @@ const LISTS = [
     file: 'store-suite',
     suffix: 'Suite',
     write: (names) => [
+      `import { machineSuite } from '@tool-hub/cluster/store-suite'`,
       `import type { StoreTests } from '@tool-hub/core'`,
-      `/** The tests of what the features keep in the store. */`,
-      `export const featureSuites: readonly ((tests: StoreTests) => void)[] = [${names.join(', ')}]`,
+      `/** The tests of what the processes of many machines, and the features, keep in the store. */`,
+      `export const featureSuites: readonly ((tests: StoreTests) => void)[] = [machineSuite, ${names.join(', ')}]`,
     ],
   },
   {
@@ -56,11 +58,12 @@ export function generateFeatureLists() {
   const lists = LISTS.map(({ list, file, suffix, write }) => {
     const having = features.filter(({ folder }) => existsSync(path.join(folder, `${file}.ts`)))
     const imports = having.map(({ name, base }) => `import { ${name}${suffix} } from '${base}/${file}'`)
-    const [first, ...rest] = write(having.map(({ name }) => `${name}${suffix}`))
-    const body = first.startsWith('import')
-      ? [`${first}\n${imports.join('\n')}\n`, rest.join('\n')]
-      : [`${imports.join('\n')}\n`, [first, ...rest].join('\n')]
-    return [list, `${HEAD}${body.join('\n')}\n`]
+    const lines = write(having.map(({ name }) => `${name}${suffix}`))
+    const [own, rest] = [
+      lines.filter((line) => line.startsWith('import')),
+      lines.filter((line) => !line.startsWith('import')),
+    ]
+    return [list, `${HEAD}\n${[...own, ...imports].join('\n')}\n\n${rest.join('\n')}\n`]
   })
   return new Map([
     ['packages/core/src/features.generated.ts', names(features)],

@@ -160,7 +160,12 @@ describe('the import graph', () => {
 
   it('knows many machines only where a hub or a service is put together', () => {
     const importers = edges.filter(({ specifier }) => specifier.startsWith('@tool-hub/cluster'))
-    expect([...new Set(importers.map(({ file }) => packageOf(file)))].sort()).toEqual(['library', 'server', 'tool-hub'])
+    expect([...new Set(importers.map(({ file }) => packageOf(file)))].sort()).toEqual([
+      'config',
+      'library',
+      'server',
+      'tool-hub',
+    ])
   })
 
   it('lets tools import only the contract, pure packages and builtins that touch nothing', () => {

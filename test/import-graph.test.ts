@@ -81,7 +81,7 @@ describe('importing tool-hub', () => {
     )
     expect(sources).toContain('packages/runtime/src/store/sqlite/driver.ts')
     const shared =
-      /^packages\/(cluster\/src\/(postgres\/(?!connect|postgres-store)|records\/(?!index|bucket-address)|workers\/)|server\/)/
+      /^packages\/(cluster\/src\/(postgres\/(?!connect|postgres-store)|records\/(?!index|bucket-address)|service\/|workers\/)|server\/)/
     expect(sources.filter((source) => shared.test(source))).toEqual([])
   })
 

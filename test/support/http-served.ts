@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Scope } from '@tool-hub/core/protocol/shapes'
 import { createMemoryStore } from '@tool-hub/library/stores'
+import { openProcessGroup } from '../../packages/cluster/src/service/cluster-group.ts'
 import { systemClock } from '../../packages/core/src/context.ts'
 import type { HubOptions } from '../../packages/core/src/options.ts'
 import type { NewToken } from '../../packages/core/src/protocol/service.ts'
@@ -10,7 +11,7 @@ import { createApprovalService } from '../../packages/server/src/approvals/appro
 import { Authenticator } from '../../packages/server/src/auth/authenticator.ts'
 import { createSignInSessions } from '../../packages/server/src/auth/sign-in-sessions.ts'
 import { createPrincipalLookup, TokenManager } from '../../packages/server/src/auth/token-manager.ts'
-import { openProcessGroup } from '../../packages/server/src/cluster/cluster-group.ts'
+import { aloneGroup } from '../../packages/server/src/call-router.ts'
 import { createHttpApp } from '../../packages/server/src/http/create-http-app.ts'
 import type { HttpOptions } from '../../packages/server/src/http/http-context.ts'
 import { type ListenOptions, listenHttp } from '../../packages/server/src/http/listen-http.ts'
@@ -39,7 +40,7 @@ export async function serveHttp(
   const sessions = createSignInSessions({ store, tokens })
   const startedAt = Date.now()
   const approvals = createApprovalService({ hub, store, events, clock })
-  const group = openProcessGroup(hub, store, clock)
+  const group = openProcessGroup(hub, store, clock) ?? aloneGroup
   const service: Service = {
     hub,
     store,

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import type { SegmentStore, Store } from '@tool-hub/core'
+import type { Store } from '@tool-hub/core'
 import { systemClock } from '@tool-hub/core'
 import { continueRecord } from '../../packages/cluster/src/records/continue-record.ts'
 import type { SharedSource } from '../../packages/cluster/src/records/shared-lines.ts'
 import { Shipper } from '../../packages/cluster/src/records/shipper.ts'
+import type { SegmentStore } from '../../packages/cluster/src/store/types.ts'
 import { RunRecords } from '../../packages/runtime/src/records/log/run-records.ts'
 
 /** A process with a folder of runs of its own, which shares a store with others. */

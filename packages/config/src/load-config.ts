@@ -1,10 +1,10 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { configError, type HubOptions, lazyModule, type ToolError } from '@tool-hub/core'
+import { configError, lazyModule, type ToolError } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
 import { recoverCommands } from '@tool-hub/runtime/hub'
 import { distrust } from '@tool-hub/sandbox/system'
-import type { ServiceOptions, WorkerSection } from './service.ts'
+import type { LoadedConfig } from './read-config.ts'
 import { toOptions } from './to-options.ts'
 
 const loadReadConfig = lazyModule(() => import('./read-config.ts'))
@@ -21,20 +21,6 @@ export interface LoadConfigOptions {
   readonly plugins?: boolean
   /** Where `runs` and `data` are, unless the config names folders. Default: next to the config that was found; with `file`, in `cwd`. */
   readonly home?: string
-}
-
-/** A config, ready for `createToolHub`. */
-export interface LoadedConfig {
-  /** Absolute; absent if no config exists and the defaults apply. */
-  readonly file: string | undefined
-  /** Pass them to `createToolHub`, with your own additions. */
-  readonly options: HubOptions
-  /** How `tool-hub serve` is reached. */
-  readonly service: ServiceOptions
-  /** What `tool-hub worker` executes. */
-  readonly worker: WorkerSection
-  /** What is allowed but hardly meant, each with its place. */
-  readonly warnings: readonly string[]
 }
 
 /**

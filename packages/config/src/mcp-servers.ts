@@ -3,7 +3,6 @@ import { duration, key, parseDuration, programAccessSchema, text, toProgramAcces
 import { isPlainObject } from '@tool-hub/core/lib'
 import { resolvePath } from '@tool-hub/sandbox/system'
 import { z } from 'zod'
-import type { Folders } from './to-options.ts'
 
 const texts = z.record(z.string(), z.string())
 
@@ -77,6 +76,14 @@ export const mcpServersSchema = z.record(
 
 /** The servers as they were written. */
 export type WrittenMcpServers = z.output<typeof mcpServersSchema>
+
+/** The folders that relative paths and the default record folders are in. */
+export interface Folders {
+  /** Of the config file: what is written in it is relative to this. */
+  readonly base: string
+  /** The folder of the project. Default place of the records. */
+  readonly home: string
+}
 
 /** MCP servers as a hub takes them: times in milliseconds, folders absolute, no keys of other programs. */
 export function toMcpServers(servers: WrittenMcpServers, { base, home }: Folders): Record<string, McpServer> {

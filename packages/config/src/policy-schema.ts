@@ -1,4 +1,4 @@
-import { PLACE_PATTERN } from '@tool-hub/core'
+import { PLACE_KEY, PLACE_PATTERN } from '@tool-hub/core'
 import { countSchema, duration, key, size, text, texts } from '@tool-hub/core/config'
 import { z } from 'zod'
 
@@ -32,7 +32,7 @@ const limit = z.strictObject({
   maxFileBytes: key(size, 'Size of the largest file that such a call reads, whole or in parts.'),
   maxResults: key(countSchema, 'Most entries that such a call lists.'),
   retries: key(countSchema, 'How often a POST with an idempotency key is retried after a temporary failure.'),
-  runOn: key(placeSchema, 'Which workers execute such a call: worker, worker:LABEL or worker:LABEL,LABEL.'),
+  [PLACE_KEY]: key(placeSchema, 'Which workers execute such a call: worker, worker:LABEL or worker:LABEL,LABEL.'),
 })
 
 /** One rule: a verb with its subject, optionally targets, conditions, a reason and bounds. */

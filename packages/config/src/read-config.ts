@@ -8,6 +8,7 @@ import {
   type FeatureConfig,
   formatPath,
   formatPlace,
+  type HubOptions,
   type KeyPath,
   lazyModule,
   messageOf,
@@ -21,15 +22,14 @@ import { codeFiles, resolvePath, selfReference } from '@tool-hub/sandbox/system'
 import { allowedRoots } from './allowed-roots.ts'
 import { type CheckedConfig, checkConfig, walkConfig } from './check-config.ts'
 import { featureConfigs } from './generated/index.ts'
-import type { LoadedConfig } from './load-config.ts'
 import { FOREIGN_KEYS } from './mcp-servers.ts'
 import { isPluginPath, readDocument, resolvePlugin } from './read-document.ts'
 import { policiesOf, policyFiles, rulesFrom, shadowOf } from './read-rules.ts'
 import { toRecords } from './records.ts'
 import type { Config } from './schema.ts'
-import { toCluster, toRetention, toService, toWorker } from './service.ts'
+import { type ServiceOptions, toServices, type WorkerSection } from './service.ts'
 import { toDatabase } from './store.ts'
-import { toOptions } from './to-options.ts'
+import { toOptions, toRetention } from './to-options.ts'
 
 const loadFolderSource = lazyModule(() => import('@tool-hub/adapters/sources/plugins'))
 
@@ -39,6 +39,20 @@ const HINT =
   'A plugin is a JavaScript module (compile TypeScript first) whose default export is a plugin, a tool, or a function from options to one. To go on without it: { use, required: false }.'
 
 const TIMES = new Set<unknown>(['timeout', 'time'])
+
+/** A config, ready for `createToolHub`. */
+export interface LoadedConfig {
+  /** Absolute; absent if no config exists and the defaults apply. */
+  readonly file: string | undefined
+  /** Pass them to `createToolHub`, with your own additions. */
+  readonly options: HubOptions
+  /** How `tool-hub serve` is reached. */
+  readonly service: ServiceOptions
+  /** What `tool-hub worker` executes. */
+  readonly worker: WorkerSection
+  /** What is allowed but hardly meant, each with its place. */
+  readonly warnings: readonly string[]
+}
 
 /** Reads, checks and translates one config file, with the policy file and the plugins it names. */
 export async function readConfig(
@@ -58,7 +72,7 @@ export async function readConfig(
   await recoverCommands(options.data!)
   // Plugins are code: they run only once everything else is known to be right.
   const { plugins, sources, warnings } = await loadPlugins(document, (runsCode && config.plugins) || [], { watch })
-  const retention = toRetention(config.runs)
+  const services = toServices(document, config, toRetention(config.runs))
   const own = await ownFiles(document, runsCode ? config : { ...config, plugins: [] })
   return {
     file,
@@ -72,12 +86,7 @@ export async function readConfig(
       ...(plugins.length > 0 ? { plugins } : {}),
       ...(sources.length > 0 ? { sources } : {}),
     },
-    service: {
-      ...(await toService(document, config.service ?? {})),
-      ...(retention && { retention }),
-      ...(config.cluster && { cluster: await toCluster(document, config.cluster) }),
-    },
-    worker: toWorker(config.worker ?? {}),
+    ...services,
     warnings: [...findWarnings(document, config), ...allowed.warnings, ...warnings],
   }
 }

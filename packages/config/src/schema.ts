@@ -16,7 +16,7 @@ import { featureConfigs } from './generated/index.ts'
 import { mcpServersSchema } from './mcp-servers.ts'
 import { policySectionSchema, policyToolsSchema, rulesSchema } from './policy-schema.ts'
 import { recordsSchema } from './records.ts'
-import { clusterSchema, serviceSchema, workerSchema } from './service.ts'
+import { serviceSections } from './service.ts'
 import { storeSchema } from './store.ts'
 
 const budget = {
@@ -303,12 +303,7 @@ export const configSchema = z.strictObject({
   ),
   skills: key(z.array(text), 'Folders of skills; a skill is a folder with a SKILL.md.'),
   ...featureSections(featureConfigs),
-  service: key(serviceSchema, 'How tool-hub serve is reached. See docs/reference/service.md.'),
-  cluster: key(
-    clusterSchema,
-    'How the other processes of a hub on many machines reach this one. See docs/reference/service.md.',
-  ),
-  worker: key(workerSchema, 'Which calls tool-hub worker executes. See docs/reference/workers.md.'),
+  ...serviceSections,
 })
 
 /** A config as it was written, checked. */

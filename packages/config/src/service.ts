@@ -1,26 +1,28 @@
 import {
-  type ConfigDocument,
-  configError,
-  type KeyPath,
-  messageOf,
-  type Rate,
-  sortedLabels,
-  ToolError,
-} from '@tool-hub/core'
+  type ClusterOptions,
+  type MachineSections,
+  machineSections,
+  toMachines,
+  type WorkerSection,
+} from '@tool-hub/cluster/config'
+import type { ConfigDocument, Rate } from '@tool-hub/core'
 import {
   duration,
-  fillReferences,
+  fillAt,
   key,
+  type LogOptions,
+  logSchema,
   parseDuration,
   parseRate,
-  parseSize,
   rate,
   text,
+  toLog,
   withoutUndefined,
 } from '@tool-hub/core/config'
 import type { Retention } from '@tool-hub/runtime/hub'
 import { z } from 'zod'
-import type { CheckedConfig } from './check-config.ts'
+
+export type { ClusterOptions, LogOptions, WorkerSection }
 
 const oidc = z.strictObject({
   issuer: z.url({ protocol: /^https?$/ }).describe('Issuer of the tokens, as in their iss claim.'),
@@ -39,70 +41,7 @@ const webhook = z.strictObject({
   events: key(z.array(z.enum(['approval', 'question'])), 'What to send. Default: both.'),
 })
 
-/** `cluster`: how the other processes of a hub on many machines reach this one. */
-export const clusterSchema = z.strictObject({
-  listen: key(
-    text,
-    'Address and port to listen on for other processes, which sign their requests: 10.0.0.7:4041. Anything but loopback needs address. Default: any free port of loopback.',
-  ),
-  address: key(
-    text,
-    'URL at which other processes reach it, without a path: http://10.0.0.7:4041. Default: where it listens. Both may contain ${env:NAME}: http://${env:HOSTNAME}:4041.',
-  ),
-})
-
-/** The section `cluster` with its references filled in, so that all machines can have the same file. */
-export async function toCluster(
-  document: ConfigDocument,
-  written: z.output<typeof clusterSchema>,
-): Promise<ClusterOptions> {
-  const fill = await prepareFill(document)
-  const [listen, address] = (['listen', 'address'] as const).map((name) => {
-    const text = written[name]
-    return text && fill(text, ['cluster', name])
-  })
-  if (address !== undefined && !(URL.canParse(address) && /^https?:$/.test(new URL(address).protocol))) {
-    const message = `must be a URL such as http://10.0.0.7:4041, not ${JSON.stringify(address)}.`
-    throw problemAt(document, ['cluster', 'address'], { message })
-  }
-  return withoutUndefined<ClusterOptions>({ listen, address })
-}
-
-/** Returns a function that fills in `${env:NAME}` in the text at a path of the config. Its errors name the path. */
-async function prepareFill(document: ConfigDocument) {
-  return (text: string, path: KeyPath) => {
-    const where = path.filter((part) => typeof part === 'string').join('.')
-    try {
-      return fillReferences(text, { env: process.env, secret: () => undefined }, where)
-    } catch (error) {
-      throw problemAt(document, path, {
-        message: messageOf(error),
-        hint: ToolError.is(error) ? error.fix.hint : undefined,
-      })
-    }
-  }
-}
-
-function problemAt(document: ConfigDocument, path: KeyPath, problem: { message: string; hint?: string | undefined }) {
-  const { message, hint } = problem
-  return configError(document.label, [{ path, message, position: document.locate(path) }], { hint })
-}
-
-const logFormat = z.enum(['json', 'text', 'none'])
-const logSchema = z.union([
-  logFormat,
-  z.strictObject({
-    format: key(logFormat, 'JSON lines, text for people, or nothing. Default: text on a terminal, else json.'),
-    level: key(
-      z.enum(['debug', 'info', 'warn', 'error']),
-      'Lowest level that is logged; debug logs every call.',
-      'info',
-    ),
-  }),
-])
-
-/** `service`: how `tool-hub serve` is reached. */
-export const serviceSchema = z.strictObject({
+const serviceSchema = z.strictObject({
   host: key(text, 'Address to listen on. Anything but loopback needs publicUrl.', '127.0.0.1'),
   port: key(z.int().min(0).max(65_535), 'Port to listen on; 0 picks any free port.', 4040),
   publicUrl: key(
@@ -153,8 +92,11 @@ export const serviceSchema = z.strictObject({
   ),
 })
 
-/** The section as it was written, checked. */
-export type WrittenService = z.output<typeof serviceSchema>
+/** The sections that say what processes serve. */
+export const serviceSections = {
+  service: key(serviceSchema, 'How tool-hub serve is reached. See docs/reference/service.md.'),
+  ...machineSections,
+}
 
 /** An identity provider whose tokens people sign in with. */
 export interface OidcOptions {
@@ -178,22 +120,6 @@ export interface WebhookOptions {
   readonly secret: string
   /** What to send. Default: both. */
   readonly events?: readonly ('approval' | 'question')[]
-}
-
-/** How the processes of a cluster reach this one. */
-export interface ClusterOptions {
-  /** Address and port to listen on for other processes: `10.0.0.7:4041`. Default: any free port of loopback. */
-  readonly listen?: string
-  /** URL at which other processes reach it. Default: where it listens, if that is loopback. */
-  readonly address?: string
-}
-
-/** How the log of a service is written. */
-export interface LogOptions {
-  /** Default: `text` on a terminal, else `json`. */
-  readonly format?: 'json' | 'text' | 'none'
-  /** Lowest level that is logged. Default: `info`. */
-  readonly level?: 'debug' | 'info' | 'warn' | 'error'
 }
 
 /** How a service is reached; every key has a safe default. */
@@ -235,70 +161,26 @@ export interface ServiceOptions {
   readonly cluster?: ClusterOptions
 }
 
-/** `worker`: which calls of other processes `tool-hub worker` executes. */
-export const workerSchema = z.strictObject({
-  labels: key(
-    z
-      .array(text)
-      .refine(
-        (labels) => sortedLabels(labels) !== undefined,
-        'use at most 8 labels of lower-case letters, digits and -.',
-      ),
-    'Labels of the worker: it executes calls whose tool or rule names some of them, or none.',
-    [],
-  ),
-  concurrency: key(z.int().min(1).max(1_000), 'How many calls it executes concurrently.', 4),
-  drain: key(duration, 'How long running calls may continue after SIGTERM; then they are stopped.', '30s'),
-  metrics: key(
-    text,
-    'Address and port at which its metrics can be read, without a token: 127.0.0.1:9464. Default: nowhere.',
-  ),
-  log: key(logSchema, 'What the worker logs to stderr: start, end and problems. See docs/reference/service.md.'),
-})
-
-/** Options of a worker. */
-export interface WorkerSection {
-  /** Its labels. Default: none. */
-  readonly labels?: readonly string[]
-  /** How many calls it executes concurrently. Default: 4. */
-  readonly concurrency?: number
-  /** How long running calls may continue after SIGTERM. Default: 30 s. */
-  readonly drainMs?: number
-  /** Address and port at which its metrics can be read. Default: nowhere. */
-  readonly metrics?: string
-  /** What `tool-hub worker` writes to stderr. */
-  readonly log?: LogOptions
+interface ServiceSections extends MachineSections {
+  readonly service?: z.output<typeof serviceSchema> | undefined
 }
 
-/** The section `worker` as options of `startWorker`. */
-export function toWorker({ drain, log, ...rest }: z.output<typeof workerSchema>): WorkerSection {
-  return withoutUndefined<WorkerSection>({
-    ...rest,
-    drainMs: drain === undefined ? undefined : parseDuration(drain),
-    log: toLog(log),
-  })
-}
-
-function toLog(log: z.output<typeof logSchema> | undefined): LogOptions | undefined {
-  return typeof log === 'string' ? { format: log } : log && withoutUndefined<LogOptions>(log)
-}
-
-/** The retention that `runs` sets; `undefined` if it sets none. */
-export function toRetention(runs: CheckedConfig['runs']): Retention | undefined {
-  if (typeof runs !== 'object' || (runs.keep === undefined && runs.size === undefined)) return undefined
-  return withoutUndefined<Retention>({
-    keepMs: runs.keep === undefined ? undefined : parseDuration(runs.keep),
-    maxBytes: runs.size === undefined ? undefined : parseSize(runs.size),
-  })
+/** The sections as options of `startService` and `startWorker`. */
+export function toServices(
+  document: ConfigDocument,
+  { service = {}, ...sections }: ServiceSections,
+  retention: Retention | undefined,
+): { readonly service: ServiceOptions; readonly worker: WorkerSection } {
+  const { cluster, worker } = toMachines(document, sections)
+  return { service: withoutUndefined<ServiceOptions>({ ...toService(document, service), retention, cluster }), worker }
 }
 
 /** The section `service` as options of `startService`. If the variable of a webhook is not set, the service reports that webhook by name. */
-export async function toService(document: ConfigDocument, service: WrittenService): Promise<ServiceOptions> {
+function toService(document: ConfigDocument, service: z.output<typeof serviceSchema>): ServiceOptions {
   const { allowedHosts, oidc, webhooks, rate, approvalTimeout, drain, shutdown, log, ...rest } = service
-  const fill = allowedHosts && (await prepareFill(document))
   return withoutUndefined<ServiceOptions>({
     ...rest,
-    allowedHosts: fill && allowedHosts.map((host, index) => fill(host, ['service', 'allowedHosts', index])),
+    allowedHosts: allowedHosts?.map((host, index) => fillAt(document, ['service', 'allowedHosts', index], host)),
     oidc: oidc && [oidc].flat().map((each) => withoutUndefined<OidcOptions>(each)),
     webhooks: webhooks?.map(({ secret, ...hook }) =>
       withoutUndefined<WebhookOptions>({ ...hook, secret: process.env[secret] ?? '' }),

@@ -10,21 +10,13 @@ import type {
   Secret,
 } from '@tool-hub/core'
 import { parseDuration, parseRate, parseSize, withoutUndefined } from '@tool-hub/core/config'
-import { mergeSandbox } from '@tool-hub/runtime/hub'
+import { mergeSandbox, type Retention } from '@tool-hub/runtime/hub'
 import { resolvePath } from '@tool-hub/sandbox/system'
 import type { CheckedConfig } from './check-config.ts'
 import { toCore } from './core-schema.ts'
 import { featureConfigs } from './generated/index.ts'
-import { toMcpServers } from './mcp-servers.ts'
+import { type Folders, toMcpServers } from './mcp-servers.ts'
 import { plainOptions } from './schema.ts'
-
-/** The folders that relative paths and the default record folders are in. */
-export interface Folders {
-  /** Of the config file: what is written in it is relative to this. */
-  readonly base: string
-  /** The folder of the project. Default place of the records. */
-  readonly home: string
-}
 
 type WrittenLimits = NonNullable<CheckedConfig['limits']>
 type WrittenBudget = NonNullable<WrittenLimits['session']>
@@ -73,6 +65,15 @@ function featureOptions(config: CheckedConfig, base: string): FeatureOptions {
     return written === undefined ? [] : [[name, convert(written, (path) => resolvePath(base, path))]]
   })
   return Object.fromEntries(options)
+}
+
+/** The retention that `runs` sets; `undefined` if it sets none. */
+export function toRetention(runs: CheckedConfig['runs']): Retention | undefined {
+  if (typeof runs !== 'object' || (runs.keep === undefined && runs.size === undefined)) return undefined
+  return withoutUndefined<Retention>({
+    keepMs: runs.keep === undefined ? undefined : parseDuration(runs.keep),
+    maxBytes: runs.size === undefined ? undefined : parseSize(runs.size),
+  })
 }
 
 function runsFolder(runs: CheckedConfig['runs'], { base, home }: Folders): string | false {

@@ -297,3 +297,20 @@ function kind(
 ): ErrorKind {
   return { meaning, fix, retryable, status, blame }
 }
+
+/** An error with its own HTTP status and headers. */
+export class HttpRefusal extends ToolError {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    { hint, headers = {} }: { readonly hint?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(code, message, hint === undefined ? {} : { hint })
+    this.status = status
+    this.headers = headers
+  }
+}

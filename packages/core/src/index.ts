@@ -250,8 +250,13 @@ export {
 export type { ToolArrangement, ToolCard, WireTool } from './tool-card.ts'
 export { shownUrl, wrapUntrusted } from './web-content.ts'
 export {
+  assertPlace,
+  describeWorkers,
   invalidPlace,
+  joinPlaces,
+  labelsOfCall,
   labelsOfPlace,
+  PLACE_KEY,
   PLACE_KEYS,
   PLACE_PATTERN,
   placeOfLabels,

@@ -1,6 +1,7 @@
 import type { CallerKind, Capability } from './capability.ts'
 import type { BudgetLimits, Rate } from './limits.ts'
 import type { Sandbox } from './sandbox-options.ts'
+import type { PlaceConstraint } from './worker-labels.ts'
 
 /** Which tools an agent sees. */
 export interface Visibility {
@@ -70,7 +71,7 @@ export interface WhereRange {
 export type WhereTest = WhereValue | WhereRange | readonly (WhereValue | WhereRange)[]
 
 /** Bounds that a rule puts on the calls it lets through. */
-export interface Constraints {
+export interface Constraints extends PlaceConstraint {
   /** Longest time of such a call, in milliseconds; shortens the tool's own limit, never extends it. */
   readonly timeoutMs?: number
   /** Maximum number of bytes that such a call reads or writes in one operation. */
@@ -81,11 +82,6 @@ export interface Constraints {
   readonly maxResults?: number
   /** How often a request that sends data is repeated; only with an idempotency key. */
   readonly retries?: number
-  /**
-   * Which workers execute such a call, e.g. `worker:gpu`: those with all of its labels, and of those of `where` of the tool.
-   * Default: this process does, unless the tool names workers itself.
-   */
-  readonly runOn?: string
 }
 
 interface RuleFields {

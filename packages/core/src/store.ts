@@ -3,10 +3,9 @@ import type { Awaitable } from './lib/index.ts'
 import type { BudgetLimits } from './limits.ts'
 import type { ApprovalStore } from './store/approvals.ts'
 import type { CallIndex } from './store/call-index.ts'
-import type { BlobStore, HeldRun, ProcessStore, RunStore, SegmentStore, SettingStore } from './store/cluster.ts'
 import type { DocumentStore } from './store/documents.ts'
 import type { EventStore } from './store/events.ts'
-import type { JobQueue, WorkerCallStore } from './store/worker-calls.ts'
+import type { JobQueue } from './store/job-queue.ts'
 
 export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
 export type {
@@ -56,20 +55,8 @@ export interface Store extends FeatureStores {
   readonly userTexts: UserTextStore
   /** Events between the processes that share the store. */
   readonly events: EventStore
-  /** The processes that share the store, by their heartbeats. */
-  readonly processes: ProcessStore
-  /** Which process has a run, and its principal and taint. */
-  readonly runStates: RunStore
-  /** What all processes that share the store agree on. */
-  readonly settings: SettingStore
-  /** The records of runs, as processes on other machines read them. */
-  readonly segments: SegmentStore
-  /** Artifacts and what undo needs, as processes on other machines read them. */
-  readonly blobs: BlobStore
   /** Small documents that processes on several machines change, such as the sign-ins to MCP servers. */
   readonly documents: DocumentStore
-  /** Calls that workers execute. */
-  readonly workerCalls: WorkerCallStore
   /** Opens the queue that delivers calls to workers, once; absent if the store cannot deliver any. It is closed with the store. */
   readonly openQueue?: () => Promise<JobQueue>
   /** Writes something and removes it again; rejects if that fails, or if damage was found now or before. */
@@ -87,6 +74,34 @@ export interface Store extends FeatureStores {
  * processes of other machines use it, too.
  */
 export type StoreLocation = 'process' | 'network' | { readonly folder: string }
+
+/** A run with the lease under which something was done for it: after the run has moved, no write for it succeeds. */
+export interface HeldRun {
+  /** Id of the run. */
+  readonly run: string
+  /** Id of the process that has leased it. */
+  readonly owner: string
+  /** Counts the owners of the run. */
+  readonly epoch: number
+}
+
+/** The state of a run. */
+export interface StoredRun {
+  /** Id of the run. */
+  readonly run: string
+  /** Principal that the run belongs to; absent for a run of the hub's owner. */
+  readonly principal?: string
+  /** The process that has leased it; absent if it is free. */
+  readonly owner?: string
+  /** How often it was leased to another process. */
+  readonly epoch: number
+  /** When it was leased last, by the clock of the database. */
+  readonly leasedAt?: number
+  /** What has tainted the run; empty if it is not tainted. */
+  readonly taintedBy: readonly string[]
+  /** Whether a taint was cleared: what the run kept before may be from outside. */
+  readonly wasCleared: boolean
+}
 
 /** Idempotency keys: which process executes the call of a key, and the result. */
 export interface KeyStore {

@@ -22,6 +22,44 @@ export function placeOfLabels(labels: readonly string[]): string {
   return labels.length === 0 ? 'worker' : `worker:${labels.join(',')}`
 }
 
+/** The key of a constraint by which a rule names workers. */
+export const PLACE_KEY = 'runOn'
+
+/** The constraint by which a rule names workers. */
+export interface PlaceConstraint {
+  /**
+   * Which workers execute such a call, e.g. `worker:gpu`: those with all of its labels, and of those of `where` of the tool.
+   * Default: this process does, unless the tool names workers itself.
+   */
+  readonly runOn?: string
+}
+
+/** Throws CONFIG_INVALID if a limit as it was written names no workers by its key for them. */
+export function assertPlace({ runOn }: { readonly runOn?: unknown }, where: string): void {
+  if (runOn !== undefined && !labelsOfPlace(runOn)) throw invalidPlace(`${where}, limit.runOn`, runOn)
+}
+
+/** The workers that are in both places: those with the labels of both. */
+export function joinPlaces({ runOn: a }: PlaceConstraint, { runOn: b }: PlaceConstraint): PlaceConstraint {
+  const labels = () => [...new Set([a, b].flatMap((place) => labelsOfPlace(place) ?? []))].sort()
+  const runOn = a === undefined || b === undefined || a === b ? (a ?? b) : placeOfLabels(labels())
+  return runOn === undefined ? {} : { runOn }
+}
+
+/** Who executes the calls, for people: `executed on worker:gpu`; nothing if the rule names no workers. */
+export function describeWorkers({ runOn }: PlaceConstraint): readonly string[] {
+  return runOn === undefined ? [] : [`executed on ${runOn}`]
+}
+
+/** The labels of the workers that the rule and the tool of a call name; `undefined` for no worker. */
+export function labelsOfCall(
+  { runOn }: PlaceConstraint,
+  where: readonly string[] | undefined,
+): readonly string[] | undefined {
+  if (runOn === undefined) return where
+  return [...new Set([...(labelsOfPlace(runOn) ?? []), ...(where ?? [])])].sort()
+}
+
 /** Who names the workers of a call, for hints. */
 export const PLACE_KEYS = '`where` of the tool, or limit.runOn of the rule'
 

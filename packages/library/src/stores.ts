@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import {
+  loadSharedCheck,
   migrateDatabase,
   openDatabaseStore,
   openPostgresPlace,
@@ -112,4 +113,15 @@ export function openNewFile(path: string): Promise<CopyPlace> {
 /** Copies all rows of a store to an empty one, and compares both afterwards. */
 export function copyTables(source: CopyPlace, target: CopyPlace, options: StoreCopyOptions = {}): Promise<CopyReport> {
   return copyRows(source, target, { ...options, features })
+}
+
+/** Notes that a database has records from now on only: those of the runs that were copied to it are files of this machine. */
+export async function noteFirstCopy(database: DatabaseOptions): Promise<void> {
+  const { noteSharedSince } = await loadSharedCheck()
+  const store = openStoreOf({ database })
+  try {
+    await noteSharedSince(store.documents, Date.now())
+  } finally {
+    await store.close()
+  }
 }

@@ -6,7 +6,6 @@ import {
   type HubOptions,
   messageOf,
   type Sandbox,
-  type Store,
   ToolError,
 } from '@tool-hub/core'
 import { hashJson, VERSION } from '@tool-hub/core/lib'
@@ -21,7 +20,7 @@ import { isOlderStore, markLostStore } from '@tool-hub/runtime/store'
 import { createApprovalService } from './approvals/approval-service.ts'
 import { createPrincipalLookup, TokenManager } from './auth/token-manager.ts'
 import { ConfigReload, type FileRules, refusedMessage, restartMessage } from './config-reload.ts'
-import type { ProcessGroup } from './process-group.ts'
+import { openGroup } from './machines.ts'
 import type { Service } from './service.ts'
 import { createCallHistory } from './services/call-history.ts'
 import { DecisionCounts } from './services/counts.ts'
@@ -53,8 +52,6 @@ export interface AssembledService {
 /** Options of `assembleService` in addition to those of the hub. */
 export interface AssembleOptions {
   readonly clock: Clock
-  /** Opens the group of processes that share the store. */
-  readonly openGroup: (hub: Hub, store: Store) => ProcessGroup
   readonly approvalTimeoutMs: number | undefined
   readonly configFile: string | undefined
   /** `event` is its name in the log. */
@@ -94,7 +91,7 @@ export async function assembleService(hubOptions: HubOptions, options: AssembleO
   const hub: Hub = createToolHub<readonly AnyTool[]>(
     hubOptionsOf({ principals: createPrincipalLookup(store, () => clock.now()), ...hubOptions, store }, mcp, options),
   )
-  const group = options.openGroup(hub, store)
+  const group = openGroup(hub, store, clock)
   const indexer = new RunIndexer({ calls: store.calls, runsFolder, clock })
   const events = createEventHub({ hub, indexer, store, clock })
   indexer.follow(hub)

@@ -6,6 +6,14 @@ export {
   refusedMessage,
   restartMessage,
 } from './config-reload.ts'
+export {
+  type RunningWorker,
+  type StartedWorker,
+  type StartWorkerOptions,
+  startWorker,
+  type WorkerLogEntry,
+  type WorkerOptions,
+} from './machines.ts'
 export { formatJson, formatText, LOG_LEVELS, type LogEntry } from './service-log.ts'
 export { type Judge, judgeAgain, withTokenRules } from './services/test-rules.ts'
 export {
@@ -14,11 +22,3 @@ export {
   type StartServiceOptions,
   startService,
 } from './start-service.ts'
-export {
-  type RunningWorker,
-  type StartedWorker,
-  type StartWorkerOptions,
-  startWorker,
-  type WorkerLogEntry,
-  type WorkerOptions,
-} from './worker/start-worker.ts'

@@ -6,7 +6,6 @@ import {
   type HubOptions,
   loadLazyModules,
   messageOf,
-  type Store,
   systemClock,
   type WebFetch,
 } from '@tool-hub/core'
@@ -24,10 +23,10 @@ import { Authenticator } from './auth/authenticator.ts'
 import { createJwtVerifier, type JwtVerifier } from './auth/jwt-verifier.ts'
 import { createSignInSessions } from './auth/sign-in-sessions.ts'
 import { startRecovering, startRetention, startSweeping } from './background-work.ts'
-import { openCluster, openProcessGroup } from './cluster/index.ts'
 import { createHttpApp } from './http/create-http-app.ts'
 import { listenHttp } from './http/listen-http.ts'
 import { ProtectedResource } from './http/mcp-endpoints.ts'
+import { joinService } from './machines.ts'
 import { createLog, createRecordLog, type LogEntry } from './service-log.ts'
 import { createWebSocketEndpoint } from './websocket/endpoint.ts'
 
@@ -97,8 +96,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
   await loadLazyModules()
   let dismiss: (token: string) => void = () => {}
   const onRevoked = (id: string) => dismiss(id)
-  const openGroup = (hub: Hub, store: Store) => openProcessGroup(hub, store, clock)
-  const own = { clock, openGroup, configFile, approvalTimeoutMs, onProblem, onRevoked }
+  const own = { clock, configFile, approvalTimeoutMs, onProblem, onRevoked }
   const assembled = await assembleService(hubOptions, own)
   const { service, tokens, events } = assembled
   const { hub, store, group } = service
@@ -117,14 +115,14 @@ export async function startService(hubOptions: HubOptions, options: StartService
     clock,
   })
   const parts = { store, group, authenticator, events, clock, log }
-  const cluster = await openCluster(hub, options, parts).catch(async (error) => {
+  const joined = await joinService(hub, options, parts).catch(async (error) => {
     await assembled.close()
     throw error
   })
-  if (cluster) assembled.addMetrics(() => cluster.metrics())
+  if (joined) assembled.addMetrics(() => joined.metrics())
   const app = await createHttpApp({
     service,
-    router: cluster?.router,
+    router: joined?.router,
     authenticator,
     answers: createAnswerPages({ hub, store, clock, hooks }),
     ...(issuers.length > 0 && { resource: new ProtectedResource(issuers, () => options.publicUrl ?? server.url) }),
@@ -139,7 +137,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     authenticate: (request) => authenticator.authenticate(fromIncomingMessage(request)),
     clock,
     limits: { messageEntries: service.hub.maxInputEntries },
-    router: cluster?.router,
+    router: joined?.router,
   })
   dismiss = (id) => {
     ws.dismiss(({ token }) => token === id)
@@ -156,8 +154,8 @@ export async function startService(hubOptions: HubOptions, options: StartService
     await assembled.close()
     throw error
   })
-  await cluster?.listen({ app, ws, maxBodyBytes: app.maxBodyBytes }).catch(async (error) => {
-    await Promise.all([server.close(), cluster.router.close()])
+  await joined?.listen(app, ws).catch(async (error) => {
+    await Promise.all([server.close(), joined.router.close()])
     await assembled.close()
     throw error
   })
@@ -188,7 +186,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     if (drainMs === 0 || closing) return
     log('info', 'service-draining', `The service ends in ${drainMs / 1_000} s; until then it answers requests.`)
     app.drain()
-    hub.cluster?.describe({ isDraining: true })
+    group.publishDraining()
     await new Promise<void>((resolve) => {
       endDrain = resolve
       clock.after(drainMs, resolve)
@@ -202,12 +200,12 @@ export async function startService(hubOptions: HubOptions, options: StartService
     await stopPruning()
     // Clients that wait for a person get a hint to retry while their connections are still open.
     assembled.drain()
-    hub.cluster?.describe({ isDraining: true })
+    group.publishDraining()
     // Their callers get an answer: connections are cut after that.
     const stopping = setTimeout(() => assembled.stopCalls(), shutdownMs)
-    await Promise.all([server.close(), ws.close({ graceMs }), cluster?.router.stopListening({ graceMs })])
+    await Promise.all([server.close(), ws.close({ graceMs }), joined?.router.stopListening({ graceMs })])
     clearTimeout(stopping)
-    await cluster?.router.close()
+    await joined?.router.close()
     await webhooks.close()
     await Promise.all(starting)
     await assembled.close()

@@ -3,12 +3,9 @@ import { featureSuites } from '@tool-hub/library/generated/suites'
 import { newOwner } from '@tool-hub/sandbox/system'
 import { approvalsSuite, SUITE_NOW } from './store-suite/approvals.ts'
 import { callsSuite, headsSuite, userTextsSuite } from './store-suite/calls.ts'
-import { clusterSuite } from './store-suite/cluster.ts'
 import { documentsSuite } from './store-suite/documents.ts'
 import { budgetsSuite, ratesSuite } from './store-suite/limits.ts'
-import { sharedRecordsSuite } from './store-suite/segments.ts'
 import { tokensSuite } from './store-suite/tokens.ts'
-import { workerCallsSuite } from './store-suite/worker-calls.ts'
 
 const HASH = 'hash-of-the-arguments'
 
@@ -203,10 +200,7 @@ const PARTS = [
   headsSuite,
   userTextsSuite,
   eventsSuite,
-  clusterSuite,
-  sharedRecordsSuite,
   documentsSuite,
-  workerCallsSuite,
   ...featureSuites,
 ]
 

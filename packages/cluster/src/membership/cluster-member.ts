@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import {
-  type Clock,
-  messageOf,
-  type NewProcess,
-  type RunLease,
-  type Store,
-  type StoredProcess,
-  type StoredRun,
-  systemClock,
-  ToolError,
-} from '@tool-hub/core'
+import { type Clock, messageOf, type Store, type StoredRun, systemClock, ToolError } from '@tool-hub/core'
 import { VERSION } from '@tool-hub/core/lib'
 import { addProcessDirectory, type ProcessDirectory } from '@tool-hub/sandbox/system'
-import type { RunPlace } from './connect.ts'
+import type { NewProcess, RunLease, StoredProcess } from '../store/types.ts'
 
 const BEAT_MS = 2_000
+/** Where a run is, if another process has it. */
+export interface RunPlace {
+  /** Id of the process. */
+  readonly process: string
+  /** The URL at which other processes reach it; absent if they cannot. */
+  readonly address?: string
+  /** Counts the owners of the run. */
+  readonly epoch: number
+}
+
 /** Other processes take over the runs of a process 10 s after its last heartbeat, so it stops 2 s earlier. */
 const CUT_MS = 8_000
 const MAX_UNKNOWN = 10_000

@@ -89,16 +89,6 @@ export const connectMachines: ConnectMachines = (options) => {
   }
 }
 
-/** Where a run is, if another process has it. */
-export interface RunPlace {
-  /** Id of the process. */
-  readonly process: string
-  /** The URL at which other processes reach it; absent if they cannot. */
-  readonly address?: string
-  /** Counts the owners of the run. */
-  readonly epoch: number
-}
-
 const WARN_EVERY_MS = 60_000
 const MAX_WARNINGS = 100
 const NOTHING_SHARED: ShippingState = Object.freeze({ segments: 0, waitingBytes: 0, lagMs: 0, isRefused: false })

@@ -1,5 +1,5 @@
 import { ToolError } from '@tool-hub/core'
-import { PROCESS_DEAD_MS } from '@tool-hub/runtime/store/sql'
+import { PROCESS_DEAD_MS } from '../store/processes.ts'
 import type { PostgresSession } from './driver.ts'
 import type { PostgresPlace } from './errors.ts'
 import { lockStatement } from './statements.ts'

@@ -1,5 +1,5 @@
-import type { NewSegment, RunLease } from '@tool-hub/core'
 import { type ChainLink, FIRST_PREV, inspectLine, type ShippedFile } from '@tool-hub/runtime/records/log'
+import type { NewSegment, RunLease } from '../store/types.ts'
 
 /** Up to which line a record is shared. */
 export interface SharedPosition extends ChainLink {

@@ -1,5 +1,6 @@
-import type { Clock, SegmentStore, StoredSegment } from '@tool-hub/core'
+import type { Clock } from '@tool-hub/core'
 import { sha256 } from '@tool-hub/core/lib'
+import type { SegmentStore, StoredSegment } from '../store/types.ts'
 import { hashInName, type ObjectBucket } from './bucket.ts'
 
 /** What a sealer needs. */

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
-import { type BlobStore, type Clock, type StoredBlob, ToolError } from '@tool-hub/core'
+import { type Clock, ToolError } from '@tool-hub/core'
 import type { SharedFile, SharedFiles } from '@tool-hub/runtime/records/log'
 import { openRegular } from '@tool-hub/sandbox/system'
+import type { BlobStore, StoredBlob } from '../store/types.ts'
 import type { ObjectBucket } from './bucket.ts'
 
 /** The size of a row in the store, which is in memory as a whole. */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { type PastCall, type PastCallPage, type SegmentStore, type StoredSegment, ToolError } from '@tool-hub/core'
+import { type PastCall, type PastCallPage, ToolError } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
 import {
   type ChainLink,
@@ -12,6 +12,7 @@ import {
   type RecordEvent,
   type RecordSource,
 } from '@tool-hub/runtime/records/log'
+import type { SegmentStore, StoredSegment } from '../store/types.ts'
 
 /** Where shared records are read from. */
 export interface SharedSource {

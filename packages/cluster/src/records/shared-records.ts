@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import type { BucketOptions, Clock, RunLease, Store, ToolError } from '@tool-hub/core'
+import type { BucketOptions, Clock, Store, ToolError } from '@tool-hub/core'
 import type { RecordShipment } from '@tool-hub/runtime/records/log'
+import type { RunLease } from '../store/types.ts'
 import { ObjectBucket } from './bucket.ts'
 import { continueRecord } from './continue-record.ts'
 import { readSealed, Sealer } from './sealer.ts'

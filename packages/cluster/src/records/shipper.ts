@@ -1,5 +1,6 @@
-import { type Clock, messageOf, type NewSegment, type RunLease, type SegmentStore, ToolError } from '@tool-hub/core'
+import { type Clock, messageOf, ToolError } from '@tool-hub/core'
 import type { RecordShipment, SharedFiles, ShippedFile, ShippedRecord } from '@tool-hub/runtime/records/log'
+import type { NewSegment, RunLease, SegmentStore } from '../store/types.ts'
 import { findLine, MAX_SEGMENT_BYTES, nextSegment, type SharedPosition } from './next-segment.ts'
 
 /** How records are shared. */

@@ -1,11 +1,11 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { SegmentStore, StoredSegment } from '@tool-hub/core'
 import { openStore } from '@tool-hub/library/stores'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ended, newRun, started } from '../../../../test/support/record-run.ts'
 import { newMachine } from '../../../../test/support/shared-records.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import type { SegmentStore, StoredSegment } from '../store/types.ts'
 import { SharedCheck, type SharedCheckOptions } from './verify-shared.ts'
 
 const store = openStore(temporaryFolder('shared-store'))

@@ -4,13 +4,12 @@ import {
   type DocumentStore,
   type HeadStore,
   messageOf,
-  type SharedHead,
   type Store,
   type StoredHead,
-  type StoredSegment,
 } from '@tool-hub/core'
 import { parseJson } from '@tool-hub/core/lib'
 import { AuditFindings, ChainCheck, type KnownHead, type VerifyReport } from '@tool-hub/runtime/records/log'
+import type { SharedHead, StoredSegment } from '../store/types.ts'
 import { ObjectBucket } from './bucket.ts'
 import { type CopyDivergence, LocalCopy } from './local-copy.ts'
 import { readSealed } from './sealer.ts'

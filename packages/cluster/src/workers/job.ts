@@ -1,8 +1,9 @@
-import { type BlobStore, CAPABILITIES, ERRORS, type ErrorCode, type Evidence, ToolError } from '@tool-hub/core'
+import { CAPABILITIES, ERRORS, type ErrorCode, type Evidence, ToolError } from '@tool-hub/core'
 import { hashJson, parseJson, SigningKey, sha256 } from '@tool-hub/core/lib'
 import type { RegisteredTool } from '@tool-hub/runtime/hub/pipeline'
 import type { EventBody } from '@tool-hub/runtime/records/log'
 import { z } from 'zod'
+import type { BlobStore } from '../store/types.ts'
 import type { WorkerProgress } from './worker-events.ts'
 
 /** The name of the secret that jobs and outcomes are signed with. */

@@ -1,18 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type Clock,
-  type EndedWorkerCall,
-  type JobQueue,
-  messageOf,
-  type Store,
-  type StoredWorkerCall,
-  ToolError,
-} from '@tool-hub/core'
+import { type Clock, type JobQueue, messageOf, type Store, ToolError } from '@tool-hub/core'
 import { once, parseJson } from '@tool-hub/core/lib'
 import type { CallPlace, ExecuteOptions, RunState, Runtime } from '@tool-hub/runtime/hub'
 import { type DecidedCall, emitEarly, keyOf, labelCall, labelLost, markReadable } from '@tool-hub/runtime/hub/pipeline'
 import type { EventBody } from '@tool-hub/runtime/records/log'
 import type { ClusterMember } from '../membership/cluster-member.ts'
+import type { EndedWorkerCall, StoredWorkerCall } from '../store/types.ts'
 import { errorOf } from './execute-job.ts'
 import { type CallJob, definitionOf, type JobOutcome, readParts, WORKER_SECRET, WorkerSeal } from './job.ts'
 import { Announcer, announced, WORKER_EVENTS } from './worker-events.ts'

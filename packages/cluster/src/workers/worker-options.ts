@@ -1,4 +1,5 @@
-import { type StoredProcess, sortedLabels, ToolError, type WorkerQueueState } from '@tool-hub/core'
+import { sortedLabels, ToolError } from '@tool-hub/core'
+import type { StoredProcess, WorkerQueueState } from '../store/types.ts'
 
 /** Which calls a worker takes. */
 export interface WorkerOptions {

@@ -1,6 +1,7 @@
 /** What a section of the config file is made of: keys with defaults and descriptions, and values with units. */
 
-export { fillReferences, type ReferenceSources } from './references.ts'
+export { type LogOptions, logSchema, toLog } from './log.ts'
+export { fillAt, fillReferences, type ReferenceSources } from './references.ts'
 export {
   countSchema,
   duration,

@@ -1,4 +1,5 @@
-import { ToolError } from '../errors.ts'
+import { type ConfigDocument, configError, type KeyPath } from '../config-document.ts'
+import { messageOf, ToolError } from '../errors.ts'
 
 /** Where the values of references come from. */
 export interface ReferenceSources {
@@ -21,6 +22,17 @@ export function fillReferences(text: string, references: ReferenceSources, where
     references.onValue?.(kind === 'secret' ? 'secret' : 'env', name, value)
     return value
   })
+}
+
+/** Fills in `${env:NAME}` in the text at a path of the config. Its errors name the place. */
+export function fillAt(document: ConfigDocument, path: KeyPath, text: string): string {
+  const where = path.filter((part) => typeof part === 'string').join('.')
+  try {
+    return fillReferences(text, { env: process.env, secret: () => undefined }, where)
+  } catch (error) {
+    const problem = { path, message: messageOf(error), position: document.locate(path) }
+    throw configError(document.label, [problem], { hint: ToolError.is(error) ? error.fix.hint : undefined })
+  }
 }
 
 function lookUp(

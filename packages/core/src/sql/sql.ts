@@ -226,10 +226,18 @@ export interface TableSource {
   readonly migrations: Migrations
 }
 
+/** The repositories of parts of a store. */
+export type RepositoriesOf<Parts> = { readonly [Name in keyof Parts]: Repository<Parts[Name]> }
+
+/** The clock that all processes are measured by: that of the database if several machines use it. */
+export interface StoreClock {
+  time(): Work<number>
+}
+
 /** What a feature keeps in the store: `store.ts` of its folder exports this as `<name>Store`. */
 export interface FeatureStore<Parts extends Partial<FeatureStores> = Partial<FeatureStores>> {
   /** Its repositories, by their keys in the store. */
-  readonly repositories: { readonly [Name in keyof Parts]: Repository<Parts[Name]> }
+  readonly repositories: RepositoriesOf<Parts> | ((clock: StoreClock) => RepositoriesOf<Parts>)
   /** Its tables, in the order in which they are created, and SQL of its own between them. */
   readonly tables: readonly TableSource[]
   /** The methods that resolve only when what they wrote survives a loss of power. */
@@ -266,7 +274,7 @@ export interface TableBound {
 
 /** The same for any feature. */
 export interface StoreOfFeature {
-  readonly repositories: Readonly<Record<string, object>>
+  readonly repositories: Readonly<Record<string, object>> | ((clock: StoreClock) => Readonly<Record<string, object>>)
   readonly tables: readonly TableSource[]
   readonly durable: Readonly<Record<string, readonly string[] | undefined>>
   readonly emptyAtFirst?: Readonly<Record<string, readonly string[] | undefined>>

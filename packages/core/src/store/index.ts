@@ -6,6 +6,7 @@ export type {
   BudgetStore,
   GrantStore,
   HeadStore,
+  HeldRun,
   Job,
   JobStore,
   KeyState,
@@ -19,6 +20,7 @@ export type {
   Store,
   StoredGrant,
   StoredHead,
+  StoredRun,
   StoredSignIn,
   StoredToken,
   TokenRotation,
@@ -35,34 +37,7 @@ export type {
   IndexedRun,
   RunFilter,
 } from './call-index.ts'
-export type {
-  BlobStore,
-  HeldRun,
-  MovedSegments,
-  NewBlob,
-  NewProcess,
-  NewSegment,
-  ProcessStore,
-  RunLease,
-  RunStore,
-  SegmentOutcome,
-  SegmentStore,
-  SettingStore,
-  SharedHead,
-  StoredBlob,
-  StoredProcess,
-  StoredRun,
-  StoredSegment,
-} from './cluster.ts'
 export type { DocumentStore, StoredDocument } from './documents.ts'
 export { type EventStore, type StoredEvent, watchTopic } from './events.ts'
+export type { JobQueue, QueuedJob } from './job-queue.ts'
 export type { StoreTests, SuiteExpect, SuiteMatchers, SuiteRunner } from './suite-runner.ts'
-export type {
-  EndedWorkerCall,
-  JobQueue,
-  NewWorkerCall,
-  QueuedJob,
-  StoredWorkerCall,
-  WorkerCallStore,
-  WorkerQueueState,
-} from './worker-calls.ts'

@@ -1,8 +1,7 @@
 import {
   type Clock,
-  type Constraints,
   type HubOptions,
-  labelsOfPlace,
+  labelsOfCall,
   PLACE_KEYS,
   placeOfLabels,
   type Store,
@@ -87,7 +86,7 @@ export function reachablePlace(
   { call: { name }, tool, decision }: DecidedCall,
   { hasWorkers }: { readonly hasWorkers: boolean },
 ): CallPlace | undefined {
-  const labels = labelsOf(decision.constraints, tool.where)
+  const labels = labelsOfCall(decision.constraints, tool.where)
   if (!labels) return undefined
   const place = placeOfLabels(labels)
   if (!hasWorkers)
@@ -102,10 +101,4 @@ export function reachablePlace(
   throw new ToolError('CONFIG_INVALID', `${name} uses a feature of the hub, so no worker can execute it.`, {
     hint: `Remove ${PLACE_KEYS}.`,
   })
-}
-
-/** The labels of the workers that the rule and the tool of a call name; `undefined` for no worker. */
-function labelsOf({ runOn }: Constraints, where: readonly string[] | undefined): readonly string[] | undefined {
-  if (runOn === undefined) return where
-  return [...new Set([...(labelsOfPlace(runOn) ?? []), ...(where ?? [])])].sort()
 }

@@ -86,17 +86,7 @@ const OWN_BOUNDS: { readonly [Part in keyof Repositories]?: readonly TableBound[
   signIns: [{ table: 'sessions', methods: ['add'], what: 'sign-ins' }],
   jobs: [{ table: 'jobs', methods: ['add'], what: 'jobs' }],
   slots: [{ table: 'slots', methods: ['lease'], what: 'slots' }],
-  processes: [{ table: 'processes', methods: ['beat'], what: 'processes' }],
-  runStates: [{ table: 'run_states', methods: ['lease', 'own', 'taint'], what: 'states of runs' }],
-  segments: [{ table: 'segments', methods: ['append'], what: 'segments of records' }],
-  blobs: [
-    { table: 'blob_parts', methods: ['addPart'], what: 'parts of artifacts' },
-    { table: 'blobs', methods: ['add'], what: 'artifacts' },
-    { table: 'blob_uses', methods: ['add', 'use'], what: 'uses of artifacts' },
-  ],
   documents: [{ table: 'documents', methods: ['write'], what: 'documents' }],
-  workerCalls: [{ table: 'worker_calls', methods: ['add'], what: 'calls for workers' }],
-  settings: [{ table: 'cluster_settings', methods: ['secret'], what: 'settings' }],
   calls: [
     { table: 'calls', methods: ['put'], what: 'calls', evict: { column: 'call_id', select: OLDEST_CALLS } },
     { table: 'runs', methods: ['put'], what: 'runs', evict: { column: 'run', select: OLDEST_RUNS } },

@@ -90,12 +90,7 @@ const DURABLE: Readonly<Record<string, readonly string[] | undefined>> = {
   signIns: ['add', 'remove', 'removeOf'],
   jobs: ['add'],
   heads: ['put', 'remove'],
-  runStates: ['lease', 'own', 'taint'],
-  settings: ['secret'],
-  segments: ['append', 'move'],
-  blobs: ['addPart', 'add', 'use'],
   documents: ['write'],
-  workerCalls: ['add', 'claim', 'finish'],
 } satisfies { readonly [Part in keyof StoreParts]?: readonly (keyof StoreParts[Part])[] }
 
 type Method = (...values: never[]) => Awaitable<unknown>

@@ -1,8 +1,11 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ErrorCode, ToolError } from '@tool-hub/core'
+import { HttpRefusal } from '@tool-hub/core/errors'
 import type { z } from 'zod'
 import type { Refusal } from '../auth/auth-request.ts'
+
+export { HttpRefusal }
 
 /** Headers of every API response: no type sniffing, no caching, no reading from other sites. */
 export const API_HEADERS = {
@@ -48,26 +51,9 @@ export function answerNothing(headers: Readonly<Record<string, string>> = {}): R
   return new Response(null, { status: 204, headers: { ...API_HEADERS, ...headers } })
 }
 
-/** An error with its own HTTP status and headers. */
-export class HttpRefusal extends ToolError {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-
-  constructor(
-    status: number,
-    code: ErrorCode,
-    message: string,
-    { hint, headers = {} }: { readonly hint?: string; readonly headers?: Readonly<Record<string, string>> } = {},
-  ) {
-    super(code, message, hint === undefined ? {} : { hint })
-    this.status = status
-    this.headers = headers
-  }
-
-  /** Converts a refusal of the authenticator. */
-  static from({ status, error, headers }: Refusal): HttpRefusal {
-    return new HttpRefusal(status, error.code, error.message, { hint: error.fix.hint, headers })
-  }
+/** Converts a refusal of the authenticator. */
+export function refusalFrom({ status, error, headers }: Refusal): HttpRefusal {
+  return new HttpRefusal(status, error.code, error.message, { hint: error.fix.hint, headers })
 }
 
 const STATUSES: Partial<Record<ErrorCode, number>> = {

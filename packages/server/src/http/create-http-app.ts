@@ -195,7 +195,7 @@ async function answerRoute(context: HttpContext, route: Route, matched: Matched)
 
 /** Has a request answered by the process that has what it concerns; returns `false` if that is this one. */
 async function answerElsewhere(
-  others: OtherProcesses,
+  others: OtherProcesses<Identity>,
   route: Route,
   exchange: RouteRequest & Pick<Exchange, 'response' | 'identity'>,
 ): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { type Clock, systemClock, ToolError } from '@tool-hub/core'
 import { descriptorLimit, openDescriptors } from '@tool-hub/sandbox/system'
 import type { AnswerPages } from '../approvals/answer-links.ts'
-import type { Authenticator } from '../auth/authenticator.ts'
+import type { Authenticator, Identity } from '../auth/authenticator.ts'
 import type { Caller } from '../auth/caller.ts'
 import { type CallRouter, localRouter } from '../call-router.ts'
 import type { Service } from '../service.ts'
@@ -69,7 +69,7 @@ export class HttpContext {
   readonly mcp: McpEndpoints
   readonly readiness: Readiness
   readonly requests = new RequestCounts()
-  readonly router: CallRouter
+  readonly router: CallRouter<Identity>
   /** The OpenAPI document of all routes. */
   readonly document: () => string
   isClosing = false
@@ -137,7 +137,7 @@ export interface HttpOptions {
   /** `/mcp` as an OAuth resource, if people sign in with an identity provider. */
   readonly resource?: ProtectedResource
   /** Where calls are made. Default: by this process. */
-  readonly router?: CallRouter
+  readonly router?: CallRouter<Identity>
   /** Folder of the built console. Without it, a page says how to build it. */
   readonly consoleFolder?: string
   /** Host names of the service in addition to those of loopback, as in the authenticator. */

@@ -7,7 +7,7 @@ import { after, turnFor } from '@tool-hub/core/lib'
 import { checkJsonEntries } from '@tool-hub/runtime/limits'
 import type { AuthRequest, Refusal } from '../auth/auth-request.ts'
 import type { Authenticator, Identity } from '../auth/authenticator.ts'
-import { HttpRefusal } from './answers.ts'
+import { HttpRefusal, refusalFrom } from './answers.ts'
 
 /** Headers that must not be repeated: a proxy in front could read another one than we do. */
 const ONCE: ReadonlySet<string> = new Set([
@@ -44,7 +44,7 @@ export function checkHead({ method = '', url = '', headers, rawHeaders }: Incomi
 /** Checks `Host` and `Origin` of a request to an open route; throws a refusal. */
 export function checkOpen(authenticator: Authenticator, request: IncomingMessage): void {
   const refusal = authenticator.inspect(new RequestHeaders(request))
-  if (refusal) throw HttpRefusal.from(refusal)
+  if (refusal) throw refusalFrom(refusal)
 }
 
 function findDoubled(rawHeaders: readonly string[]): string | undefined {
@@ -99,7 +99,7 @@ export class RequestHeaders implements AuthRequest {
 
 function orThrow(outcome: Identity | Refusal): Identity {
   if (outcome.ok) return outcome
-  throw HttpRefusal.from(outcome)
+  throw refusalFrom(outcome)
 }
 
 const SIGNALS = new WeakMap<Socket, AbortSignal>()

@@ -3,6 +3,7 @@ import { type Clock, type IndexedCall, type Store, systemClock, watchTopic } fro
 import { parseJson } from '@tool-hub/core/lib'
 import { featureChange, type ServiceEvent } from '@tool-hub/core/protocol'
 import type { Hub, RunIndexer } from '@tool-hub/runtime/hub'
+import type { SharedEvents } from '../call-router.ts'
 import { toCallEntry } from './call-entries.ts'
 
 /** The event stream of the service. It keeps the latest events, so that a client that reconnects misses nothing. */
@@ -62,23 +63,8 @@ interface Relayed {
 /** What other processes learn from this one only; the store notifies them of the rest. */
 const OWN_TYPES: ReadonlySet<Kept['type']> = new Set(['indexed', 'call', 'run', 'presence'])
 
-/** The event stream, as the processes of a cluster use it. */
-export interface SharedEventHub extends EventHub {
-  /** Id of the latest event. */
-  readonly position: string
-  /** The people who are watching, over all processes that are followed. */
-  readonly people: People
-  /** Those among them who are watching at this process. */
-  readonly ownPeople: People
-  /** Adds an event of another process. */
-  relay(event: ServiceEvent, from: string): void
-  /** Forgets who was watching at another process. */
-  forget(process: string): void
-  /** Says that events may be missing: subscribers get `reset`, and so do those that continue after an earlier event. */
-  breakOff(): void
-  /** Calls the listener when the first subscriber comes and when the last one leaves, other processes not counted. */
-  onDemand(listener: (isWanted: boolean) => void): void
-}
+/** The event stream, as the processes that share the store use it. */
+export type SharedEventHub = EventHub & Omit<SharedEvents, 'subscribe'>
 
 /** Creates the event stream; it keeps the last 5,000 events for clients that reconnect. */
 export function createEventHub({

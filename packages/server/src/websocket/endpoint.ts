@@ -28,7 +28,7 @@ export interface WebSocketEndpointOptions {
   readonly clock?: Clock
   readonly limits?: Partial<WsLimits>
   /** Where calls are made. Default: by this process. */
-  readonly router?: CallRouter
+  readonly router?: CallRouter<Identity>
 }
 
 /** The WebSocket endpoint at `/v1/ws`. */
@@ -67,8 +67,8 @@ class Endpoint implements WebSocketEndpoint, SessionConnectionContext {
   readonly #authenticate: WebSocketEndpointOptions['authenticate']
   readonly #server: WebSocketServer
   readonly #sessions: WsSessions
-  readonly others: OtherProcesses | undefined
   readonly #connections = new Set<WsConnection<WsSession>>()
+  readonly others: OtherProcesses<Identity> | undefined
   /** Further headers of responses to upgrade requests. */
   readonly #headers = new WeakMap<IncomingMessage, Readonly<Record<string, string>>>()
   readonly #counts = new PrincipalCounts()

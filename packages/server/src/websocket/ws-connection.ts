@@ -20,7 +20,7 @@ export interface ConnectionContext<Session extends MessageHandler> {
   greet(connection: WsConnection<Session>, hello: Extract<ReadMessage, { type: 'hello' }>): Session
   closed(connection: WsConnection<Session>, code: number): void
   /** The processes that may have the session of a client; absent if only this one does. */
-  readonly others?: Pick<OtherProcesses, 'relay'>
+  readonly others?: Pick<OtherProcesses<Identity>, 'relay'>
 }
 
 /** A WebSocket: reads messages, batches writes, counts invalid messages. */

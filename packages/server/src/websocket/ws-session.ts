@@ -1,5 +1,6 @@
 import { type CallOptions, type Clock, ToolError, type ToolResult } from '@tool-hub/core'
 import type { ApprovalService } from '../approvals/approval-service.ts'
+import type { Identity } from '../auth/authenticator.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { CallRouter } from '../call-router.ts'
 import { CLOSE_CODES, type ReadMessage, type SessionMessage, type WsLimits } from './messages.ts'
@@ -16,7 +17,7 @@ export interface SessionContext extends WatchContext {
   readonly clock: Clock
   readonly limits: WsLimits
   /** Where calls are made. */
-  readonly router: CallRouter
+  readonly router: CallRouter<Identity>
 }
 
 /** The requests and messages of one client; outlives its connections. */

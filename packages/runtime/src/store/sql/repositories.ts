@@ -31,12 +31,9 @@ import {
 } from '@tool-hub/core/sql'
 import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
 import { type CallSearch, createCallIndex } from './calls.ts'
-import { createProcesses, createRunStates, PROCESS_AGE_MS, settings } from './cluster.ts'
 import { documents } from './documents.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
 import { budgets, keys, rates, sweepBlocks } from './limits.ts'
-import { blobs, segments, sweepBlobs } from './segments.ts'
-import { createWorkerCalls, WORKER_CALL_AGE_MS } from './worker-calls.ts'
 
 /** The parts of a store that are repositories. */
 export type StoreParts = Omit<Store, 'location' | 'openQueue' | 'events' | 'check' | 'backup' | 'sweep' | 'close'>
@@ -70,15 +67,12 @@ export function createRepositories(options: {
     calls: createCallIndex(options),
     heads,
     userTexts,
-    processes: createProcesses(time),
-    runStates: createRunStates(time),
-    settings,
-    segments,
-    blobs,
     documents,
-    workerCalls: createWorkerCalls(time),
   }
-  return Object.assign(own, ...options.features.map(({ repositories }) => repositories))
+  const added = options.features.map(({ repositories }) =>
+    typeof repositories === 'function' ? repositories({ time }) : repositories,
+  )
+  return Object.assign(own, ...added)
 }
 
 function* timeOf(now: () => number): Work<number> {
@@ -133,9 +127,6 @@ export function sweep(now: number, features: readonly StoreOfFeature[]): Work<vo
       yield* run(`DELETE FROM asks WHERE expires_at < ? OR (asked_at < ? AND state <> 'waiting')`, longAgo, longAgo)
       yield* run('DELETE FROM events WHERE created_at < ?', now - EVENT_AGE_MS)
       yield* run('DELETE FROM user_texts WHERE added_at < ?', now - USER_TEXT_AGE_MS)
-      yield* run('DELETE FROM processes WHERE seen_at < ?', now - PROCESS_AGE_MS)
-      yield* sweepBlobs(now)
-      yield* run('DELETE FROM worker_calls WHERE queued_at < ?', now - WORKER_CALL_AGE_MS)
       for (const { sweep: sweepFeature } of features) if (sweepFeature) yield* sweepFeature(now)
     },
     ['sweep'],

@@ -2,13 +2,10 @@ import type { TableSource } from '@tool-hub/core/sql'
 import { APPROVALS, GRANTS } from '../sql/approvals.ts'
 import { CALL_SEARCH, POSTGRES_CALL_SEARCH } from '../sql/call-search.ts'
 import { CALLS, RUNS } from '../sql/calls.ts'
-import { PROCESSES, RUN_STATES, SETTINGS } from '../sql/cluster.ts'
 import { DOCUMENTS } from '../sql/documents.ts'
 import { COUNTERS, EVENTS } from '../sql/events.ts'
 import { BUDGET_BLOCKS, BUDGETS, KEYS, RATES } from '../sql/limits.ts'
 import { HEADS, JOBS, SIGN_INS, SLOTS, TOKENS, USER_TEXTS } from '../sql/repositories.ts'
-import { BLOB_PARTS, BLOB_USES, BLOBS, SEGMENTS } from '../sql/segments.ts'
-import { WORKER_CALLS } from '../sql/worker-calls.ts'
 
 /** A table of version 4 that nothing ever wrote to; version 12 removes it. */
 const NOTES = `
@@ -58,7 +55,6 @@ export const OWN_TABLES: readonly TableSource[] = [
   HEADS,
   { migrations: { 14: RUN_PRINCIPALS } },
   { migrations: { 16: { sqlite: CALL_SEARCH, postgres: POSTGRES_CALL_SEARCH } } },
-  ...[USER_TEXTS, PROCESSES, RUN_STATES, SETTINGS, SEGMENTS, BLOBS, BLOB_PARTS, BLOB_USES],
-  ...[WORKER_CALLS, BUDGET_BLOCKS, DOCUMENTS],
+  ...[USER_TEXTS, BUDGET_BLOCKS, DOCUMENTS],
   { migrations: { 27: RUN_DENIALS } },
 ]

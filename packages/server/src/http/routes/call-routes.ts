@@ -3,6 +3,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { CallEvent, Clock, ToolResult } from '@tool-hub/core'
 import { callDetail, callList, callQuery, callRequest, hasKey, toolResult } from '@tool-hub/core/protocol'
 import type { z } from 'zod'
+import type { Identity } from '../../auth/authenticator.ts'
 import type { Caller } from '../../auth/caller.ts'
 import type { RoutedCall } from '../../call-router.ts'
 import { API_HEADERS, answerJson, HttpRefusal, refuseOn } from '../answers.ts'
@@ -121,7 +122,7 @@ function nextTurn(): Promise<void> {
  * Sends the events of a call as they happen; the last is `call-ended`. Progress that a slow reader has no room for is
  * left out, so it never delays the call; the end is always sent.
  */
-async function streamCall({ context, response }: CallExchange, call: RoutedCall): Promise<void> {
+async function streamCall({ context, response }: CallExchange, call: RoutedCall<Identity>): Promise<void> {
   const { clock, maxWaitingBytes, router } = context
   const stream = new EventStream(response, { clock, maxWaitingBytes })
   let hasEnded = false
@@ -161,7 +162,7 @@ type CallExchange = Exchange<Caller, unknown, CallRequest>
 type CallRequest = z.output<typeof callRequest>
 
 /** A call without a key is aborted when its client disconnects. One with a key returns the same result when repeated. */
-function toCall({ caller, identity, param, body: { input, ...given }, request }: CallExchange): RoutedCall {
+function toCall({ caller, identity, param, body: { input, ...given }, request }: CallExchange): RoutedCall<Identity> {
   const options: Omit<CallRequest, 'input'> & { signal?: AbortSignal } = given
   options.idempotencyKey = readKey(request.headers['idempotency-key'] as string | undefined, given.idempotencyKey)
   if (!hasKey(options)) options.signal = socketSignal(request.socket)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Identity } from '../../auth/authenticator.ts'
 import type { Caller } from '../../auth/caller.ts'
 import type { Service } from '../../service.ts'
-import { API_HEADERS, answerJson, answerNothing, HttpRefusal } from '../answers.ts'
+import { API_HEADERS, answerJson, answerNothing, refusalFrom } from '../answers.ts'
 import { RequestHeaders } from '../request.ts'
 import { defineOpenRoute, defineRoute, type Route } from '../route.ts'
 
@@ -102,7 +102,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     answers: [{ description: 'Who signed in; the cookie is in Set-Cookie', schema: me, status: 201 }],
     async handle({ context, body, request }) {
       const signedIn = await context.authenticator.signIn(new RequestHeaders(request), body.token)
-      if (!signedIn.ok) throw HttpRefusal.from(signedIn)
+      if (!signedIn.ok) throw refusalFrom(signedIn)
       const response = answerJson(toMe(context.service, signedIn), { status: 201 })
       for (const [name, value] of Object.entries(signedIn.headers)) response.headers.set(name, value)
       return response

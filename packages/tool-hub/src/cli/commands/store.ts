@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
-import { loadSharedCheck } from '@tool-hub/cluster'
 import { resolveDatabase } from '@tool-hub/config'
 import { type DatabaseOptions, type HubOptions, type Store, ToolError } from '@tool-hub/core'
 import {
   copyTables,
   migrateStore,
+  noteFirstCopy,
   openNewFile,
   openSource,
   openStoreOf,
@@ -178,12 +178,6 @@ async function copy(flags: CopyFlags): Promise<void> {
   await print(
     `Copied ${countNoun(report.rows, 'row')} of ${countNoun(tables, 'table')}; both stores are equal (SHA-256 ${report.checksum}).`,
   )
-}
-
-/** The records of the copied runs are files of this machine, so the database is not expected to have them. */
-async function noteFirstCopy(database: DatabaseOptions): Promise<void> {
-  const { noteSharedSince } = await loadSharedCheck()
-  await withStore({ database }, ({ documents }) => noteSharedSince(documents, Date.now()))
 }
 
 async function placeOf(written: string | undefined, own: string | DatabaseOptions): Promise<string | DatabaseOptions> {

@@ -9,29 +9,37 @@ import {
   ToolError,
   type ToolResult,
 } from '@tool-hub/core'
+import { HttpRefusal } from '@tool-hub/core/errors'
 import { parseJson } from '@tool-hub/core/lib'
 import { z } from 'zod'
-import type { Authenticator, Identity } from '../auth/authenticator.ts'
-import type { CallRouter, Concern, OtherProcesses, RelayedSocket, RoutedCall, RoutedExchange } from '../call-router.ts'
-import { HttpRefusal } from '../http/answers.ts'
-import type { Log } from '../service-log.ts'
-import type { SharedEventHub } from '../services/event-hub.ts'
+import type {
+  AnsweringService,
+  CallRouter,
+  Concern,
+  ForwardableIdentity,
+  OtherProcesses,
+  RelayedSocket,
+  RoutedCall,
+  RoutedExchange,
+  SharedEvents,
+  WarningLog,
+} from './call-router.ts'
 import { ClusterKey, forwardedHeaders, SIGNATURE_HEADER } from './envelope.ts'
 import { EventRelay, readServerEvents } from './event-relay.ts'
 import { type ForwardCounts, type ForwardedAnswer, type ForwardedRequest, Forwarder } from './forwarder.ts'
-import { InternalServer, type InternalServerOptions, MOVED_HEADER } from './internal-server.ts'
+import { type Identify, InternalServer, MOVED_HEADER } from './internal-server.ts'
 import { relaySocket } from './relay-socket.ts'
 import { type Membership, type Place, RunPlaces } from './run-places.ts'
 
 /** Options of `ClusterRouter`. */
-export interface ClusterRouterOptions {
+export interface ClusterRouterOptions<Identity extends ForwardableIdentity> {
   readonly member: Membership
   /** The secret that the store keeps for all processes. */
   readonly secret: Uint8Array
-  readonly authenticator: Pick<Authenticator, 'identify'>
-  readonly events: SharedEventHub
+  readonly identify: Identify<Identity>
+  readonly events: SharedEvents
   readonly clock: Clock
-  readonly log: Log
+  readonly log: WarningLog
 }
 
 const MAX_ATTEMPTS = 3
@@ -46,19 +54,21 @@ const movedSchema = z.object({
  * Routes calls and requests to the process that has their run, and receives those that this process has to answer for
  * others.
  */
-export class ClusterRouter implements CallRouter, OtherProcesses {
+export class ClusterRouter<Identity extends ForwardableIdentity>
+  implements CallRouter<Identity>, OtherProcesses<Identity>
+{
   readonly others = this
-  readonly #options: ClusterRouterOptions
+  readonly #options: ClusterRouterOptions<Identity>
   readonly #key: ClusterKey
   readonly #places: RunPlaces
   readonly #forwarder: Forwarder
   readonly #relay: EventRelay
   /** Who the requests come from that other processes have forwarded. */
   readonly #received = new WeakMap<IncomingMessage, Identity>()
-  #server: InternalServer | undefined
+  #server: InternalServer<Identity> | undefined
   #isStopping = false
 
-  constructor(options: ClusterRouterOptions) {
+  constructor(options: ClusterRouterOptions<Identity>) {
     const { member, clock, log, events } = options
     this.#options = options
     this.#key = new ClusterKey(options.secret)
@@ -75,11 +85,11 @@ export class ClusterRouter implements CallRouter, OtherProcesses {
   /** Listens for other processes, and publishes the address with the heartbeats. */
   async listen(
     { host, port, address }: { readonly host: string; readonly port: number; readonly address?: string },
-    parts: Pick<InternalServerOptions, 'app' | 'ws' | 'maxBodyBytes'>,
+    service: AnsweringService<Identity>,
   ): Promise<string> {
-    const { member, clock, log, authenticator, events } = this.#options
-    const own = { member, key: this.#key, clock, log, authenticator, events, received: this.#received }
-    this.#server = new InternalServer({ ...parts, ...own })
+    const { member, clock, log, identify, events } = this.#options
+    const own = { member, key: this.#key, clock, log, identify, events, received: this.#received }
+    this.#server = new InternalServer({ ...own, service })
     const url = await this.#server.listen(host, port)
     member.describe({ address: address ?? url })
     await member.beat()
@@ -119,7 +129,7 @@ export class ClusterRouter implements CallRouter, OtherProcesses {
     return this.#received.get(request)
   }
 
-  async answer(concern: Concern, { request, response, identity, bytes }: RoutedExchange): Promise<boolean> {
+  async answer(concern: Concern, { request, response, identity, bytes }: RoutedExchange<Identity>): Promise<boolean> {
     const run = 'run' in concern ? concern.run : undefined
     const place = await ('run' in concern ? this.#places.ofRun(concern.run) : this.#places.ofId(concern.id))
     if (!place) return false
@@ -149,7 +159,7 @@ export class ClusterRouter implements CallRouter, OtherProcesses {
     }
   }
 
-  async call(call: RoutedCall): Promise<ToolResult> {
+  async call(call: RoutedCall<Identity>): Promise<ToolResult> {
     const { request, identity } = call
     // A request that was forwarded is not forwarded again: its sender tries again where the run is now.
     const mayLeave =
@@ -160,7 +170,7 @@ export class ClusterRouter implements CallRouter, OtherProcesses {
     return there ?? this.#callOrFollow(call, identity)
   }
 
-  async relay(session: string, socket: RelayedSocket): Promise<boolean> {
+  async relay(session: string, socket: RelayedSocket<Identity>): Promise<boolean> {
     const place = await this.#places.ofId(session)
     if (!place) return false
     const { address } = place
@@ -179,7 +189,7 @@ export class ClusterRouter implements CallRouter, OtherProcesses {
   }
 
   /** Makes a call here; if its run turns out to be elsewhere, where the run has gone meanwhile. */
-  async #callOrFollow(call: RoutedCall, identity: Identity): Promise<ToolResult> {
+  async #callOrFollow(call: RoutedCall<Identity>, identity: Identity): Promise<ToolResult> {
     const { onEvent } = call.options
     const held =
       onEvent &&
@@ -199,7 +209,10 @@ export class ClusterRouter implements CallRouter, OtherProcesses {
   }
 
   /** Makes a call at the process that has its run; `undefined` if that is this one, or none. */
-  async #callElsewhere({ tool, input, options }: RoutedCall, identity: Identity): Promise<ToolResult | undefined> {
+  async #callElsewhere(
+    { tool, input, options }: RoutedCall<Identity>,
+    identity: Identity,
+  ): Promise<ToolResult | undefined> {
     const { signal, onEvent, ...further } = options
     const place = await this.#places.ofRun(options.run!)
     if (!place) return undefined
@@ -269,7 +282,7 @@ export class ClusterRouter implements CallRouter, OtherProcesses {
   }
 }
 
-function callHere({ caller, tool, input, options }: RoutedCall): Promise<ToolResult> {
+function callHere({ caller, tool, input, options }: RoutedCall<unknown>): Promise<ToolResult> {
   return caller.hub.callDynamic(tool, input, options)
 }
 

@@ -1,39 +1,47 @@
-import type { ServiceOptions } from '@tool-hub/config'
 import { lazyModule, type Store, ToolError } from '@tool-hub/core'
 import type { Hub } from '@tool-hub/runtime/hub'
 import { isLoopback, parseListen } from '@tool-hub/sandbox/system'
-import type { ProcessGroup } from '../process-group.ts'
+import type { ClusterOptions } from '../config.ts'
+import type { AnsweringService, ForwardableIdentity, ProcessGroup } from './call-router.ts'
 import { clusterMetrics, memberMetrics } from './cluster-metrics.ts'
 import type { ClusterRouter, ClusterRouterOptions } from './cluster-router.ts'
 
+export type {
+  CallRouter,
+  Concern,
+  OtherProcesses,
+  ProcessGroup,
+  RoutedCall,
+  SharedEvents,
+} from './call-router.ts'
 export { openProcessGroup } from './cluster-group.ts'
+export { serveWorkerMetrics, type WorkerMetricsServer } from './worker-metrics.ts'
+export type { ClusterRouterOptions }
 
 const loadRouter = lazyModule(() => import('./cluster-router.ts'))
 
-type ListenParts = Parameters<ClusterRouter['listen']>[1]
-
 /** The part of a service that belongs to its cluster. */
-interface ServiceCluster {
-  readonly router: ClusterRouter
+export interface ServiceCluster<Identity extends ForwardableIdentity> {
+  readonly router: ClusterRouter<Identity>
   /** Listens for other processes. */
-  listen(parts: ListenParts): Promise<string>
+  listen(service: AnsweringService<Identity>): Promise<string>
   /** The metrics of all processes, and of what was forwarded to them. */
   metrics(): Promise<string>
 }
 
 /** Connects a service with the others that share its store; `undefined` if its store is not shared. */
-export async function openCluster(
+export async function openCluster<Identity extends ForwardableIdentity>(
   hub: Pick<Hub, 'cluster' | 'sharing'>,
-  { cluster: { listen, address } = {} }: Pick<ServiceOptions, 'cluster'>,
+  { listen, address }: ClusterOptions = {},
   {
     store,
     group,
     ...parts
-  }: Omit<ClusterRouterOptions, 'member' | 'secret'> & {
+  }: Omit<ClusterRouterOptions<Identity>, 'member' | 'secret'> & {
     readonly store: Store
     readonly group: ProcessGroup
   },
-): Promise<ServiceCluster | undefined> {
+): Promise<ServiceCluster<Identity> | undefined> {
   const { cluster: member } = hub
   if (!member) {
     if (listen === undefined && address === undefined) return undefined
@@ -49,7 +57,7 @@ export async function openCluster(
   member.describe({ kind: 'service' })
   return {
     router,
-    listen: (own) => router.listen({ ...where, address: address && new URL(address).origin }, own),
+    listen: (service) => router.listen({ ...where, address: address && new URL(address).origin }, service),
     metrics: async () =>
       memberMetrics(hub) + clusterMetrics(await group.state().catch(() => undefined), router.forwarded),
   }

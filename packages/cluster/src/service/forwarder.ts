@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream'
 import { type Clock, messageOf } from '@tool-hub/core'
+import { HttpRefusal } from '@tool-hub/core/errors'
 import { parseJson, sha256 } from '@tool-hub/core/lib'
 import { Client, type Dispatcher, Pool } from 'undici'
-import type { Identity } from '../auth/authenticator.ts'
-import { HttpRefusal } from '../http/answers.ts'
-import type { Log } from '../service-log.ts'
+import type { ForwardableIdentity, WarningLog } from './call-router.ts'
 import {
   BODY_HEADER,
   type ClusterKey,
@@ -27,7 +26,7 @@ export interface ForwardedRequest {
   readonly body?: Uint8Array
   readonly run?: string
   /** Who the request comes from; absent for requests of the process itself. */
-  readonly identity?: Identity
+  readonly identity?: ForwardableIdentity
   readonly signal?: AbortSignal
 }
 
@@ -43,7 +42,7 @@ export interface ForwarderOptions {
   readonly member: Membership
   readonly key: ClusterKey
   readonly clock: Clock
-  readonly log: Log
+  readonly log: WarningLog
 }
 
 /** Concurrent requests to one process; calls that wait for a person and streams count as long as they last. */

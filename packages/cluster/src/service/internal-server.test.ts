@@ -12,7 +12,7 @@ import {
   whoami,
 } from '../../../../test/support/cluster-served.ts'
 import type { Store } from '../../../core/src/store.ts'
-import { hashSecret } from '../auth/token.ts'
+import { hashSecret } from '../../../server/src/auth/token.ts'
 import { ClusterKey, type Envelope, hashHeaders, newNonce, SeenNonces } from './envelope.ts'
 
 const PATH = '/v1/tools/whoami/call'

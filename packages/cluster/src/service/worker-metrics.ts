@@ -1,19 +1,18 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { RunningWorker } from '@tool-hub/cluster'
-import { type Store, ToolError } from '@tool-hub/core'
+import { ToolError } from '@tool-hub/core'
 import { family } from '@tool-hub/core/lib'
 import type { Hub } from '@tool-hub/runtime/hub'
 import { closeServer, listening, parseListen } from '@tool-hub/sandbox/system'
-import { memberMetrics } from '../cluster/cluster-metrics.ts'
-import { processMetrics } from '../services/metrics.ts'
+import type { RunningWorker } from '../workers/worker-options.ts'
+import { memberMetrics } from './cluster-metrics.ts'
 
 /** What the metrics of a worker are about. */
 export interface WorkerMetricsSource {
   readonly hub: Pick<Hub, 'metrics' | 'cluster' | 'sharing'>
-  readonly worker: Pick<RunningWorker, 'running'>
-  readonly concurrency: number
-  readonly store: Pick<Store, 'poolUse'>
+  readonly worker: Pick<RunningWorker, 'running' | 'concurrency'>
+  /** What every process reports of itself. */
+  readonly processMetrics: () => Promise<string>
 }
 
 /** Where the metrics of a worker can be read. */
@@ -63,12 +62,12 @@ export async function serveWorkerMetrics(listen: string, source: WorkerMetricsSo
   }
 }
 
-async function workerMetrics({ hub, worker, concurrency, store }: WorkerMetricsSource): Promise<string> {
+async function workerMetrics({ hub, worker, processMetrics }: WorkerMetricsSource): Promise<string> {
   const own = [
     family('gauge', 'tool_hub_worker_running', 'Calls that this worker executes now.', [{ value: worker.running }]),
     family('gauge', 'tool_hub_worker_concurrency', 'How many calls it executes concurrently.', [
-      { value: concurrency },
+      { value: worker.concurrency },
     ]),
   ]
-  return [await hub.metrics(), ...own, await processMetrics(store), memberMetrics(hub)].join('')
+  return [await hub.metrics(), ...own, await processMetrics(), memberMetrics(hub)].join('')
 }

@@ -14,7 +14,7 @@ import {
 import { eventually } from '../../../../test/support/eventually.ts'
 import { startPostgres, type TestPostgres } from '../../../../test/support/postgres.ts'
 import { defineTool } from '../../../core/src/tool.ts'
-import { createTokenRegister } from '../auth/index.ts'
+import { createTokenRegister } from '../../../server/src/auth/index.ts'
 
 const long = defineTool({
   name: 'long',

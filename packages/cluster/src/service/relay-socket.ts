@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Clock } from '@tool-hub/core'
 import { WebSocket } from 'ws'
-import type { RelayedSocket } from '../call-router.ts'
+import type { RelayedSocket } from './call-router.ts'
 
 const HANDSHAKE_MS = 3_000
 /** How many bytes one side may lag behind before reading from the other one pauses. */
@@ -14,7 +14,7 @@ const RESTARTED = 1012
 
 /** Connects to the process that has the session, and passes messages on in both directions until one side closes. */
 export async function relaySocket(
-  { client, hello, early, maxBytes }: RelayedSocket,
+  { client, hello, early, maxBytes }: Omit<RelayedSocket, 'identity'>,
   there: {
     readonly url: string
     readonly headers: Readonly<Record<string, string>>

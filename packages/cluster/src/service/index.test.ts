@@ -4,8 +4,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { serveMember } from '../../../../test/support/cluster-served.ts'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import type { StartServiceOptions } from '../index.ts'
-import { startService } from '../start-service.ts'
+import type { StartServiceOptions } from '../../../server/src/index.ts'
+import { startService } from '../../../server/src/start-service.ts'
 
 async function serve(options: StartServiceOptions = {}) {
   const folder = temporaryFolder()

@@ -1,13 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type {
-  NewProcess,
-  ProcessStore,
-  RunLease,
-  RunStore,
-  SettingStore,
-  StoredProcess,
-  StoredRun,
-} from '@tool-hub/core'
+import type { StoredRun } from '@tool-hub/core'
 import {
   type Condition,
   column,
@@ -21,6 +13,7 @@ import {
   transaction,
   type Work,
 } from '@tool-hub/core/sql'
+import type { NewProcess, ProcessStore, RunLease, RunStore, SettingStore, StoredProcess } from './types.ts'
 
 /** A process whose last heartbeat is older than this has ended, or may do nothing any more. */
 export const PROCESS_DEAD_MS = 10_000

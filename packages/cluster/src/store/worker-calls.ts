@@ -1,4 +1,3 @@
-import type { EndedWorkerCall, StoredWorkerCall, WorkerCallStore, WorkerQueueState } from '@tool-hub/core'
 import {
   all,
   column,
@@ -10,7 +9,8 @@ import {
   transaction,
   type Work,
 } from '@tool-hub/core/sql'
-import { PROCESS_DEAD_MS } from './cluster.ts'
+import { PROCESS_DEAD_MS } from './processes.ts'
+import type { EndedWorkerCall, StoredWorkerCall, WorkerCallStore, WorkerQueueState } from './types.ts'
 
 /** How long a call is kept whose process has ended. */
 export const WORKER_CALL_AGE_MS = 7 * 86_400_000

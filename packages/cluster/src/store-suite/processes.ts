@@ -1,4 +1,5 @@
-import type { NewProcess, StoreTests } from '@tool-hub/core'
+import type { StoreTests } from '@tool-hub/core'
+import type { NewProcess } from '../store/types.ts'
 
 const PROCESS: NewProcess = {
   ...{ id: 'p1', kind: 'service', host: 'one', pid: 7, version: '1.0.0', labels: [], running: 0, isDraining: false },
@@ -7,7 +8,7 @@ const PROCESS: NewProcess = {
 const NO_STATE = { taintedBy: [], wasCleared: false }
 
 /** Processes, the states of runs, and what all processes agree on. */
-export function clusterSuite({ name, store, describe, it, expect }: StoreTests): void {
+export function processesSuite({ name, store, describe, it, expect }: StoreTests): void {
   describe(`the processes of ${name}`, () => {
     const beat = (change: Partial<NewProcess> = {}) => store().processes.beat({ ...PROCESS, ...change })
 

@@ -1,4 +1,5 @@
-import type { NewSegment, StoreTests } from '@tool-hub/core'
+import type { StoreTests } from '@tool-hub/core'
+import type { NewSegment } from '../store/types.ts'
 
 /** A segment of one line, whose number its hash is made from. */
 function segment(run: string, seq: number, change: Partial<NewSegment> = {}): NewSegment {

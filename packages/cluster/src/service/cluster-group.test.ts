@@ -4,8 +4,8 @@ import type { Store } from '@tool-hub/core'
 import { openStore } from '@tool-hub/library/stores'
 import { afterEach, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import { startService } from '../../../server/src/start-service.ts'
 import { fakeClock } from '../../../testing/src/fake-clock.ts'
-import { startService } from '../start-service.ts'
 import { describeCluster } from './cluster-group.ts'
 
 const ends: (() => Promise<void>)[] = []

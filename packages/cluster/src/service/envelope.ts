@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { parseJson, SigningKey, sha256 } from '@tool-hub/core/lib'
 import { SCOPES } from '@tool-hub/core/protocol'
 import { z } from 'zod'
-import { credential } from '../auth/sign-in-sessions.ts'
 
 /** Header with the envelope of a forwarded request. */
 const ENVELOPE_HEADER = 'x-tool-hub-forward'
@@ -37,7 +36,9 @@ const envelopeSchema = z.strictObject({
   time: z.number(),
   nonce: text,
   /** The caller as the sender has authenticated it; absent for requests of the process itself. */
-  caller: z.strictObject({ name: z.string().max(400), scopes: z.array(z.enum(SCOPES)), credential }).optional(),
+  caller: z
+    .strictObject({ name: z.string().max(400), scopes: z.array(z.enum(SCOPES)), credential: z.unknown() })
+    .optional(),
 })
 
 /** The facts about a forwarded request that its sender signs. */

@@ -1,18 +1,12 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Clock, ToolError } from '@tool-hub/core'
+import { type Awaitable, type Clock, ToolError } from '@tool-hub/core'
+import { HttpRefusal } from '@tool-hub/core/errors'
 import { parseJson, sha256 } from '@tool-hub/core/lib'
 import { closeServer, listening } from '@tool-hub/sandbox/system'
 import type { z } from 'zod'
-import type { Authenticator, Identity } from '../auth/authenticator.ts'
-import { API_HEADERS, HttpRefusal, refuseOn } from '../http/answers.ts'
-import type { HttpApp } from '../http/create-http-app.ts'
-import { EventStream } from '../http/event-stream.ts'
-import { keepBytes } from '../http/request.ts'
-import type { Log } from '../service-log.ts'
-import type { SharedEventHub } from '../services/event-hub.ts'
-import type { WebSocketEndpoint } from '../websocket/endpoint.ts'
+import type { AnsweringService, ForwardableIdentity, ResponseStream, SharedEvents, WarningLog } from './call-router.ts'
 import {
   type ClusterKey,
   EMPTY_BODY,
@@ -40,32 +34,32 @@ const KEEP_ALIVE_MS = 65_000
 const MAX_CONNECTIONS = 4_096
 
 /** Options of the internal listener. */
-export interface InternalServerOptions {
+export interface InternalServerOptions<Identity extends ForwardableIdentity> {
   readonly member: Membership
   readonly key: ClusterKey
   readonly clock: Clock
-  readonly log: Log
-  readonly authenticator: Pick<Authenticator, 'identify'>
-  readonly app: Pick<HttpApp, 'listener' | 'report'>
+  readonly log: WarningLog
+  readonly identify: Identify<Identity>
+  readonly service: AnsweringService<Identity>
   /** Gets every request that is accepted, with its caller. */
   readonly received: WeakMap<IncomingMessage, Identity>
-  readonly ws: Pick<WebSocketEndpoint, 'accept'>
-  readonly events: SharedEventHub
-  /** Bytes of the largest body that another process forwards. */
-  readonly maxBodyBytes: number
+  readonly events: SharedEvents
 }
 
+/** Finds the caller of a credential that another process has checked; `undefined` if it is no longer valid. */
+export type Identify<Identity> = (credential: unknown) => Awaitable<Identity | undefined>
+
 /** Answers requests of other processes of the cluster, and refuses all others. */
-export class InternalServer {
-  readonly #options: InternalServerOptions
+export class InternalServer<Identity extends ForwardableIdentity> {
+  readonly #options: InternalServerOptions<Identity>
   readonly #server: Server<typeof IncomingMessage, typeof SignedResponse>
   readonly #upgraded = new Set<Duplex>()
-  readonly #streams = new Set<EventStream>()
+  readonly #streams = new Set<ResponseStream>()
   /** The responses that have not ended, by the nonces of their requests. */
   readonly #responses = new Map<string, SignedResponse>()
   readonly #nonces: SeenNonces
 
-  constructor(options: InternalServerOptions) {
+  constructor(options: InternalServerOptions<Identity>) {
     this.#options = options
     this.#nonces = new SeenNonces(options.clock.now())
     this.#server = createServer({
@@ -78,12 +72,12 @@ export class InternalServer {
     })
     this.#server.maxConnections = MAX_CONNECTIONS
     this.#server.on('request', (request, response) => {
-      this.#serve(request, response).catch((error) => refuseOn(response, error, options.app.report))
+      this.#serve(request, response).catch((error) => options.service.refuse(response, error))
     })
     this.#server.on('upgrade', (request, socket, head) => {
       socket.on('error', () => socket.destroy())
       this.#upgrade(request, socket, head).catch((error) => {
-        options.app.report(error)
+        options.service.report(error)
         socket.destroy()
       })
     })
@@ -106,13 +100,13 @@ export class InternalServer {
   }
 
   async #serve(request: IncomingMessage, response: SignedResponse): Promise<void> {
-    const { key, app, received, maxBodyBytes } = this.#options
+    const { key, service, received } = this.#options
     const envelope = this.#open(request)
     if (typeof envelope === 'string') return this.#turnAway(request, response, envelope)
     response.sealWith(key, envelope.nonce)
     this.#responses.set(envelope.nonce, response)
     response.once('close', () => this.#responses.delete(envelope.nonce))
-    const body = await keepBytes(request, maxBodyBytes)
+    const body = await service.readBody(request)
     if ((body.length === 0 ? EMPTY_BODY : sha256(body)) !== envelope.body) {
       this.#log(request, 'its body was changed', envelope)
       response.writeHead(401).end()
@@ -127,11 +121,11 @@ export class InternalServer {
     const identity = await this.#identify(envelope.caller)
     if (!identity) throw new HttpRefusal(401, 'UNAUTHENTICATED', 'The token was revoked or has expired.')
     received.set(request, identity)
-    app.listener(request, response)
+    service.handle(request, response)
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { key, ws } = this.#options
+    const { key, service } = this.#options
     const envelope = this.#open(request)
     const isValid = typeof envelope !== 'string' && envelope.body === EMPTY_BODY
     const identity = isValid && envelope.caller ? await this.#identify(envelope.caller) : undefined
@@ -143,7 +137,7 @@ export class InternalServer {
     this.#upgraded.add(socket)
     socket.once('close', () => this.#upgraded.delete(socket))
     const signature = key.signResponse(envelope.nonce, 101, {})
-    ws.accept(request, socket, head, { identity, headers: { [SIGNATURE_HEADER]: signature } })
+    service.accept(request, socket, head, { identity, headers: { [SIGNATURE_HEADER]: signature } })
   }
 
   /** Returns the envelope of a request of another process, or the reason for its refusal, which only the log shows. */
@@ -167,16 +161,16 @@ export class InternalServer {
 
   /** Requests are forwarded once: the sender tries again where the run is now, or answers itself if it is free. */
   #answerMoved(run: string, elsewhere: Place | undefined, response: SignedResponse): void {
-    const { member } = this.#options
+    const { member, service } = this.#options
     const held = member.leaseOf(run)
     const place = held ? { process: member.id, epoch: held.epoch } : elsewhere
-    response.writeHead(409, { ...API_HEADERS, 'content-type': 'application/json', [MOVED_HEADER]: '1' })
+    response.writeHead(409, { ...service.headers, 'content-type': 'application/json', [MOVED_HEADER]: '1' })
     response.end(JSON.stringify({ place }))
   }
 
   /** The identity of a caller that another process has authenticated, with no more scopes than it had there. */
   async #identify({ name, scopes, credential }: NonNullable<Envelope['caller']>): Promise<Identity | undefined> {
-    const identity = await this.#options.authenticator.identify(credential)
+    const identity = await this.#options.identify(credential)
     if (identity?.caller.name !== name) return undefined
     const { caller } = identity
     if (caller.scopes.size === scopes.length && scopes.every((scope) => caller.scopes.has(scope))) return identity
@@ -189,8 +183,8 @@ export class InternalServer {
     if (request.method === 'POST' && pathname === PROGRESS_PATH) return void this.#answerProgress(body, response)
     if (request.method !== 'GET' || pathname !== EVENTS_PATH)
       throw new HttpRefusal(404, 'NOT_FOUND', 'Nothing is here.')
-    const { clock, events } = this.#options
-    const stream = new EventStream(response, { clock, maxWaitingBytes: MAX_WAITING_BYTES })
+    const { service, events } = this.#options
+    const stream = service.openStream(response, { maxWaitingBytes: MAX_WAITING_BYTES })
     this.#streams.add(stream)
     const after = searchParams.get('after') ?? undefined
     if (after === undefined) stream.send('position', {}, events.position)
@@ -217,7 +211,7 @@ export class InternalServer {
       const open = this.#responses.get(nonce)
       return open ? [[nonce, open.sent] as [string, number]] : []
     })
-    response.writeHead(200, { ...API_HEADERS, 'content-type': 'application/json' })
+    response.writeHead(200, { ...this.#options.service.headers, 'content-type': 'application/json' })
     response.end(JSON.stringify({ sent } satisfies z.input<typeof progressSchema>))
   }
 

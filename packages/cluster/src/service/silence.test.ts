@@ -1,13 +1,15 @@
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { startWire, type Wire } from '../../../../test/support/wire.ts'
+import { HttpRefusal } from '../../../core/src/errors.ts'
+import { keepBytes } from '../../../server/src/http/request.ts'
 import { type FakeClock, fakeClock } from '../../../testing/src/index.ts'
-import { HttpRefusal } from '../http/answers.ts'
+import type { ForwardableIdentity } from './call-router.ts'
 import { ClusterKey } from './envelope.ts'
 import { type ForwardedAnswer, type ForwardedRequest, Forwarder } from './forwarder.ts'
 import { InternalServer, type InternalServerOptions } from './internal-server.ts'
@@ -201,15 +203,19 @@ async function startOwner(): Promise<Owner> {
   }
   const identify = async () => ({ caller: { name: 'token:ada', scopes: new Set(['call']) } })
   const member = memberOf('owner')
-  const options = { member, key, clock, log: () => {}, authenticator: { identify }, maxBodyBytes: 1_000_000 }
-  const app = { listener, report: () => {} }
+  const options = { member, key, clock, log: () => {}, identify }
+  const service = {
+    headers: {},
+    handle: listener,
+    readBody: (request: IncomingMessage) => keepBytes(request, 1_000_000),
+    report: () => {},
+  }
   const server = new InternalServer({
     ...options,
-    app,
+    service,
     received: new WeakMap(),
-    ws: {},
     events: {},
-  } as unknown as InternalServerOptions)
+  } as unknown as InternalServerOptions<ForwardableIdentity>)
   const url = await server.listen('127.0.0.1', 0)
   return Object.assign(state, { url, close: () => server.close({ graceMs: 0 }) })
 }

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream'
-import type { Clock, StoredProcess } from '@tool-hub/core'
+import type { Clock } from '@tool-hub/core'
 import { parseJson } from '@tool-hub/core/lib'
 import { serviceEvent } from '@tool-hub/core/protocol'
-import type { SharedEventHub } from '../services/event-hub.ts'
+import type { StoredProcess } from '../store/types.ts'
+import type { SharedEvents } from './call-router.ts'
 import type { Forwarder } from './forwarder.ts'
 import { EVENTS_PATH } from './internal-server.ts'
 import type { Membership } from './run-places.ts'
@@ -11,7 +12,7 @@ import type { Membership } from './run-places.ts'
 export interface EventRelayOptions {
   readonly member: Membership
   readonly forwarder: Pick<Forwarder, 'send'>
-  readonly events: SharedEventHub
+  readonly events: SharedEvents
   readonly clock: Clock
 }
 

@@ -1,12 +1,3 @@
-import type {
-  BlobStore,
-  NewSegment,
-  SegmentOutcome,
-  SegmentStore,
-  SharedHead,
-  StoredBlob,
-  StoredSegment,
-} from '@tool-hub/core'
 import {
   all,
   column,
@@ -21,7 +12,16 @@ import {
   transaction,
   type Work,
 } from '@tool-hub/core/sql'
-import { RUN_STATES } from './cluster.ts'
+import { RUN_STATES } from './processes.ts'
+import type {
+  BlobStore,
+  NewSegment,
+  SegmentOutcome,
+  SegmentStore,
+  SharedHead,
+  StoredBlob,
+  StoredSegment,
+} from './types.ts'
 
 export const SEGMENTS = defineTable(
   'segments',

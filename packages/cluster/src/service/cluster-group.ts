@@ -1,44 +1,49 @@
-import type { ClusterMember } from '@tool-hub/cluster'
-import type { Clock, Store, StoredProcess } from '@tool-hub/core'
+import type { Clock, Store } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
 import type { ClusterState } from '@tool-hub/core/protocol'
 import type { Hub } from '@tool-hub/runtime/hub'
-import type { ProcessGroup } from '../process-group.ts'
+import type { ClusterMember } from '../membership/cluster-member.ts'
+import type { StoredProcess } from '../store/types.ts'
+import type { ProcessGroup } from './call-router.ts'
 
 /** The most leases that are read to find the runs of other processes, and that are shown. */
 const MAX_LEASES = 1_000_000
 const MAX_SHOWN_LEASES = 500
 
-/** The processes that share the store of a hub. */
-export function openProcessGroup(hub: Pick<Hub, 'cluster' | 'sharing'>, store: Store, clock: Clock): ProcessGroup {
+/** The processes that share the store of a hub; `undefined` if it is not shared. */
+export function openProcessGroup(
+  hub: Pick<Hub, 'cluster' | 'sharing'>,
+  store: Store,
+  clock: Clock,
+): ProcessGroup | undefined {
   const { cluster: member } = hub
+  if (!member) return undefined
   return {
-    hasOthers: member !== undefined,
+    hasOthers: true,
     get isCutOff() {
-      return member?.isCut ?? false
+      return member.isCut
     },
     get refusesRecords() {
       return hub.sharing?.isRefused ?? false
     },
     async runsOfOthers() {
-      if (!member) return []
       const leased = await store.runStates.leases({ limit: MAX_LEASES })
       return leased.flatMap(({ run, owner }) => (owner === member.id ? [] : [run]))
     },
     takeTurn(work, forMs) {
-      if (!member) return true
       const now = clock.now()
       return store.slots.lease(work, { owner: member.id, now, until: now + forMs })
     },
-    publishRules: (hash) => void member?.describe({ policy: hash }),
+    publishRules: (hash) => member.describe({ policy: hash }),
+    publishDraining: () => member.describe({ isDraining: true }),
     state: () => describeCluster({ cluster: member, store, records: hub.sharing, now: clock.now() }),
   }
 }
 
 /** Options of `describeCluster`. */
 export interface ClusterStateOptions {
-  /** This process in the cluster; `undefined` if it is alone with its store. */
-  readonly cluster: Pick<ClusterMember, 'id' | 'isCut'> | undefined
+  /** This process in the cluster. */
+  readonly cluster: Pick<ClusterMember, 'id' | 'isCut'>
   readonly store: Pick<Store, 'processes' | 'runStates' | 'workerCalls'>
   readonly now: number
   /** How far this process is with sharing its records. */
@@ -48,7 +53,6 @@ export interface ClusterStateOptions {
 /** Describes the processes that share the store, their leases and the queues. Rejects if the store does not answer. */
 export async function describeCluster(options: ClusterStateOptions): Promise<ClusterState> {
   const { cluster, store, records, now } = options
-  if (!cluster) return { isCutOff: false, processes: [], leases: [], hasMoreLeases: false, queues: [] }
   const [processes, leases, waiting] = await Promise.all([
     store.processes.list(),
     store.runStates.leases({ limit: MAX_SHOWN_LEASES + 1 }),

@@ -1,7 +1,7 @@
-import type { ClusterMember } from '@tool-hub/cluster'
 import type { Awaitable, Clock } from '@tool-hub/core'
 import { after, sha256 } from '@tool-hub/core/lib'
 import { LRUCache } from 'lru-cache'
+import type { ClusterMember } from '../membership/cluster-member.ts'
 
 /** Where a request has to be answered. */
 export interface Place {
