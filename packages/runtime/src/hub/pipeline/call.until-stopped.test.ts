@@ -27,6 +27,15 @@ describe('work that a call waits for', () => {
     await expect(untilStopped(call, never())).rejects.toBe(stopped)
   })
 
+  it('is not waited for either when it begins as soon as other work has ended', async () => {
+    const call = newCall()
+    await untilStopped(call, Promise.resolve())
+    const waiting = untilStopped(call, never())
+    await new Promise(setImmediate)
+    call.abort(stopped)
+    await expect(waiting).rejects.toBe(stopped)
+  })
+
   it('is given up after the time limit of the hub', async () => {
     const clock = fakeClock()
     const runtime = { clock, settings: { timeoutMs: 500 } } as unknown as Runtime
