@@ -7,7 +7,7 @@ import {
   type ToolResult,
   withNoticeLines,
 } from '@tool-hub/core'
-import { sha256 } from '@tool-hub/core/lib'
+import { after, sha256 } from '@tool-hub/core/lib'
 import { fileAccess } from '@tool-hub/sandbox/files'
 import { shortenText } from '../../limits/index.ts'
 import {
@@ -69,15 +69,25 @@ export function beginChange(runtime: Runtime, run: RunState, call: Call): void {
 }
 
 /** Ends a call, exactly once: releases what it held, records the end and emits `call-ended`. */
-export async function recordEnd(
+export function recordEnd(
+  runtime: Runtime,
+  run: RunState | undefined,
+  call: Call,
+  settled: Settled,
+): ToolResult | Promise<ToolResult> {
+  return after(releaseLimits(runtime, call, settled, run?.hold.held), (notices) => {
+    const noticed = notices.length > 0 ? { ...settled, result: withNotices(settled.result, notices) } : settled
+    return recordResult(runtime, run, call, noticed)
+  })
+}
+
+async function recordResult(
   runtime: Runtime,
   run: RunState | undefined,
   call: Call,
   settled: Settled,
 ): Promise<ToolResult> {
-  const releasing = releaseLimits(runtime, call, settled, run?.hold.held)
-  const notices = releasing instanceof Promise ? await releasing : releasing
-  let result = notices.length > 0 ? withNotices(settled.result, notices) : settled.result
+  let { result }: { result: ToolResult } = settled
   const { status, meta } = result
   runtime.metrics.record({
     tool: call.found?.tool.tool.name ?? 'unknown',
