@@ -1,9 +1,9 @@
 import { ToolError } from '@tool-hub/core/errors'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../../testing/src/fake-clock.ts'
-import { StartQueue } from '../run-state.ts'
 import type { Runtime } from '../runtime.ts'
 import { Call, emitEvent, untilStopped, withinTimeout } from './call.ts'
+import { StartQueue } from './record.ts'
 
 const newCall = (id = '1') => new Call({ id, run: 'r', wire: 'w', caller: 'c', options: {}, input: {} })
 const never = () => new Promise<string>(() => {})

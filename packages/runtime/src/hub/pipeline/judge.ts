@@ -1,5 +1,5 @@
 import { type AnyTool, CAPABILITIES, type CallOptions, type Dialect, isUserText, ToolError } from '@tool-hub/core'
-import { after, isPlainObject, turnToBegin } from '@tool-hub/core/lib'
+import { isPlainObject, turnToBegin } from '@tool-hub/core/lib'
 import { describeIssues, type SchemaResult } from '@tool-hub/core/schema'
 import { decide } from '@tool-hub/policy'
 import { takeInput } from '../../limits/index.ts'
@@ -142,7 +142,9 @@ export async function rewrite(runtime: Runtime, found: FoundCall): Promise<void>
 
 /** Step 3: parses the input with the schema of the tool. Returns a promise only if the schema does. */
 export function validate(runtime: Runtime, found: FoundCall): ValidCall | Promise<ValidCall> {
-  return after(found.tool.input.validate(found.call.input), (result) => accept(runtime, found, result))
+  const checking = found.tool.input.validate(found.call.input)
+  if (checking instanceof Promise) return checking.then((result) => accept(runtime, found, result))
+  return accept(runtime, found, checking)
 }
 
 function accept({ redactor }: Runtime, found: FoundCall, result: SchemaResult): ValidCall {

@@ -42,12 +42,11 @@ export function takeLimits(runtime: Runtime, decided: DecidedCall): void | Promi
   // The hash of the arguments alone costs 0.4 us of a call of 6.
   if (loops.hasFailures) loops.check(call.run, call.name, decided.valid.argsHash)
   if (breakers.hasFailures) breakers.refusePaused(call.circuit)
-  if (!rate.isLimited) return reserve(budget, decided)
+  if (!rate.isLimited) return budget.isLimited ? reserve(budget, decided) : undefined
   return after(rate.take(call.name, call.inputBytes), () => reserve(budget, decided))
 }
 
 function reserve(budget: BudgetLedger, decided: DecidedCall): void | Promise<void> {
-  if (!budget.isLimited) return
   const { call } = decided
   const { name: tool, costUnits: cost = 0 } = decided.tool.tool
   const { session } = call.options
@@ -62,7 +61,8 @@ export function claimPlace({ limits }: Runtime, decided: DecidedCall): void | Pr
   const { call } = decided
   // A nested call uses the slot of its parent; waiting for another slot could mean waiting for its own parent.
   const entering = call.parent ? undefined : limits.concurrency.enter(call.name, call)
-  return after(entering, (leave) => begin(limits, decided, leave))
+  if (entering instanceof Promise) return entering.then((leave) => begin(limits, decided, leave))
+  return begin(limits, decided, entering)
 }
 
 function begin({ breakers }: Limiters, { call }: DecidedCall, leave: (() => void) | undefined): void | Promise<void> {

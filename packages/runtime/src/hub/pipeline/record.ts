@@ -1,5 +1,6 @@
 import {
   type Artifact,
+  type Clock,
   type FilesLevel,
   messageOf,
   type RecentCall,
@@ -7,7 +8,7 @@ import {
   type ToolResult,
   withNoticeLines,
 } from '@tool-hub/core'
-import { after, sha256 } from '@tool-hub/core/lib'
+import { sha256 } from '@tool-hub/core/lib'
 import { fileAccess } from '@tool-hub/sandbox/files'
 import { shortenText } from '../../limits/index.ts'
 import {
@@ -17,7 +18,7 @@ import {
   MAX_ARGS_CHARS,
   UnsharedEnd,
 } from '../../records/log/index.ts'
-import type { RunState } from '../run-state.ts'
+import type { PendingStarts, RunState } from '../run-state.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Call, emitEvent, givenIds } from './call.ts'
 import { targetLines } from './decide.ts'
@@ -35,7 +36,10 @@ const MAX_KEPT_BYTES = 65_536
 
 /** Called when a tool without side effects returns a promise. If it settles soon, only its end is recorded, with all facts. */
 export function recordPending(runtime: Runtime, run: RunState, call: Call): void {
-  if (run.records && call.recorded === 'nothing') run.starts.add(call, (open) => recordStart(runtime, run, open))
+  if (run.records && call.recorded === 'nothing') {
+    run.starts ??= new StartQueue(runtime.clock)
+    run.starts.add(call, (open) => recordStart(runtime, run, open))
+  }
 }
 
 function recordStart(runtime: Runtime, run: RunState, call: Call): void {
@@ -69,25 +73,15 @@ export function beginChange(runtime: Runtime, run: RunState, call: Call): void {
 }
 
 /** Ends a call, exactly once: releases what it held, records the end and emits `call-ended`. */
-export function recordEnd(
-  runtime: Runtime,
-  run: RunState | undefined,
-  call: Call,
-  settled: Settled,
-): ToolResult | Promise<ToolResult> {
-  return after(releaseLimits(runtime, call, settled, run?.hold.held), (notices) => {
-    const noticed = notices.length > 0 ? { ...settled, result: withNotices(settled.result, notices) } : settled
-    return recordResult(runtime, run, call, noticed)
-  })
-}
-
-async function recordResult(
+export async function recordEnd(
   runtime: Runtime,
   run: RunState | undefined,
   call: Call,
   settled: Settled,
 ): Promise<ToolResult> {
-  let { result }: { result: ToolResult } = settled
+  const releasing = releaseLimits(runtime, call, settled, run?.hold.held)
+  const notices = releasing instanceof Promise ? await releasing : releasing
+  let result = notices.length > 0 ? withNotices(settled.result, notices) : settled.result
   const { status, meta } = result
   runtime.metrics.record({
     tool: call.found?.tool.tool.name ?? 'unknown',
@@ -98,7 +92,7 @@ async function recordResult(
   call.execution?.span?.end({ ok: result.ok, code: result.error?.code })
   const records = run?.records
   if (records) {
-    run.starts.waiting.delete(call)
+    run.starts?.waiting.delete(call)
     if (call.runLater.size > 0 && call.hasChanged) recordRunLater(runtime, records, call)
     const { outputs } = runtime.settings
     const output = outputs === 'all' || (outputs === 'failed' && !result.ok) ? outputOf(result) : undefined
@@ -335,6 +329,39 @@ export function refuseEffects(problem: ToolError): never {
     `${problem.message} Calls with side effects are refused until the record can be written.`,
     { cause: problem },
   )
+}
+
+const SOON_MS = 50
+
+/**
+ * Calls without side effects that returned a promise. Most settle soon, and then their end contains all facts; only those
+ * that are still running after a moment get a line for their start.
+ */
+export class StartQueue implements PendingStarts {
+  readonly #clock: Clock
+  /**
+   * Those that have not settled, each with the function that records its start. A call leaves when it ends: one that was
+   * kept for 50 ms would survive a minor garbage collection, which costs 2.7 us.
+   */
+  readonly waiting = new Map<Call, (call: Call) => void>()
+  #hasTimer = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  add(call: Call, record: (call: Call) => void): void {
+    this.waiting.set(call, record)
+    if (this.#hasTimer) return
+    this.#hasTimer = true
+    this.#clock.after(SOON_MS, () => this.#recordOpen(), { background: true })
+  }
+
+  #recordOpen(): void {
+    this.#hasTimer = false
+    for (const [call, record] of this.waiting) if (!call.ended && call.recorded === 'nothing') record(call)
+    this.waiting.clear()
+  }
 }
 
 /** Returns the recent calls of the run, newest first. */

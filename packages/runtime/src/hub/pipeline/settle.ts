@@ -14,7 +14,7 @@ import {
   type ToolResult,
   withoutDoubtDetails,
 } from '@tool-hub/core'
-import { after, copyAsJson, isPlainObject, NOT_PLAIN, outlineJson, turnFor } from '@tool-hub/core/lib'
+import { copyAsJson, isPlainObject, NOT_PLAIN, outlineJson, turnFor } from '@tool-hub/core/lib'
 import { describeIssues, type SchemaResult } from '@tool-hub/core/schema'
 import { cutHead, shortenText } from '../../limits/index.ts'
 import type { RunState } from '../run-state.ts'
@@ -212,7 +212,10 @@ function checkOutput(found: FoundCall, value: unknown): unknown {
   if (value === undefined)
     throw badOutput(found.call, 'it returned undefined', 'Return a JSON value, or null for no value.')
   if (!output) return value
-  return after(output.validate(value), (result) => (result.ok ? result.value : refuseOutput(found.call, result)))
+  const checking = output.validate(value)
+  if (checking instanceof Promise)
+    return checking.then((late) => (late.ok ? late.value : refuseOutput(found.call, late)))
+  return checking.ok ? checking.value : refuseOutput(found.call, checking)
 }
 
 function refuseOutput(call: Call, { issues }: SchemaResult & { readonly ok: false }): never {
