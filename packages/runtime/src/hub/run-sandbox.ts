@@ -22,7 +22,7 @@ import {
 } from '@tool-hub/sandbox/network'
 import { realPath } from '@tool-hub/sandbox/system'
 import type { BackgroundProcess } from '../store/index.ts'
-import { namesResult, RESULTS_ALIAS, withResults } from './deliverables.ts'
+import { namesResult, RESULTS_ALIAS, withResults } from './open-run.ts'
 
 const loadOpenProcessGuard = lazyModule(() => import('./process-guard.ts'))
 

@@ -19,7 +19,8 @@ export interface RunState {
   readonly id: string
   readonly records: RunLog | undefined
   readonly cache: RunCache
-  readonly starts: StartQueue
+  /** Set by the first call whose start may have to be recorded before its end. */
+  starts?: PendingStarts | undefined
   readonly sandbox: SandboxHandles
   /** The files that the run has read completely, by hash. */
   readonly seen: SeenFiles
@@ -55,6 +56,12 @@ export interface RunState {
   inFlight: number
 }
 
+/** Calls that have not settled yet, and whose start is not on record. */
+export interface PendingStarts {
+  readonly waiting: Map<Call, unknown>
+  add(call: Call, record: (call: Call) => void): void
+}
+
 /** The guards of a run, which resolve the targets that a tool names to real paths, URLs and commands. */
 export interface SandboxHandles {
   files(): FilesGuard
@@ -72,7 +79,7 @@ const CACHE_LIMITS = { maxEntries: 1_000, maxBytes: 16_000_000, maxValueBytes: 1
 /** What every run keeps in memory: caches, the last calls, and whether it is tainted in this process. */
 export class RunMemory {
   readonly cache: ReturnType<typeof createRunCache>
-  readonly starts: StartQueue
+  starts: PendingStarts | undefined
   readonly seen: SeenFiles = createSeenFiles()
   readonly recent: RecentCall[] = []
   readonly responses: ResponseCache
@@ -89,7 +96,6 @@ export class RunMemory {
 
   constructor(clock: Clock) {
     this.cache = createRunCache({ ...CACHE_LIMITS, clock })
-    this.starts = new StartQueue(clock)
     this.responses = createResponseCache({ maxBytes: RESPONSE_BYTES, clock })
   }
 
@@ -123,38 +129,5 @@ export class RunMemory {
     this.cache.clear()
     for (const id of this.backgroundCommands) this.earlierCommands.add(id)
     this.backgroundCommands.clear()
-  }
-}
-
-const SOON_MS = 50
-
-/**
- * Calls without side effects that returned a promise. Most settle soon, and then their end contains all facts; only those
- * that are still running after a moment get a line for their start.
- */
-export class StartQueue {
-  readonly #clock: Clock
-  /**
-   * Those that have not settled, each with the function that records its start. A call leaves when it ends: one that was
-   * kept for 50 ms would survive a minor garbage collection, which costs 2.7 us.
-   */
-  readonly waiting = new Map<Call, (call: Call) => void>()
-  #hasTimer = false
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  add(call: Call, record: (call: Call) => void): void {
-    this.waiting.set(call, record)
-    if (this.#hasTimer) return
-    this.#hasTimer = true
-    this.#clock.after(SOON_MS, () => this.#recordOpen(), { background: true })
-  }
-
-  #recordOpen(): void {
-    this.#hasTimer = false
-    for (const [call, record] of this.waiting) if (!call.ended && call.recorded === 'nothing') record(call)
-    this.waiting.clear()
   }
 }

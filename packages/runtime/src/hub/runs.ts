@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Awaitable, type Clock, isRunId, type ReadArtifact, ToolError } from '@tool-hub/core'
-import { after } from '@tool-hub/core/lib'
+import { type Clock, isRunId, type ReadArtifact, ToolError } from '@tool-hub/core'
 import { type ArtifactReader, findArtifactOf } from '../records/artifacts/index.ts'
 import type { RecordedLine } from '../records/log/index.ts'
 import { IdleRuns } from './idle-runs.ts'
@@ -165,10 +164,11 @@ export class Runs {
   }
 
   /** What a run has read from outside, also if another process has it. */
-  taintedBy(id: string): Awaitable<readonly string[]> {
+  async taintedBy(id: string): Promise<readonly string[]> {
     const { taintedBy } = this.rehearsal(id)
     if (taintedBy.length > 0 || this.#open.has(id)) return taintedBy
-    return after(this.#options.machines.ownership.find(id), (state) => state?.taintedBy ?? [])
+    const state = await this.#options.machines.ownership.find(id)
+    return state?.taintedBy ?? []
   }
 
   /** Reads an artifact without opening the run. Throws FILE_TOO_LARGE before reading if it exceeds `maxBytes`. */

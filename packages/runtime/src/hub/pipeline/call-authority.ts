@@ -36,7 +36,7 @@ export class CallAuthority {
   permits(capability: Capability, value: string): void {
     const { call, decided, run, runtime } = this
     if (this.names(capability, value)) return
-    const asked = this.#questionAbout(capability, value, run)
+    const asked = questionAbout(this, capability, value, run)
     const decision = decide(runtime.policy, asked)
     const { shadowPolicy: other } = runtime
     if (other) runtime.shadow.compare(run, call, decision, () => decide(other, asked), `${capability} ${value}`)
@@ -60,13 +60,13 @@ export class CallAuthority {
 
   /** Decides on one target now. */
   decide(capability: Capability, value: string): Decision {
-    return decide(this.runtime.policy, this.#questionAbout(capability, value, this.run))
+    return decide(this.runtime.policy, questionAbout(this, capability, value, this.run))
   }
 
   /** The same as if this call had not tainted its run: the first response that it gets must not forbid its next request. */
   decideNext(capability: Capability, value: string): Decision {
     const taint = { tainted: this.run.taintedBeside(this.call.id) }
-    return decide(this.runtime.policy, this.#questionAbout(capability, value, taint))
+    return decide(this.runtime.policy, questionAbout(this, capability, value, taint))
   }
 
   /**
@@ -80,7 +80,7 @@ export class CallAuthority {
       const { policy } = this.runtime
       const { tainted } = this.run
       if (last?.policy !== policy || last.tainted !== tainted)
-        last = { policy, tainted, allowIn: allowFiles(policy, this.#questionAtUse(this.run), 'read:fs') }
+        last = { policy, tainted, allowIn: allowFiles(policy, questionAtUse(this, this.run), 'read:fs') }
       return last.allowIn(folder)
     }
   }
@@ -119,21 +119,21 @@ export class CallAuthority {
     refuseOnWorker(this.run, this.call, 'call other tools')
     return this.runtime.calls.callNested(this.runtime, tool, input, this.call, options)
   }
+}
 
-  #questionAbout(capability: Capability, value: string, taint: Taint): PolicyQuestion {
-    return { ...this.#questionAtUse(taint), capabilities: [capability], targets: [{ capability, value }] }
-  }
+function questionAbout(authority: CallAuthority, capability: Capability, value: string, taint: Taint): PolicyQuestion {
+  return { ...questionAtUse(authority, taint), capabilities: [capability], targets: [{ capability, value }] }
+}
 
-  /**
-   * The question about targets that a call uses and has not named: what the user said about its arguments does not lift a
-   * rule for them. A server that redirects may have chosen them.
-   */
-  #questionAtUse(taint: Taint): PolicyQuestion {
-    const asked = question(this.runtime, taint, this.decided.valid)
-    const { arguments: given } = asked
-    if (!given?.evidence?.hasUserText) return asked
-    return { ...asked, arguments: { ...given, evidence: { ...given.evidence, hasUserText: false } } }
-  }
+/**
+ * The question about targets that a call uses and has not named: what the user said about its arguments does not lift a
+ * rule for them. A server that redirects may have chosen them.
+ */
+function questionAtUse({ runtime, decided }: CallAuthority, taint: Taint): PolicyQuestion {
+  const asked = question(runtime, taint, decided.valid)
+  const { arguments: given } = asked
+  if (!given?.evidence?.hasUserText) return asked
+  return { ...asked, arguments: { ...given, evidence: { ...given.evidence, hasUserText: false } } }
 }
 
 function hasFolder(records: RunLog): records is RunLog & { readonly folder: string } {

@@ -338,15 +338,17 @@ export function refuseOnWorker(
 /** Waits for work. Rejects as soon as the call is stopped. */
 export function untilStopped<T>(call: Call, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const finish = () => {
-      call.onAbort = undefined
-    }
-    call.onAbort = (reason) => {
+    const stop = (reason: ToolError) => {
       finish()
       reject(reason)
     }
+    const finish = () => {
+      // Whoever waited for this work runs first, and may wait for the next already.
+      if (call.onAbort === stop) call.onAbort = undefined
+    }
+    call.onAbort = stop
     work.then(resolve, reject).finally(finish)
-    if (call.abortReason) call.onAbort(call.abortReason)
+    if (call.abortReason) stop(call.abortReason)
   })
 }
 

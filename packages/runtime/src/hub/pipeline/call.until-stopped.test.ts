@@ -1,9 +1,9 @@
 import { ToolError } from '@tool-hub/core/errors'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../../../../testing/src/fake-clock.ts'
-import { StartQueue } from '../run-state.ts'
 import type { Runtime } from '../runtime.ts'
 import { Call, emitEvent, untilStopped, withinTimeout } from './call.ts'
+import { StartQueue } from './record.ts'
 
 const newCall = (id = '1') => new Call({ id, run: 'r', wire: 'w', caller: 'c', options: {}, input: {} })
 const never = () => new Promise<string>(() => {})
@@ -25,6 +25,15 @@ describe('work that a call waits for', () => {
     await expect(waiting).rejects.toBe(stopped)
     expect(call.onAbort).toBeUndefined()
     await expect(untilStopped(call, never())).rejects.toBe(stopped)
+  })
+
+  it('is not waited for either when it begins as soon as other work has ended', async () => {
+    const call = newCall()
+    await untilStopped(call, Promise.resolve())
+    const waiting = untilStopped(call, never())
+    await new Promise(setImmediate)
+    call.abort(stopped)
+    await expect(waiting).rejects.toBe(stopped)
   })
 
   it('is given up after the time limit of the hub', async () => {

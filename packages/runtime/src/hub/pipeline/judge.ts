@@ -1,12 +1,4 @@
-import {
-  type AnyTool,
-  type Awaitable,
-  CAPABILITIES,
-  type CallOptions,
-  type Dialect,
-  isUserText,
-  ToolError,
-} from '@tool-hub/core'
+import { type AnyTool, CAPABILITIES, type CallOptions, type Dialect, isUserText, ToolError } from '@tool-hub/core'
 import { isPlainObject, turnToBegin } from '@tool-hub/core/lib'
 import { describeIssues, type SchemaResult } from '@tool-hub/core/schema'
 import { decide } from '@tool-hub/policy'
@@ -149,7 +141,7 @@ export async function rewrite(runtime: Runtime, found: FoundCall): Promise<void>
 }
 
 /** Step 3: parses the input with the schema of the tool. Returns a promise only if the schema does. */
-export function validate(runtime: Runtime, found: FoundCall): Awaitable<ValidCall> {
+export function validate(runtime: Runtime, found: FoundCall): ValidCall | Promise<ValidCall> {
   const checking = found.tool.input.validate(found.call.input)
   if (checking instanceof Promise) return checking.then((result) => accept(runtime, found, result))
   return accept(runtime, found, checking)

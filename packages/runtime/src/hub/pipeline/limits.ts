@@ -21,8 +21,8 @@ async function claim(
   // A call without side effects may be executed again, and its failure is never final.
   const recorded = found.tool.hasEffects ? recordedKeyName({ ...scope, keyHash: sha256(key) }) : undefined
   for (;;) {
-    const claiming = limits.idempotency.claim(name, found.call.argsHash, recorded)
-    const claimed = claiming instanceof Promise ? await untilStopped(found.call, claiming) : claiming
+    const claiming = Promise.resolve(limits.idempotency.claim(name, found.call.argsHash, recorded))
+    const claimed = await untilStopped(found.call, claiming)
     if (claimed.kind === 'new') {
       found.call.limits.key = claimed
       return undefined
@@ -36,18 +36,17 @@ async function claim(
  * Step 6, second half: checks loops, circuit breaker, rate and budget; each throws to refuse. Returns a promise only if
  * the store does.
  */
-export function takeLimits(runtime: Runtime, decided: DecidedCall): Awaitable<void> {
+export function takeLimits(runtime: Runtime, decided: DecidedCall): void | Promise<void> {
   const { call } = decided
   const { loops, breakers, rate, budget } = runtime.limits
   // The hash of the arguments alone costs 0.4 us of a call of 6.
   if (loops.hasFailures) loops.check(call.run, call.name, decided.valid.argsHash)
   if (breakers.hasFailures) breakers.refusePaused(call.circuit)
-  const taking = rate.isLimited ? rate.take(call.name, call.inputBytes) : undefined
-  if (taking instanceof Promise) return taking.then(() => reserve(budget, decided))
-  return budget.isLimited ? reserve(budget, decided) : undefined
+  if (!rate.isLimited) return budget.isLimited ? reserve(budget, decided) : undefined
+  return after(rate.take(call.name, call.inputBytes), () => reserve(budget, decided))
 }
 
-function reserve(budget: BudgetLedger, decided: DecidedCall): Awaitable<void> {
+function reserve(budget: BudgetLedger, decided: DecidedCall): void | Promise<void> {
   const { call } = decided
   const { name: tool, costUnits: cost = 0 } = decided.tool.tool
   const { session } = call.options
@@ -58,7 +57,7 @@ function reserve(budget: BudgetLedger, decided: DecidedCall): Awaitable<void> {
 }
 
 /** Starts step 8: takes a concurrency slot and checks the circuit breaker. Returns a promise only if the call has to wait. */
-export function claimPlace({ limits }: Runtime, decided: DecidedCall): Awaitable<void> {
+export function claimPlace({ limits }: Runtime, decided: DecidedCall): void | Promise<void> {
   const { call } = decided
   // A nested call uses the slot of its parent; waiting for another slot could mean waiting for its own parent.
   const entering = call.parent ? undefined : limits.concurrency.enter(call.name, call)
@@ -66,7 +65,7 @@ export function claimPlace({ limits }: Runtime, decided: DecidedCall): Awaitable
   return begin(limits, decided, entering)
 }
 
-function begin({ breakers }: Limiters, { call }: DecidedCall, leave: (() => void) | undefined): Awaitable<void> {
+function begin({ breakers }: Limiters, { call }: DecidedCall, leave: (() => void) | undefined): void | Promise<void> {
   const held = call.limits
   held.release = leave
   held.isProbe = breakers.hasFailures && breakers.check(call.circuit)

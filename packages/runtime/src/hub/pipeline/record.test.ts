@@ -10,7 +10,6 @@ import { fakeClock } from '../../../../testing/src/fake-clock.ts'
 import { Breakers, LoopDetector } from '../../limits/failures.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
 import type { RunState } from '../run-state.ts'
-import { StartQueue } from '../run-state.ts'
 import type { Runtime } from '../runtime.ts'
 import { Call, type ValidCall } from './call.ts'
 import type { CallExecution } from './call-parts.ts'
@@ -24,6 +23,7 @@ import {
   recordLate,
   recordPending,
   refuseEffects,
+  StartQueue,
 } from './record.ts'
 import { registerable } from './registered-tool.ts'
 

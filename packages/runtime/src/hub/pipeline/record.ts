@@ -1,5 +1,6 @@
 import {
   type Artifact,
+  type Clock,
   type FilesLevel,
   messageOf,
   type RecentCall,
@@ -17,7 +18,7 @@ import {
   MAX_ARGS_CHARS,
   UnsharedEnd,
 } from '../../records/log/index.ts'
-import type { RunState } from '../run-state.ts'
+import type { PendingStarts, RunState } from '../run-state.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Call, emitEvent, givenIds } from './call.ts'
 import { targetLines } from './decide.ts'
@@ -35,7 +36,10 @@ const MAX_KEPT_BYTES = 65_536
 
 /** Called when a tool without side effects returns a promise. If it settles soon, only its end is recorded, with all facts. */
 export function recordPending(runtime: Runtime, run: RunState, call: Call): void {
-  if (run.records && call.recorded === 'nothing') run.starts.add(call, (open) => recordStart(runtime, run, open))
+  if (run.records && call.recorded === 'nothing') {
+    run.starts ??= new StartQueue(runtime.clock)
+    run.starts.add(call, (open) => recordStart(runtime, run, open))
+  }
 }
 
 function recordStart(runtime: Runtime, run: RunState, call: Call): void {
@@ -88,7 +92,7 @@ export async function recordEnd(
   call.execution?.span?.end({ ok: result.ok, code: result.error?.code })
   const records = run?.records
   if (records) {
-    run.starts.waiting.delete(call)
+    run.starts?.waiting.delete(call)
     if (call.runLater.size > 0 && call.hasChanged) recordRunLater(runtime, records, call)
     const { outputs } = runtime.settings
     const output = outputs === 'all' || (outputs === 'failed' && !result.ok) ? outputOf(result) : undefined
@@ -325,6 +329,39 @@ export function refuseEffects(problem: ToolError): never {
     `${problem.message} Calls with side effects are refused until the record can be written.`,
     { cause: problem },
   )
+}
+
+const SOON_MS = 50
+
+/**
+ * Calls without side effects that returned a promise. Most settle soon, and then their end contains all facts; only those
+ * that are still running after a moment get a line for their start.
+ */
+export class StartQueue implements PendingStarts {
+  readonly #clock: Clock
+  /**
+   * Those that have not settled, each with the function that records its start. A call leaves when it ends: one that was
+   * kept for 50 ms would survive a minor garbage collection, which costs 2.7 us.
+   */
+  readonly waiting = new Map<Call, (call: Call) => void>()
+  #hasTimer = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  add(call: Call, record: (call: Call) => void): void {
+    this.waiting.set(call, record)
+    if (this.#hasTimer) return
+    this.#hasTimer = true
+    this.#clock.after(SOON_MS, () => this.#recordOpen(), { background: true })
+  }
+
+  #recordOpen(): void {
+    this.#hasTimer = false
+    for (const [call, record] of this.waiting) if (!call.ended && call.recorded === 'nothing') record(call)
+    this.waiting.clear()
+  }
 }
 
 /** Returns the recent calls of the run, newest first. */

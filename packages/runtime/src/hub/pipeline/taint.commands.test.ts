@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandReach } from '@tool-hub/sandbox/exec'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
-import { UntrustedFiles } from '../store/untrusted-files.ts'
-import { CommandTaint } from './command-taint.ts'
-import { Call } from './pipeline/call.ts'
-import type { RunState } from './run-state.ts'
+import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
+import { UntrustedFiles } from '../../store/untrusted-files.ts'
+import type { RunState } from '../run-state.ts'
+import { Call } from './call.ts'
+import { CommandTaint } from './taint.ts'
 
 /** A run as far as taint goes; `lines` is what is on record. */
 function runOf() {
