@@ -3,7 +3,7 @@ import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createToolHub } from '@tool-hub/library/create-tool-hub'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { isSettled } from '../packages/sandbox/src/protected/disk/change-time.ts'
+import { isSettled } from '../packages/sandbox/src/protected/disk/file-memo.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const IDENTITY = ['-c', 'user.name=a', '-c', 'user.email=a@example.org']

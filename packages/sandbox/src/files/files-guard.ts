@@ -8,7 +8,7 @@ import {
   type ReadFiles,
   type WriteFiles,
 } from '@tool-hub/core'
-import type { ContentChange, RunLater } from '../protected/run-later/index.ts'
+import type { ContentChange, RunLater } from '../protected/repository/index.ts'
 import { changeHandle } from './change/change-handle.ts'
 import { openChanges } from './change/change-scope.ts'
 import { restoreHandle } from './change/restore-handle.ts'

@@ -1,7 +1,7 @@
 /** Guarded access to files: the only way in which tools read, change and search them. */
 
 export { hasVariables } from '../protected/names/index.ts'
-export { isManifest, mayRunLater } from '../protected/run-later/index.ts'
+export { isManifest, mayRunLater } from '../protected/repository/index.ts'
 export { fileAccess } from './access/choose-access.ts'
 export type { FoundEntry, RestoreFiles } from './change/restore-handle.ts'
 export { treeDigest } from './change/tree.ts'

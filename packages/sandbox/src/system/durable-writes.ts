@@ -1,4 +1,3 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { errnoOf } from '@tool-hub/core/lib'
 
@@ -13,20 +12,6 @@ export async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, 'r')
     await folder.sync().finally(() => folder.close())
-  } catch (error) {
-    if (!CANNOT_SYNC.has(errnoOf(error))) throw error
-  }
-}
-
-/** Like `syncFolder`, for work that must not be interrupted. */
-export function syncFolderSync(path: string): void {
-  try {
-    const descriptor = openSync(path, 'r')
-    try {
-      fsyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
   } catch (error) {
     if (!CANNOT_SYNC.has(errnoOf(error))) throw error
   }

@@ -1,6 +1,6 @@
 export { codeFiles, nodeModulesOf, type SelfReference, selfReference, syntaxLine, takenOver } from './code-files.ts'
 export { adoptDataFolder, assertOwnDataFolder, prepareDataFolder, prepareMissingDataFolder } from './data-folder.ts'
-export { GroupCommit, syncFolder, syncFolderSync } from './durable-writes.ts'
+export { GroupCommit, syncFolder } from './durable-writes.ts'
 export { isLocked, type Lock, takeLock } from './file-lock.ts'
 export { type FoundIn, findInFolders, listOurFiles, lookAtFolder, watchFolder } from './folders.ts'
 export { closeServer, connectionLimit, isLoopback, listening, parseListen } from './listen.ts'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { noSandbox, workspace } from '../../../../../test/support/made-sandboxes.ts'
-import type { StartFailure } from './start-error.ts'
-import { lostError, startError } from './start-error.ts'
+import { lostError, type StartFailure, startError } from './start-error.ts'
 import type { StartRequest } from './starter.ts'
 
 const order = (parts: Partial<StartRequest> = {}): StartRequest => ({

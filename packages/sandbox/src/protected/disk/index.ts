@@ -1,5 +1,4 @@
 /** Reads and renames what commands may change meanwhile. */
-export { contentMark, isSettled, settlesAt } from './change-time.ts'
-export { FileMemo, type NoteSource, readBounded } from './file-memo.ts'
+export { contentMark, FileMemo, isSettled, type NoteSource, readBounded, settlesAt } from './file-memo.ts'
 export { isTooDeep, type SetAside, setAside, withOpened } from './open-below.ts'
 export { isEnterable, isUs, statsAt } from './reachable.ts'

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { CachedTrees } from './cached-trees.ts'
-import { readGitIndex } from './index-file.ts'
+import { readGitIndexInSteps, takeSteps } from './index-file.ts'
 
 const IDENTITY = ['-c', 'user.name=a', '-c', 'user.email=a@example.org']
 
@@ -28,7 +28,8 @@ function repository(...init: readonly string[]) {
   git('add .')
   git('commit -qm a')
   const bytes = () => readFileSync(join(root, '.git/index'))
-  const problem = () => (readGitIndex(bytes(), init.length > 0 ? 32 : 20) as { problem?: string }).problem
+  const problem = () =>
+    (takeSteps(readGitIndexInSteps(bytes(), init.length > 0 ? 32 : 20)) as { problem?: string }).problem
   return { root, git, write, bytes, problem }
 }
 

@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest'
 import { checkEach } from '../../../../../test/support/check-each.ts'
 import { gitIndexBytes, indexExtension } from '../../../../../test/support/git-index-bytes.ts'
 import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
-import { type GitIndex, readGitIndex, readGitIndexInSteps } from './index-file.ts'
+import { type GitIndex, type HashBytes, readGitIndexInSteps, takeSteps } from './index-file.ts'
+
+const readGitIndex = (bytes: Buffer, hashBytes: HashBytes) => takeSteps(readGitIndexInSteps(bytes, hashBytes))
 
 /** A repository in which git itself has written an index. */
 function repository(...init: readonly string[]) {

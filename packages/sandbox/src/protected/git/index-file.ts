@@ -106,11 +106,6 @@ export function takeSteps<T>(steps: Generator<undefined, T>): T {
   }
 }
 
-/** Reads an index in one go. */
-export function readGitIndex(bytes: Buffer, hashBytes: HashBytes): ReadIndex {
-  return takeSteps(readGitIndexInSteps(bytes, hashBytes))
-}
-
 class BadIndex extends Error {}
 
 class IndexReader {

@@ -1,6 +1,6 @@
 /** What git does with the files in a git folder. Pure: nothing here reads the disk. */
 export { type GitSetting, isPlainWay, MAX_CONFIG_BYTES, readGitSettings } from './config-file.ts'
-export { type GitIndex, type HashBytes, type IndexedFile, MAX_INDEX_BYTES, readGitIndex } from './index-file.ts'
+export { type HashBytes, type IndexedFile, MAX_INDEX_BYTES } from './index-file.ts'
 export {
   type GitContext,
   type GitEntry,

@@ -2,7 +2,7 @@ import { type Clock, messageOf, ToolError } from '@tool-hub/core'
 import { isWithin } from '@tool-hub/core/lib'
 import { describeReports, type PlaceReport, type ProtectedPlace } from '../checks/index.ts'
 import { type SetAside, setAside } from '../disk/index.ts'
-import { RunLaterFiles } from '../run-later/index.ts'
+import { RunLaterFiles } from '../repository/index.ts'
 import { type LookOptions, Survey, type SurveyFindings, type SurveyOptions } from '../survey/index.ts'
 import { forEachUnfinished, Ledger, type UnfinishedCommands } from './ledger.ts'
 import { type KeptFindings, MadeByCommands } from './made-by-commands.ts'
@@ -226,17 +226,12 @@ export class PlaceKeeper {
   }
 
   /** Returns whether there was nothing. */
-  #setAsideMade({ before, readOnly }: Beginning, findings: SurveyFindings): boolean {
-    const { roots } = this.#options
-    const made = madeSince(before, findings, { roots, readOnly })
-    for (const { path, bytes, reason } of made) {
-      const done = setAside(roots, path, { link: before.get(bytes ?? path)?.link, bytes })
-      if (!done) continue
-      if (done.problem !== undefined) this.#stuck.set(path, done.problem)
-      this.#notify({ ...done, reason })
-      this.#countRepeat(path)
-    }
-    return made.length === 0
+  #setAsideMade(beginning: Beginning, findings: SurveyFindings): boolean {
+    return setAsideMade(this.#options.roots, beginning, findings, (done) => {
+      if (done.problem !== undefined) this.#stuck.set(done.path, done.problem)
+      this.#notify(done)
+      this.#countRepeat(done.path)
+    })
   }
 
   #report({ reported, readOnly }: Beginning, reports: readonly PlaceReport[]): void {
@@ -263,17 +258,30 @@ export async function recoverPlaces(ledgerFolder: string, onSetAside: (done: Set
     const objects = startedMs === undefined ? undefined : { changedSinceMs: startedMs, isLast: true }
     for (let round = 0; ; round++) {
       const findings = await survey.look({ objects })
-      const made = madeSince(before, findings, { roots: options.roots, readOnly })
-      for (const { path, bytes, reason } of made) {
-        const done = setAside(options.roots, path, { link: before.get(bytes ?? path)?.link, bytes })
-        if (done) onSetAside({ ...done, reason })
-        if (done?.problem !== undefined) throw cannotSetAside(path, done.problem)
-      }
-      if (made.length === 0 && findings.problem) throw findings.problem
-      if (made.length === 0) return
+      const isDone = setAsideMade(options.roots, { before, readOnly }, findings, (done) => {
+        onSetAside(done)
+        if (done.problem !== undefined) throw cannotSetAside(done.path, done.problem)
+      })
+      if (isDone && findings.problem) throw findings.problem
+      if (isDone) return
       if (round === MAX_ROUNDS) throw stillMaking()
     }
   })
+}
+
+/** Sets aside what commands have made; calls `onSetAside` for each. Returns whether there was nothing. */
+function setAsideMade(
+  roots: readonly string[],
+  { before, readOnly }: Pick<UnfinishedCommands, 'before' | 'readOnly'>,
+  findings: SurveyFindings,
+  onSetAside: (done: SetAside) => void,
+): boolean {
+  const made = madeSince(before, findings, { roots, readOnly })
+  for (const { path, bytes, reason } of made) {
+    const done = setAside(roots, path, { link: before.get(bytes ?? path)?.link, bytes })
+    if (done) onSetAside({ ...done, reason })
+  }
+  return made.length === 0
 }
 
 /**

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { statsIfThere } from '../../system/index.ts'
 import { readBounded } from '../disk/index.ts'
-import { isManifest, type RunLaterFiles } from '../run-later/index.ts'
+import { isManifest, type RunLaterFiles } from '../repository/index.ts'
 import type { SurveyFindings } from '../survey/index.ts'
 
 /** A file that commands have changed and that other programs run or obey later. */

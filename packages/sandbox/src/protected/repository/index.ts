@@ -1,4 +1,11 @@
-/** A repository on disk, and what the settings of its owner name. */
+/** A repository on disk: what the settings and hooks of its owner name, and what runs later because of them. */
+
 export { GitAround, workTreesAround } from './git-around.ts'
 export { commonGitFolder, hashBytesOf, isClosedInBareGit, isHarmlessGitLink, judgeGitFile } from './git-folder.ts'
-export { hookFoldersOf, readOwnSettings } from './git-settings.ts'
+export {
+  type ContentChange,
+  isManifest,
+  mayRunLater,
+  type RunLater,
+  RunLaterFiles,
+} from './run-later-files.ts'

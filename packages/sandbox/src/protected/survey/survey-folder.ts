@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs'
-import type { GitTree, PlaceReport, ProtectedPlace } from '../checks/index.ts'
+import type { GitTree, ObjectCheckOptions, PlaceReport, ProtectedPlace } from '../checks/index.ts'
 import type { Unnameable } from './unnameable.ts'
 
 /** What was found in one folder. */
@@ -97,4 +97,24 @@ export function isRecent({ changedMs }: Folder): boolean {
 /** Adds all items to a list. A folder can have more of them than a function takes arguments. */
 export function addAll<T>(list: T[], items: Iterable<T>): void {
   for (const item of items) list.push(item)
+}
+
+/** What one check of a survey leaves out. */
+export interface LookOptions {
+  /** Files of git that changed after this time are judged again, whether they seem to be the same or not. Default: none. */
+  readonly since?: number
+  /** Whether folders in `node_modules` that were read once are taken as they were: there can be very many. */
+  readonly isCodeKnown?: boolean
+  /** Which objects of git are checked. Default: none. */
+  readonly objects?: ObjectCheckOptions
+  /** Whether no command runs yet: what refs lead to now is the owner's. Default: false. */
+  readonly isBeginning?: boolean
+}
+
+/** The options for a check that does for both. */
+export function joinedOptions(a: LookOptions, b: LookOptions): LookOptions {
+  const since = Math.min(a.since ?? Number.POSITIVE_INFINITY, b.since ?? Number.POSITIVE_INFINITY)
+  const objects = a.objects?.isLast ? a.objects : (b.objects ?? a.objects)
+  const isBeginning = a.isBeginning === true || b.isBeginning === true
+  return { since, isCodeKnown: a.isCodeKnown === true && b.isCodeKnown === true, objects, isBeginning }
 }

@@ -20,9 +20,7 @@ import {
 import { isEnterable, isSettled, isTooDeep, isUs, statsAt, withOpened } from '../disk/index.ts'
 import { isGitFolder } from '../git/index.ts'
 import { foldName, holdsClosed, isClosedToCommands, isHiddenFromCommands } from '../names/index.ts'
-import { GitAround, workTreesAround } from '../repository/index.ts'
-import { mayRunLater, RunLaterFiles } from '../run-later/index.ts'
-import { joinedOptions, type LookOptions } from './look-options.ts'
+import { GitAround, mayRunLater, RunLaterFiles, workTreesAround } from '../repository/index.ts'
 import { placesAt, placesOnWay, reportLinks } from './places-on-way.ts'
 import { isEndpoint } from './readable-endpoints.ts'
 import {
@@ -33,6 +31,8 @@ import {
   folderKind,
   isNear,
   isRecent,
+  joinedOptions,
+  type LookOptions,
   MAX_RECENT,
   nothingFound,
 } from './survey-folder.ts'

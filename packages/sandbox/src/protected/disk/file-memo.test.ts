@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSettled, settlesAt } from './change-time.ts'
+import { isSettled, settlesAt } from './file-memo.ts'
 
 describe('the change time of a file', () => {
   it('is taken for settled after 50 ms', () => {
