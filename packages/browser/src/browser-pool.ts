@@ -1,18 +1,7 @@
 import { type FeatureCall, type FeatureHost, lazyModule, ToolError } from '@tool-hub/core'
 import { RunBrowser } from './run-browser.ts'
 import type { Chromium } from './start/start-chromium.ts'
-import type { BrowserOptions, BrowserStatus } from './types.ts'
-
-/** The options of the browser with their defaults filled in. */
-export interface BrowserSettings extends BrowserOptions {
-  readonly headless: boolean
-  readonly idleMs: number
-  readonly timeoutMs: number
-  readonly tabs: number
-  readonly trafficBytes: number
-  readonly downloadBytes: number
-  readonly pageMemoryBytes: number
-}
+import type { BrowserOptions, BrowserSettings, BrowserStatus } from './types.ts'
 
 const DEFAULTS = {
   headless: true,

@@ -9,7 +9,7 @@ import {
 } from '@tool-hub/core'
 import { judgeUrl } from '@tool-hub/sandbox/network'
 import type { Response } from 'playwright-core'
-import { BrowserPool, type BrowserSettings, browserSettings } from './browser-pool.ts'
+import { BrowserPool, browserSettings } from './browser-pool.ts'
 import { printPdf, takeScreenshot } from './page/capture.ts'
 import {
   clickElement,
@@ -33,6 +33,7 @@ import type {
   BrowserHandle,
   BrowserOptions,
   BrowserService,
+  BrowserSettings,
   InTab,
   LoadState,
   Rendered,

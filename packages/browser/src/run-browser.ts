@@ -1,10 +1,9 @@
 import { type FeatureCall, type FeatureHost, type ProgramNetwork, type ProgramProxy, ToolError } from '@tool-hub/core'
 import type { BrowserContext, Dialog, Download, Page } from 'playwright-core'
-import type { BrowserSettings } from './browser-pool.ts'
 import { PageEventQueue, Tab } from './page/tab.ts'
 import { GATE_USER } from './start/proxy-gate.ts'
 import type { Chromium } from './start/start-chromium.ts'
-import type { BrowserTab } from './types.ts'
+import type { BrowserSettings, BrowserTab } from './types.ts'
 
 const VIEWPORT = { width: 1_280, height: 720 }
 

@@ -30,6 +30,15 @@ export interface BrowserOptions {
   readonly pageMemoryBytes?: number
 }
 
+/** The options of the browser with their defaults filled in. */
+export type BrowserSettings = BrowserOptions &
+  Required<
+    Pick<
+      BrowserOptions,
+      'headless' | 'idleMs' | 'timeoutMs' | 'tabs' | 'trafficBytes' | 'downloadBytes' | 'pageMemoryBytes'
+    >
+  >
+
 /** The state of the browser of a hub. */
 export interface BrowserStatus {
   /** Whether its process is up; the first use starts it. */

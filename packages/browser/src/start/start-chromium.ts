@@ -19,8 +19,7 @@ import {
   probeSandboxOnce,
 } from '@tool-hub/sandbox/exec/start'
 import type { Browser } from 'playwright-core'
-import type { BrowserSettings } from '../browser-pool.ts'
-import type { BrowserOptions, BrowserSandbox } from '../types.ts'
+import type { BrowserOptions, BrowserSandbox, BrowserSettings } from '../types.ts'
 import { chromiumArguments } from './chromium-arguments.ts'
 import { findChromium, loadPlaywright } from './find-chromium.ts'
 import { pipeTransport } from './pipe-transport.ts'

@@ -5,8 +5,7 @@ import { openStore } from '@tool-hub/library/stores'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../core/src/context.ts'
 import { openArchives } from '../../../runtime/src/records/log/run-archives.ts'
-import { type NewCandidate, openCandidates } from './candidates.ts'
-import { openStoredCandidates } from './stored-candidates.ts'
+import { type NewCandidate, openCandidates, openStoredCandidates } from './candidates.ts'
 
 let root: string
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { type Feature, type FeatureHost, messageOf, ToolError } from '@tool-hub/core'
 import { parseJson } from '@tool-hub/core/lib'
 import { z } from 'zod'
-import { openCandidates } from './candidates.ts'
+import { openCandidates, openStoredCandidates } from './candidates.ts'
 import { createHandle, type MemoryContext } from './memory-handle.ts'
 import { isHttp, isMcp, type MemorySettings, readSettings } from './memory-settings.ts'
 import { cleanContent, cleanTags, noteOrigin, noteTime, scopeOf, toNote } from './note.ts'
@@ -9,7 +9,6 @@ import { type Backend, type BackendUse, createEmbeddedBackend, createProviderBac
 import { createHttpProvider, createMcpProvider } from './providers/remote-providers.ts'
 import { createReview } from './review.ts'
 import type { StoredNote } from './store.ts'
-import { openStoredCandidates } from './stored-candidates.ts'
 import type { MemoryHandle, MemoryNote, MemoryOptions, MemoryScope, MemoryService, NoteOrigin } from './types.ts'
 
 /** What agents remember: notes in scopes, in the store of the hub or at a provider. By default, new notes wait for review. */

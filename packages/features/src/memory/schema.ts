@@ -67,23 +67,11 @@ export const noteQuery = z.object({
 export const noteList = z.object({ notes: z.array(memoryNote), next: z.number().optional() })
 
 /** A note that waits for review, or was reviewed, in the archive of its run. */
-export const memoryCandidate = z.object({
-  /** Unique id, to promote or reject it. */
-  id: z.string(),
+export const memoryCandidate = memoryNote.omit({ createdAt: true, updatedAt: true }).extend({
   /** The run whose archive it is in. */
   run: z.string(),
-  /** Who could recall it. */
-  scope,
-  /** The scope and its run, session or agent. */
-  key: z.string(),
-  /** The text, without secrets. */
-  content: z.string(),
-  /** Words to filter by; may be empty. */
-  tags: z.array(z.string()),
   /** Id of the note that it replaces. */
   replaces: z.string().optional(),
-  /** Who wrote it, in which call, and whether it may contain untrusted content. */
-  origin: noteOriginEntry,
   /** The decision of the reviewer; only `promoted` ones are recalled. */
   state: z.enum(['waiting', 'promoted', 'rejected']),
   /** Who decided, and when. */

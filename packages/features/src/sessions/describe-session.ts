@@ -1,7 +1,8 @@
+import type { FeatureHost } from '@tool-hub/core'
 import { parseJson } from '@tool-hub/core/lib'
 import { z } from 'zod'
-import type { SessionRuntime } from './live-sessions.ts'
 import type { SessionLimits } from './runner.ts'
+import type { SessionRegistry } from './session-registry.ts'
 import type { StoredMail, StoredSession } from './store-types.ts'
 import { OWNER, type SessionBrief, type SessionEntry, type SessionMessage, type SessionStatus } from './types.ts'
 
@@ -10,7 +11,7 @@ const limitsSchema = z.object({ calls: z.number(), wallMs: z.number(), cost: z.n
 
 /** The status of a session: its usage, its children and its unread messages. */
 export async function describeSession(
-  { host, registry, mailbox }: Pick<SessionRuntime, 'host' | 'registry' | 'mailbox'>,
+  { host, registry }: { readonly host: FeatureHost; readonly registry: SessionRegistry },
   row: StoredSession,
 ): Promise<SessionStatus> {
   const limits = limitsSchema.safeParse(parseJson(row.limits ?? '{}')).data ?? {}
@@ -22,7 +23,7 @@ export async function describeSession(
     ...(isCounted && { budget: { used: { calls, wallMs, cost }, limits } }),
     children: children.slice(0, MAX_CHILDREN).map(toBrief),
     messages: [],
-    unread: await mailbox.unread(row.id),
+    unread: await host.store.mail.unread(row.id),
   }
 }
 

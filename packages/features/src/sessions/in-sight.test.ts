@@ -58,11 +58,12 @@ describe('how a session is', () => {
             return { wallMs: 1, cost: 2, ...used }
           },
         },
+        mail: { unread: async () => 3 },
       },
     }
     const children = Array.from({ length: 51 }, (_, n) => ({ ...row, id: `c${n}` }))
     const registry = { children: async () => children, isTainted: () => true }
-    const parts = { host, registry, mailbox: { unread: async () => 3 } } as unknown as SessionRuntime
+    const parts = { host, registry } as unknown as SessionRuntime
     const status = await describeSession(parts, { ...row, ...(limits !== undefined && { limits }) })
     return { status, asked }
   }

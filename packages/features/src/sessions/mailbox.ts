@@ -64,10 +64,6 @@ export class Mailbox {
     await this.#host.store.mail.take(ownerInbox(session), wish)
   }
 
-  async unread(session: string): Promise<number> {
-    return this.#host.store.mail.unread(session)
-  }
-
   /** Waits for the answer to a message until it arrives, the recipient ends, or the time is up. */
   async answer(
     sent: Sent,

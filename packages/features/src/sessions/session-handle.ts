@@ -84,7 +84,7 @@ export function createSessionHandle(parts: SessionRuntime, call: FeatureCall): S
         )
         return { ...status, children: status.children.filter(({ id }) => seen.has(id)) }
       }
-      const unread = await mailbox.unread(own.id)
+      const unread = await host.store.mail.unread(own.id)
       if (unread > 0) await call.beforeEffect()
       const messages = unread > 0 ? await mailbox.take(own.id) : []
       if (messages.some(({ isUntrusted }) => isUntrusted)) call.markUntrusted()

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ApprovalRequest, didYouMean, type QuestionRequest } from '@tool-hub/core'
+import { type ApprovalRequest, type CommandFlags, didYouMean, type QuestionRequest } from '@tool-hub/core'
 import type { Grant, StoredRequest } from '@tool-hub/runtime/approvals'
 import { isOwnerAlive } from '@tool-hub/sandbox/system'
 import type { Command } from 'commander'
 import { interruptSignal, UsageError } from '../exit.ts'
 import { type StoredApprovals, withApprovals } from '../hub/data-store.ts'
-import { type HubFlags, withHub } from '../hub/with-hub.ts'
+import { withHub } from '../hub/with-hub.ts'
+import { addCommand } from '../input/add-command.ts'
 import { addConfigOption, addDefaultList } from '../input/options.ts'
 import { callerName } from '../invocation.ts'
 import {
@@ -16,8 +17,7 @@ import {
   describeRequest,
   describeScript,
 } from '../output/describe-request.ts'
-import { table } from '../output/layout.ts'
-import { canAsk, print, printJson, printJsonLine, readerGone, say } from '../output/print.ts'
+import { canAsk, print, printJson, printJsonLine, printTable, readerGone, say } from '../output/print.ts'
 import { sayError } from '../report-error.ts'
 import { describeAnswer, describeReply, describeTextAnswer } from './approvals-answer.ts'
 
@@ -187,8 +187,6 @@ function sayOutcome({ id }: { readonly id: string }, isFirst: boolean | undefine
   else sayError(`${id} no longer waits: somebody else was faster, or it was withdrawn.`)
 }
 
-type GrantsFlags = HubFlags & { readonly json?: boolean }
-
 const GRANTS_EXAMPLES = `
 Examples:
   tool-hub grants
@@ -197,32 +195,29 @@ Examples:
 /** `grants`: answers that hold for later calls. */
 export function describeGrants(command: Command): void {
   command.description('List and revoke grants: answers that are remembered for later calls.')
-  addConfigOption(addDefaultList(command, 'List the grants, oldest first')).action(listGrants)
-  command.addHelpText('after', GRANTS_EXAMPLES)
-  addConfigOption(command.command('revoke'))
-    .summary('Revoke a grant')
-    .description('Revoke a grant; the next such call needs approval again.')
-    .argument('<id>', 'Id of the grant')
-    .action(revoke)
-}
-
-async function listGrants(flags: GrantsFlags): Promise<void> {
-  const saved = await withHub(flags, ({ grants }) => grants.list())
-  if (flags.json) return printJson(saved)
-  if (saved.length === 0) return say('No answer is saved.')
-  await print(table(saved.map(row)))
-}
-
-async function revoke(id: string, flags: GrantsFlags): Promise<void> {
-  await withHub(flags, async ({ grants }) => {
-    if (await grants.revoke(id)) return
-    const known = (await grants.list()).map((grant) => grant.id)
-    throw new UsageError(
-      `Grant ${JSON.stringify(id)} not found.`,
-      didYouMean(id, known) || 'List them with tool-hub grants.',
-    )
+  addCommand(command, {
+    name: 'list',
+    summary: 'List the grants, oldest first',
+    run: (flags: CommandFlags) => withHub(flags, ({ grants }) => grants.list()),
+    show: (grants) => printTable(grants.map(grantRow), 'No answer is saved.'),
   })
-  await (flags.json ? printJson({ revoked: id }) : print(`Revoked ${id}.`))
+  command.addHelpText('after', GRANTS_EXAMPLES)
+  addCommand(command, {
+    name: 'revoke',
+    summary: 'Revoke a grant',
+    description: 'Revoke a grant; the next such call needs approval again.',
+    words: { '<id>': 'Id of the grant' },
+    run: (flags: CommandFlags, id: string) =>
+      withHub(flags, async ({ grants }) => {
+        if (await grants.revoke(id)) return { revoked: id }
+        const known = (await grants.list()).map((grant) => grant.id)
+        throw new UsageError(
+          `Grant ${JSON.stringify(id)} not found.`,
+          didYouMean(id, known) || 'List them with tool-hub grants.',
+        )
+      }),
+    show: ({ revoked }) => `Revoked ${revoked}.`,
+  })
 }
 
 const WHAT = {
@@ -232,7 +227,7 @@ const WHAT = {
   values: 'values of arguments',
 } as const
 
-function row({ id, effect, tool, covers, targets, pattern, values, until, by }: Grant): string[] {
+function grantRow({ id, effect, tool, covers, targets, pattern, values, until, by }: Grant): string[] {
   const about = pattern?.shown ?? (values ? values.map(({ argument }) => argument) : targets).join(', ')
   return [id, effect, tool, WHAT[covers], until ? `until ${until}` : 'always', `by ${by}`, about]
 }

@@ -1,16 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { CommandFlags } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
 import { UntrustedFiles } from '@tool-hub/runtime/store'
 import type { Command } from 'commander'
 import { readCliConfig } from '../hub/config.ts'
-import { addConfigOption, addDefaultList } from '../input/options.ts'
-import { print, printJson, say } from '../output/print.ts'
-
-interface Flags {
-  readonly config?: string
-  readonly json?: boolean
-}
+import { addCommand } from '../input/add-command.ts'
+import { print, say } from '../output/print.ts'
 
 const MAX_SHOWN = 1_000
 
@@ -27,39 +23,42 @@ export function describeLabels(command: Command): void {
   command.description(
     'List the files that hold untrusted content from outside, and clear the labels of those that you trust.',
   )
-  addConfigOption(addDefaultList(command, `List the labelled files, at most ${MAX_SHOWN}`)).action(list)
+  addCommand(command, {
+    name: 'list',
+    summary: `List the labelled files, at most ${MAX_SHOWN}`,
+    async run(flags: CommandFlags) {
+      const { labels, hidden } = await openLabels(flags)
+      const shown: string[] = []
+      for (const path of labels.list(hidden)) {
+        if (shown.length === MAX_SHOWN) return { labels: shown, hasMore: true }
+        shown.push(path)
+      }
+      return { labels: shown, hasMore: false }
+    },
+    async show({ labels, hasMore }) {
+      if (labels.length === 0) return say('No file is labelled.')
+      await print(labels.map(escapeLine).join('\n'))
+      if (hasMore) say(`There are more: only ${MAX_SHOWN} are shown.`)
+    },
+  })
   command.addHelpText('after', EXAMPLES)
-  addConfigOption(command.command('clear'))
-    .summary('Trust what a file or a folder holds now')
-    .description('Trust what a file or a folder holds now; what is written there later may be labelled again.')
-    .argument('<path>', 'The file or folder')
-    .action(clear)
+  addCommand(command, {
+    name: 'clear',
+    summary: 'Trust what a file or a folder holds now',
+    description: 'Trust what a file or a folder holds now; what is written there later may be labelled again.',
+    words: { '<path>': 'The file or folder' },
+    async run(flags: CommandFlags, path: string) {
+      const { labels } = await openLabels(flags)
+      const real = existsSync(path) ? realpathSync(path) : resolve(path)
+      labels.clear(real)
+      await labels.synced()
+      return { cleared: real }
+    },
+    show: ({ cleared }) => `Cleared ${escapeLine(cleared)}.`,
+  })
 }
 
-async function list(flags: Flags): Promise<void> {
-  const { labels, hidden } = await openLabels(flags)
-  const shown: string[] = []
-  let hasMore = false
-  for (const path of labels.list(hidden)) {
-    hasMore = shown.length === MAX_SHOWN
-    if (hasMore) break
-    shown.push(path)
-  }
-  if (flags.json) return printJson({ labels: shown, hasMore })
-  if (shown.length === 0) return say('No file is labelled.')
-  await print(shown.map(escapeLine).join('\n'))
-  if (hasMore) say(`There are more: only ${MAX_SHOWN} are shown.`)
-}
-
-async function clear(path: string, flags: Flags): Promise<void> {
-  const { labels } = await openLabels(flags)
-  const real = existsSync(path) ? realpathSync(path) : resolve(path)
-  labels.clear(real)
-  await labels.synced()
-  await (flags.json ? printJson({ cleared: real }) : print(`Cleared ${escapeLine(real)}.`))
-}
-
-async function openLabels(flags: Flags): Promise<{ labels: UntrustedFiles; hidden: string[] }> {
+async function openLabels(flags: CommandFlags): Promise<{ labels: UntrustedFiles; hidden: string[] }> {
   const { options } = await readCliConfig({ ...flags, plugins: false })
   const data = resolve(options.data ?? '.tool-hub')
   const folders = [data, ...(typeof options.runs === 'string' ? [resolve(options.runs)] : [])]

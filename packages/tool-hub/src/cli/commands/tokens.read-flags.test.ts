@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { UsageError } from '../exit.ts'
-import { parseScopeFlags, readBudget, readExpiry, readRate, readRoots } from './tokens-add.ts'
+import { parseScopeFlags, readBudget, readExpiry, readRate, readRoots } from './tokens.ts'
 
 describe('the options of tokens add', () => {
   it('are read with their units', () => {
