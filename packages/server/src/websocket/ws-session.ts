@@ -2,7 +2,7 @@ import { type CallOptions, type Clock, ToolError, type ToolResult } from '@tool-
 import type { ApprovalService } from '../approvals/approval-service.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { CallRouter } from '../call-router.ts'
-import { CLOSE_CODES, type ReadMessage, type WsSessionMessage, type WsLimits } from './messages.ts'
+import { CLOSE_CODES, type ReadMessage, type WsLimits, type WsSessionMessage } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { SessionCalls } from './session-calls.ts'
 import { type Numbered, requireAnyScope, type SessionPort } from './session-port.ts'
