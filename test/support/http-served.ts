@@ -28,7 +28,7 @@ export async function serveHttp(
   hubOptions: HubOptions = {},
   options: Partial<HttpOptions> & ListenOptions & { rate?: { perSecond: number; burst: number } } = {},
 ) {
-  const { rate = { perSecond: 1e6, burst: 1e6 }, ...door } = options
+  const { rate = { perSecond: 1e6, burst: 1e6 }, ...listening } = options
   const clock = options.clock ?? systemClock
   const store = createMemoryStore()
   const hub = testHub({ store, principals: createPrincipalLookup(store, Date.now), ...hubOptions }) as TestHub
@@ -65,8 +65,8 @@ export async function serveHttp(
     allowedOrigins: options.allowedOrigins,
   })
   const errors: unknown[] = []
-  const app = await createHttpApp({ service, authenticator, onError: (error) => errors.push(error), ...door })
-  const server = await listenHttp(app, { graceMs: 0, ...door })
+  const app = await createHttpApp({ service, authenticator, onError: (error) => errors.push(error), ...listening })
+  const server = await listenHttp(app, { graceMs: 0, ...listening })
   const newToken = async (name: string, scopes: readonly [Scope, ...Scope[]], more: Partial<NewToken> = {}) =>
     (await tokens.create({ name, scopes: [...scopes], ...more }, { mayAllow: true })).secret
   /** A request with a token, and its answer as JSON where it is some. */

@@ -57,7 +57,7 @@ export async function serveWs(
       won: answered.push({ by: caller.name, id, reply, via }) === 1,
     }),
   }
-  const door = createWebSocketEndpoint({
+  const endpoint = createWebSocketEndpoint({
     service: { events, approvals } as unknown as Pick<Service, 'events' | 'approvals'>,
     authenticate: async ({ headers }: IncomingMessage) => {
       const token = headers.authorization?.replace('Bearer ', '') ?? ''
@@ -76,13 +76,13 @@ export async function serveWs(
   server.on('upgrade', (request, socket, head) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    door.upgrade(request, socket, head)
+    endpoint.upgrade(request, socket, head)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
     hub,
-    door,
+    endpoint,
     events,
     answered,
     attending,
@@ -94,7 +94,7 @@ export async function serveWs(
       for (const socket of sockets) socket.destroy()
     },
     async close() {
-      await door.close()
+      await endpoint.close()
       for (const socket of sockets) socket.destroy()
       await new Promise<void>((resolve) => server.close(() => resolve()))
       await hub.close({ abort: true })

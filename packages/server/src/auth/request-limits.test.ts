@@ -14,24 +14,24 @@ import { TokenManager } from './token-manager.ts'
 const as = (principal: Principal) => ({ name: principal.name }) as unknown as PrincipalHub
 const OWN = 'http://localhost:4600'
 
-function door(options: Partial<AuthenticatorOptions> = {}) {
+function openAuthenticator(options: Partial<AuthenticatorOptions> = {}) {
   const clock = fakeClock()
   const store = createMemoryStore()
   const tokens = new TokenManager({ store, hub: { as }, clock, base: '/' })
   const sessions = createSignInSessions({ store, tokens, clock, ...(options.jwt && { jwt: options.jwt }) })
-  const keeper = new Authenticator({ tokens, sessions, clock, ...options })
+  const authenticator = new Authenticator({ tokens, sessions, clock, ...options })
   const newToken = async (token: Partial<NewToken> = {}) =>
     tokens.create({ name: 'ci', scopes: ['call'], ...token }, { mayAllow: true })
   /** The status that a request is answered with. */
   const statusOf = async (asked: AuthRequest) => {
-    const answer = await keeper.authenticate(asked)
+    const answer = await authenticator.authenticate(asked)
     return answer.ok ? 200 : answer.status
   }
   const signIn = async (secret: string) => {
-    const answer = await keeper.signIn(request({ origin: OWN }, { method: 'POST' }), secret)
+    const answer = await authenticator.signIn(request({ origin: OWN }, { method: 'POST' }), secret)
     return answer.ok ? answer.headers['set-cookie']!.split(';', 1)[0]! : answer.status
   }
-  return { clock, keeper, newToken, statusOf, signIn }
+  return { clock, authenticator, newToken, statusOf, signIn }
 }
 
 function request(headers: Record<string, string> = {}, rest: Partial<AuthRequest> = {}): AuthRequest {
@@ -58,12 +58,12 @@ function verifier(good: Set<string>) {
 
 describe('guessing tokens', () => {
   it('is over after ten in a minute, per address, by header and by sign-in', async () => {
-    const { keeper, clock, statusOf, signIn } = door()
+    const { authenticator, clock, statusOf, signIn } = openAuthenticator()
     for (let i = 0; i < 9; i++) expect(await statusOf(bearer(newTokenSecret()))).toBe(401)
     expect(await signIn(newTokenSecret())).toBe(401)
     await clock.advance(20_000)
     const limited = { ok: false, status: 429, error: { code: 'RATE_LIMITED' }, headers: { 'retry-after': '40' } }
-    expect(await keeper.authenticate(bearer(newTokenSecret()))).toMatchObject(limited)
+    expect(await authenticator.authenticate(bearer(newTokenSecret()))).toMatchObject(limited)
     expect(await signIn(newTokenSecret())).toBe(429)
     expect(await statusOf(bearer(newTokenSecret(), { remoteAddress: '192.0.2.8' }))).toBe(401)
     await clock.advance(40_000)
@@ -71,7 +71,7 @@ describe('guessing tokens', () => {
   })
 
   it('locks out nobody who has one, seen before or not: others at that address guessed', async () => {
-    const { newToken, statusOf, signIn } = door()
+    const { newToken, statusOf, signIn } = openAuthenticator()
     const [seen, unseen] = [await newToken(), await newToken({ name: 'unseen' })]
     expect(await statusOf(bearer(seen.secret))).toBe(200)
     for (let i = 0; i < 12; i++) await statusOf(bearer(newTokenSecret()))
@@ -82,7 +82,7 @@ describe('guessing tokens', () => {
   })
 
   it('counts a /64 of IPv6 as one, and an IPv4 address in either spelling', async () => {
-    const { statusOf } = door({ limits: { failures: 1 } })
+    const { statusOf } = openAuthenticator({ limits: { failures: 1 } })
     const guess = (remoteAddress: string) => statusOf(bearer(newTokenSecret(), { remoteAddress }))
     expect(await guess('2001:db8::1')).toBe(401)
     expect(await guess('2001:db8:0:0:ffff::2')).toBe(429)
@@ -92,7 +92,7 @@ describe('guessing tokens', () => {
   })
 
   it('from many addresses takes no endless memory, and forgets the quiet ones first', async () => {
-    const { statusOf } = door({ limits: { failures: 1 } })
+    const { statusOf } = openAuthenticator({ limits: { failures: 1 } })
     const guess = (remoteAddress: string) => statusOf(bearer('th_wrong', { remoteAddress }))
     await guess('first')
     for (let i = 0; i < 10_000; i++) await guess(`10.0.${i >> 8}.${i & 255}`)
@@ -103,7 +103,7 @@ describe('guessing tokens', () => {
 
 describe('guessing sessions', () => {
   it('is over after a hundred in a minute, does not count as guessing tokens, and locks out nobody who signed in', async () => {
-    const { newToken, statusOf, signIn } = door()
+    const { newToken, statusOf, signIn } = openAuthenticator()
     const cookie = String(await signIn((await newToken()).secret))
     for (let i = 0; i < 100; i++) expect(await statusOf(invented())).toBe(401)
     expect(await statusOf(invented())).toBe(429)
@@ -116,7 +116,7 @@ describe('forging tokens of people', () => {
   it('is over after so many in a minute without being verified; those who were verified go on', async () => {
     const good = new Set(['good.ada.sig'])
     const { jwt, asked } = verifier(good)
-    const { statusOf, signIn, newToken } = door({ jwt, limits: { jwtFailures: 3 } })
+    const { statusOf, signIn, newToken } = openAuthenticator({ jwt, limits: { jwtFailures: 3 } })
     expect(await statusOf(bearer('good.ada.sig'))).toBe(200)
     // Neither tokens of ours nor texts that are none cost a signature.
     for (let i = 0; i < 12; i++) await statusOf(bearer(i % 2 ? newTokenSecret() : 'nonsense'))
@@ -144,7 +144,10 @@ describe('behind a proxy', () => {
     )
 
   it('who guesses is identified by what the proxy says, and by nothing that others say', async () => {
-    const { statusOf } = door({ limits: { failures: 1 }, trustedProxies: ['10.0.0.0/8', '::1', '192.0.2.1'] })
+    const { statusOf } = openAuthenticator({
+      limits: { failures: 1 },
+      trustedProxies: ['10.0.0.0/8', '::1', '192.0.2.1'],
+    })
     expect(await statusOf(guess('10.1.2.3', '203.0.113.1'))).toBe(401)
     expect(await statusOf(guess('10.1.2.3', '203.0.113.2'))).toBe(401)
     expect(await statusOf(guess('::ffff:10.9.9.9', '6.6.6.6, 203.0.113.1, 192.0.2.1'))).toBe(429)
@@ -159,10 +162,10 @@ describe('behind a proxy', () => {
   })
 
   it('no proxy is believed by default, and an invalid address is refused immediately', async () => {
-    const { statusOf } = door({ limits: { failures: 1 } })
+    const { statusOf } = openAuthenticator({ limits: { failures: 1 } })
     expect(await statusOf(guess('127.0.0.1', '203.0.113.1'))).toBe(401)
     expect(await statusOf(guess('127.0.0.1', '203.0.113.2'))).toBe(429)
     for (const written of ['proxy.example', '10.0.0.0/33', '10.0.0.0/', '::/129', '10.0.0.1/8/8'])
-      expect(() => door({ trustedProxies: [written] })).toThrow('trustedProxies')
+      expect(() => openAuthenticator({ trustedProxies: [written] })).toThrow('trustedProxies')
   })
 })

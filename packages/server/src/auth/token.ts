@@ -72,9 +72,9 @@ export function toTokenEntry(stored: StoredToken, now: number): TokenEntry {
     id,
     name,
     createdAt,
-    expiresAt,
-    usedAt,
-    rotatedAt,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(usedAt !== undefined && { usedAt }),
+    ...(rotatedAt !== undefined && { rotatedAt }),
     ...(previousExpiresAt !== undefined &&
       previousExpiresAt > now && {
         previous: { expiresAt: previousExpiresAt, ...(previousUsedAt !== undefined && { usedAt: previousUsedAt }) },

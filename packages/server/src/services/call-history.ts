@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import {
   type Clock,
   type HeadStore,
@@ -11,7 +10,7 @@ import {
   systemClock,
   ToolError,
 } from '@tool-hub/core'
-import { errnoOf, escapeLine, escapeText } from '@tool-hub/core/lib'
+import { escapeLine, escapeText } from '@tool-hub/core/lib'
 import type {
   AuditReport,
   auditQuery,
@@ -30,26 +29,10 @@ import type {
   undoRequest,
 } from '@tool-hub/core/protocol'
 import { type Hub, pruneRun, type RunIndexer, readTaint, runsBelow } from '@tool-hub/runtime/hub'
-import {
-  type AuditFinding,
-  type FirstLines,
-  FolderCheck,
-  type RecordEvent,
-  readEvents,
-  type VerifyReport,
-} from '@tool-hub/runtime/records/log'
+import { type AuditFinding, type FirstLines, FolderCheck, type VerifyReport } from '@tool-hub/runtime/records/log'
 import { createRedactor } from '@tool-hub/runtime/records/redaction'
-import { openRegular } from '@tool-hub/sandbox/system'
 import type { z } from 'zod'
-import {
-  describeRun,
-  type LineFilter,
-  readCallLines,
-  showLine,
-  toCallEntry,
-  toRunEntry,
-  toRunLaterList,
-} from './call-entries.ts'
+import { describeRun, openRecord, showLine, toCallEntry, toRunEntry, toRunLaterList } from './call-entries.ts'
 import { fileChanges } from './file-changes.ts'
 import { SharedTurns } from './shared-turns.ts'
 
@@ -83,6 +66,10 @@ export function createCallHistory(options: CallHistoryOptions) {
     if (isRunId(run)) return join(runsFolder, run)
     throw noRun(run)
   }
+  const recordOf = async (run: string) => {
+    const folder = folderOf(run)
+    return openRecord(folder, await hub.sharedRecords?.source(run))
+  }
   const findRun = async (run: string) => {
     await indexer.flush()
     const found = isRunId(run) ? await index.run(run) : undefined
@@ -102,7 +89,7 @@ export function createCallHistory(options: CallHistoryOptions) {
       await indexer.flush()
       const call = await index.call(callId)
       if (!call) throw noCall(callId)
-      const lines = await callLines(call.run, (line) => line.callId === callId)
+      const lines = await (await recordOf(call.run)).callLines((line) => line.callId === callId)
       return { call: toCallEntry(call), lines, children: (await childrenOf(call)).map(toCallEntry) }
     },
 
@@ -129,7 +116,7 @@ export function createCallHistory(options: CallHistoryOptions) {
     async lines(run: string, { after, limit }: z.output<typeof lineQuery>): Promise<RecordLine[]> {
       const lines: RecordLine[] = []
       if (limit <= 0) return lines
-      for await (const event of eventsFrom(run, after + 1)) {
+      for await (const event of (await recordOf(run)).events(after + 1)) {
         lines.push(showLine(event))
         if (lines.length >= Math.min(limit, MAX_LINES)) break
       }
@@ -138,13 +125,13 @@ export function createCallHistory(options: CallHistoryOptions) {
 
     /** The record as it is on disk. */
     async export(run: string): Promise<ReadableStream<Uint8Array>> {
-      const source = await hub.sharedRecords?.source(run)
-      return source ? source.export() : exportRecord(folderOf(run))
+      return (await recordOf(run)).export()
     },
 
     async runLater(run: string): Promise<RunLaterList> {
       const { run: id } = await findRun(run)
-      return toRunLaterList(await callLines(id, ({ type }) => type === 'run-later-changed'))
+      const record = await recordOf(id)
+      return toRunLaterList(await record.callLines(({ type }) => type === 'run-later-changed'))
     },
 
     async taint(run: string): Promise<RunTaint> {
@@ -192,25 +179,6 @@ export function createCallHistory(options: CallHistoryOptions) {
     },
   }
 
-  async function* eventsFrom(run: string, from: number): AsyncGenerator<RecordEvent> {
-    const source = await hub.sharedRecords?.source(run)
-    if (source) yield* source.events(from)
-    else yield* readEvents(folderOf(run), { from })
-  }
-
-  /** The lines about calls of a run that the filter selects, from wherever its record is. */
-  async function callLines(run: string, isWanted: LineFilter): Promise<RecordLine[]> {
-    const source = await hub.sharedRecords?.source(run)
-    if (!source) return linesOf(readCallLines(folderOf(run), isWanted))
-    const lines: RecordLine[] = []
-    for await (const event of source.events(1)) {
-      const { type, callId } = event as { readonly type: string; readonly callId?: string }
-      if (callId !== undefined && isWanted({ type, callId })) lines.push(showLine(event))
-      if (lines.length >= MAX_LINES) break
-    }
-    return lines
-  }
-
   async function describe(run: IndexedRun): Promise<RunEntry> {
     return toRunEntry(run, await describeRun(run.run, store))
   }
@@ -223,16 +191,6 @@ export function createCallHistory(options: CallHistoryOptions) {
       .filter(({ parent }) => parent === callId)
       .toSorted(byStart)
       .slice(0, MAX_CHILDREN)
-  }
-}
-
-/** The record of an indexed call may have been removed; the call is shown without its lines. */
-async function linesOf(reading: ReturnType<typeof readCallLines>): Promise<RecordLine[]> {
-  try {
-    return (await reading).map(showLine)
-  } catch (error) {
-    if (ToolError.is(error) && error.code === 'NOT_FOUND') return []
-    throw error
   }
 }
 
@@ -260,21 +218,6 @@ function noCall(callId: string): ToolError {
   return new ToolError('NOT_FOUND', `Call ${JSON.stringify(callId.slice(0, 64))} not found in the records.`, {
     hint: 'List the calls with GET /v1/calls.',
   })
-}
-
-/** Streams the record of a run as it is on disk; cancelling the stream closes the file. */
-async function exportRecord(folder: string): Promise<ReadableStream<Uint8Array>> {
-  const file = await openRegular(join(folder, 'events.jsonl')).catch((error) => {
-    if (errnoOf(error) !== 'ENOENT') throw error
-    throw new ToolError('NOT_FOUND', 'The record of this run is gone.', {
-      hint: 'It was removed from the folder of runs. tool-hub runs reindex takes it out of the lists.',
-    })
-  })
-  const { size } = await file.stat()
-  // Without an end, the stream would continue as long as the record grows.
-  if (size > 0) return Readable.toWeb(file.createReadStream({ end: size - 1 })) as ReadableStream<Uint8Array>
-  await file.close()
-  return new ReadableStream({ start: (controller) => controller.close() })
 }
 
 /** A page of a list, newest first. */

@@ -25,23 +25,27 @@ async function serve(options: Parameters<typeof serveWs>[0] = {}): Promise<WsSer
   return served
 }
 
-/** A door whose admissions the test decides. */
+/** An endpoint whose callers the test decides. */
 async function serveAdmitting(
   admit: WebSocketEndpointOptions['authenticate'],
   options: Partial<WebSocketEndpointOptions> = {},
 ) {
   const events = { publish: () => {}, subscribe: () => () => {} }
-  const door = createWebSocketEndpoint({ service: { events, approvals: {} } as never, authenticate: admit, ...options })
+  const endpoint = createWebSocketEndpoint({
+    service: { events, approvals: {} } as never,
+    authenticate: admit,
+    ...options,
+  })
   const server = createServer()
-  server.on('upgrade', (request, socket, head) => door.upgrade(request, socket, head))
+  server.on('upgrade', (request, socket, head) => endpoint.upgrade(request, socket, head))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   closers.push(async () => {
-    await door.close()
+    await endpoint.close()
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   })
-  return { door, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  return { endpoint, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
 const caller = { name: 'token:ada', scopes: new Set(['read']), hub: {} } as unknown as Identity['caller']
@@ -100,10 +104,10 @@ describe('who is refused a WebSocket', () => {
 
   it('is notified that the service closes, before and after it is known who it is', async () => {
     const asked: ((value: Identity) => void)[] = []
-    const { door, url } = await serveAdmitting(() => new Promise<Identity>((resolve) => asked.push(resolve)))
+    const { endpoint, url } = await serveAdmitting(() => new Promise<Identity>((resolve) => asked.push(resolve)))
     const first = refusal(url)
     while (asked.length === 0) await new Promise(setImmediate)
-    await door.close()
+    await endpoint.close()
     const stopping = {
       status: 503,
       code: 'ABORTED',
@@ -256,11 +260,11 @@ describe('who is admitted no longer', () => {
   })
 
   it('is dismissed, connected or not, and nobody else', async () => {
-    const { url, door } = await serve()
+    const { url, endpoint } = await serve()
     const [ada, bob, left] = [await watching(url), await watching(url, 'bob'), await watching(url, 'bob')]
     await left.drop()
-    while (door.connections > 2) await new Promise(setImmediate)
-    door.dismiss(({ name }) => name === 'token:bob')
+    while (endpoint.connections > 2) await new Promise(setImmediate)
+    endpoint.dismiss(({ name }) => name === 'token:bob')
     expect(await bob.closed).toBe(4401)
     await roundTrip(ada)
     for (const { session } of [bob, left])
@@ -281,26 +285,26 @@ describe('closing', () => {
 
   it('waits for no call by default, and leaves no timer', async () => {
     const clock = fakeClock()
-    const { url, door } = await serve({ clock })
+    const { url, endpoint } = await serve({ clock })
     const socket = await RawSocket.open(url)
     counter.shut()
     socket.say(call)
     await counter.reached(1)
-    const closed = door.close()
+    const closed = endpoint.close()
     await clock.advance(0)
     expect(await socket.closed).toBe(1001)
     await closed
-    expect([door.connections, clock.waiting]).toEqual([0, 0])
+    expect([endpoint.connections, clock.waiting]).toEqual([0, 0])
   })
 
   it('waits for calls as long as configured', async () => {
     const clock = fakeClock()
-    const { url, door } = await serve({ clock })
+    const { url, endpoint } = await serve({ clock })
     const socket = await RawSocket.open(url)
     counter.shut()
     socket.say(call)
     await counter.reached(1)
-    const closed = door.close({ graceMs: 100 })
+    const closed = endpoint.close({ graceMs: 100 })
     await clock.advance(99)
     await roundTrip(socket)
     await clock.advance(1)
@@ -310,17 +314,17 @@ describe('closing', () => {
 
   it('cuts off who does not answer within a second', async () => {
     const clock = fakeClock()
-    const { url, door } = await serve({ clock })
+    const { url, endpoint } = await serve({ clock })
     const socket = await RawSocket.open(url)
     socket.ws.pause()
     let isClosed = false
-    const closed = door.close().then(() => (isClosed = true))
+    const closed = endpoint.close().then(() => (isClosed = true))
     await clock.advance(0)
     await clock.advance(999)
     expect(isClosed).toBe(false)
     await clock.advance(1)
     await closed
-    while (door.connections > 0) await new Promise(setImmediate)
+    while (endpoint.connections > 0) await new Promise(setImmediate)
     socket.ws.resume()
     await socket.closed
   })
@@ -336,14 +340,14 @@ it('timers wait in the background, and none is left when nobody is', async () =>
       return clock.after(ms, callback)
     },
   }
-  const { url, door } = await serve({ clock: noting, limits: { keptMessages: 0 } })
+  const { url, endpoint } = await serve({ clock: noting, limits: { keptMessages: 0 } })
   const socket = await RawSocket.open(url)
   socket.say({ type: 'call', id: 'a', tool: 'test.increment', input: {} })
   await socket.next('result')
   await clock.advance(5_000)
   expect(background).toEqual([true, true, true])
   socket.ws.close(1000)
-  while (door.connections > 0) await new Promise(setImmediate)
+  while (endpoint.connections > 0) await new Promise(setImmediate)
   await clock.advance(5_000)
   expect(clock.waiting).toBe(0)
 })

@@ -21,7 +21,7 @@ afterEach(() => {
   for (const socket of sockets.splice(0)) socket.ws.close(1000)
 })
 
-describe('a WebSocket door with small limits', () => {
+describe('a WebSocket endpoint with small limits', () => {
   const clock = fakeClock()
   let small: WsServed
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('a WebSocket door with small limits', () => {
   })
   afterEach(async () => {
     for (const socket of sockets.splice(0)) await socket.drop()
-    while (small.door.connections > 0) await new Promise(setImmediate)
+    while (small.endpoint.connections > 0) await new Promise(setImmediate)
   })
   afterAll(() => small.close())
 
@@ -56,7 +56,7 @@ describe('a WebSocket door with small limits', () => {
     socket.say(call('a'))
     await socket.next('result')
     await socket.drop()
-    while (small.door.connections > 0) await new Promise(setImmediate)
+    while (small.endpoint.connections > 0) await new Promise(setImmediate)
     for (let n = 0; n < 50; n++) small.events.publish({ type: 'policy-changed' })
     const again = await open(small.url, 'ada', { session: socket.session, received: 0 })
     expect(await again.next('result')).toMatchObject({ id: 'a' })
@@ -97,7 +97,7 @@ describe('a WebSocket door with small limits', () => {
     socket.say(call('a'))
     await counter.reached(1)
     await socket.drop()
-    while (small.door.connections > 0) await new Promise(setImmediate)
+    while (small.endpoint.connections > 0) await new Promise(setImmediate)
     await clock.advance(121_000)
     const again = await open(small.url, 'ada', { session: socket.session, received: 0 })
     expect(again.welcome.resumed).toBe(false)
@@ -113,7 +113,7 @@ describe('a principal with many connections', () => {
   })
   afterEach(async () => {
     for (const socket of sockets.splice(0)) await socket.drop()
-    while (shared.door.connections > 0) await new Promise(setImmediate)
+    while (shared.endpoint.connections > 0) await new Promise(setImmediate)
     await clock.advance(1_000)
   })
   afterAll(() => shared.close())
@@ -141,7 +141,7 @@ describe('a principal with many connections', () => {
     await expect(RawSocket.open(shared.url)).rejects.toThrow('429')
     await open(shared.url, 'bob')
     await mine[0]!.drop()
-    while (shared.door.connections > 3) await new Promise(setImmediate)
+    while (shared.endpoint.connections > 3) await new Promise(setImmediate)
     await open(shared.url)
   })
 
@@ -154,7 +154,7 @@ describe('a principal with many connections', () => {
       await counter.reached(left.length + 1)
       left.push(socket.session)
       await socket.drop()
-      while (shared.door.connections > 0) await new Promise(setImmediate)
+      while (shared.endpoint.connections > 0) await new Promise(setImmediate)
     }
     const resumed: boolean[] = []
     for (const session of left) resumed.push((await open(shared.url, 'ada', { session, received: 0 })).welcome.resumed)
@@ -211,14 +211,14 @@ describe('a reader that is slow', () => {
   })
 })
 
-describe('closing the door', () => {
+describe('closing the endpoint', () => {
   it('lets calls end, takes no more, and says that the server stops', async () => {
     const closing = await serveWs({ hub: { tools: [counter.tool] } })
     counter.shut()
     const socket = await open(closing.url)
     socket.say(call('a'))
     await counter.reached(1)
-    const closed = closing.door.close({ graceMs: 5_000 })
+    const closed = closing.endpoint.close({ graceMs: 5_000 })
     socket.say(call('b'))
     socket.say({ type: 'ping' })
     await socket.next('pong')

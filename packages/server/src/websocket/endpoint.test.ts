@@ -28,7 +28,7 @@ afterAll(() => served.close())
 const call = (id: string, others: object = {}) =>
   ({ type: 'call', id, tool: 'test.increment', input: {}, ...others }) as const
 
-describe('the WebSocket door', () => {
+describe('the WebSocket endpoint', () => {
   it('says welcome, calls, tells progress when asked to, and numbers what it says', async () => {
     const socket = await open(served.url)
     expect(socket.welcome).toMatchObject({ resumed: false, principal: 'token:ada' })

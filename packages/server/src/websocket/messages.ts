@@ -65,7 +65,7 @@ export const CLOSE_CODES = {
 export type ReadMessage = z.output<typeof clientMessage>
 
 /** A message for the session of a connection. */
-export type SessionMessage = Exclude<ReadMessage, { type: 'hello' | 'ping' }>
+export type WsSessionMessage = Exclude<ReadMessage, { type: 'hello' | 'ping' }>
 
 /** A validated call. */
 export type CallMessage = Extract<ReadMessage, { type: 'call' }>

@@ -10,7 +10,7 @@ afterEach(async () => {
 
 async function open(limits: NonNullable<Parameters<typeof serveWs>[0]>['limits'] = {}) {
   served = await serveWs({ limits })
-  const { hub, door, url } = served
+  const { hub, endpoint, url } = served
   const socket = await RawSocket.open(url)
   const names = () =>
     hub
@@ -22,7 +22,7 @@ async function open(limits: NonNullable<Parameters<typeof serveWs>[0]>['limits']
   /** Another connection that resumes the session. */
   const again = async (received: number) => {
     await socket.drop()
-    while (door.connections > 0) await new Promise(setImmediate)
+    while (endpoint.connections > 0) await new Promise(setImmediate)
     return RawSocket.open(url, 'ada', { session: socket.session, received })
   }
   return { socket, names, callOutside, again }

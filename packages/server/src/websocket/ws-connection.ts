@@ -4,12 +4,12 @@ import type { RawData, WebSocket } from 'ws'
 import type { Identity } from '../auth/authenticator.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { OtherProcesses } from '../call-router.ts'
-import { CLOSE_CODES, idOf, type ReadMessage, readMessage, type SessionMessage, type WsLimits } from './messages.ts'
+import { CLOSE_CODES, idOf, type ReadMessage, readMessage, type WsLimits, type WsSessionMessage } from './messages.ts'
 import { toWireError } from './session-port.ts'
 
 /** What a connection uses of its session. */
 interface MessageHandler {
-  handle(message: SessionMessage): void
+  handle(message: WsSessionMessage): void
 }
 
 /** What a connection uses of its endpoint. */

@@ -136,22 +136,22 @@ describe('a session whose connection drops', () => {
       false,
     ],
   ])('with %s is kept: %s', async (_, prepare, isKept) => {
-    const { url, door } = await serve()
+    const { url, endpoint } = await serve()
     const socket = await RawSocket.open(url)
     await prepare(socket)
     await socket.drop()
-    while (door.connections > 0) await new Promise(setImmediate)
+    while (endpoint.connections > 0) await new Promise(setImmediate)
     const again = await RawSocket.open(url, 'ada', { session: socket.session })
     expect(again.welcome.resumed).toBe(isKept)
   })
 
   it('sends everything again to who does not say what it received', async () => {
-    const { url, door } = await serve()
+    const { url, endpoint } = await serve()
     const socket = await RawSocket.open(url)
     socket.say(call('a'))
     const result = await socket.next('result')
     await socket.drop()
-    while (door.connections > 0) await new Promise(setImmediate)
+    while (endpoint.connections > 0) await new Promise(setImmediate)
     const again = await RawSocket.open(url, 'ada', { session: socket.session })
     expect(await again.next('result')).toEqual(result)
   })

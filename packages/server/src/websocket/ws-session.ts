@@ -3,7 +3,7 @@ import type { ApprovalService } from '../approvals/approval-service.ts'
 import type { Identity } from '../auth/authenticator.ts'
 import type { Caller } from '../auth/caller.ts'
 import type { CallRouter } from '../call-router.ts'
-import { CLOSE_CODES, type ReadMessage, type SessionMessage, type WsLimits } from './messages.ts'
+import { CLOSE_CODES, type ReadMessage, type WsLimits, type WsSessionMessage } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { SessionCalls } from './session-calls.ts'
 import { type Numbered, requireAnyScope, type SessionPort } from './session-port.ts'
@@ -86,7 +86,7 @@ export class WsSession implements SessionPort {
     return true
   }
 
-  handle(message: SessionMessage): void {
+  handle(message: WsSessionMessage): void {
     const waitMs = FREE.has(message.type) ? 0 : (this.#connection?.take() ?? 0)
     if (waitMs > 0) this.complain(tooFast(this.caller, waitMs), 'id' in message ? message.id : undefined)
     else this.#dispatch(message)
@@ -137,7 +137,7 @@ export class WsSession implements SessionPort {
     void this.#tools.close()
   }
 
-  #dispatch(message: SessionMessage): unknown {
+  #dispatch(message: WsSessionMessage): unknown {
     switch (message.type) {
       case 'call':
         // While the server closes, no call starts: the client sends it again to the next server.

@@ -41,7 +41,7 @@ function keep(session: WsSession, bytes: number): void {
   session.send({ ...message, outcome: 'x'.repeat(bytes - bare) })
 }
 
-describe('the sessions of a door', () => {
+describe('the sessions of an endpoint', () => {
   it('have ids that nobody guesses', () => {
     const { sessions } = sessionsOf()
     const ids = [sessions.open(ADA).id, sessions.open(ADA).id]
