@@ -212,7 +212,10 @@ function isForeign(path) {
 function productionModules() {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
   const { dependencies, optionalDependencies } = packages['packages/tool-hub']
-  return modulesOf('packages/tool-hub', [...Object.keys({ ...dependencies, ...optionalDependencies }), ...ADDED_MODULES])
+  return modulesOf('packages/tool-hub', [
+    ...Object.keys({ ...dependencies, ...optionalDependencies }),
+    ...ADDED_MODULES,
+  ])
 }
 
 /** The modules that the console was built from; parts of them are in its files. */
