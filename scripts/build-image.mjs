@@ -211,7 +211,11 @@ function isForeign(path) {
 /** The folders of the modules that run in production, as they are installed here and as the tests use them. */
 function productionModules() {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
-  return modulesOf('packages/tool-hub', [...Object.keys(packages['packages/tool-hub'].dependencies), ...ADDED_MODULES])
+  const { dependencies, optionalDependencies } = packages['packages/tool-hub']
+  return modulesOf('packages/tool-hub', [
+    ...Object.keys({ ...dependencies, ...optionalDependencies }),
+    ...ADDED_MODULES,
+  ])
 }
 
 /** The modules that the console was built from; parts of them are in its files. */

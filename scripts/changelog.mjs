@@ -14,7 +14,12 @@ const SECTION_AND_TEXT = /^(?:(Added|Changed|Fixed|Removed|Security): *)?([\s\S]
 const SECTION_OF_BUMP = { patch: 'Fixed', minor: 'Added', major: 'Changed' }
 const BUMPS = Object.keys(SECTION_OF_BUMP)
 
-const { name, version } = JSON.parse(readFileSync('packages/tool-hub/package.json', 'utf8'))
+const { version } = JSON.parse(readFileSync('packages/tool-hub/package.json', 'utf8'))
+/** The packages that are published. They are one group with one version: each changeset raises that of all. */
+const PUBLISHED = readdirSync('packages')
+  .map((unit) => JSON.parse(readFileSync(join('packages', unit, 'package.json'), 'utf8')))
+  .filter(({ private: isPrivate }) => isPrivate !== true)
+  .map(({ name }) => name)
 const files = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.md') && file !== 'README.md')
   .sort()
@@ -31,10 +36,14 @@ function readChangeset(file) {
   const path = join(FOLDER, file)
   const [, head, body] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(readFileSync(path, 'utf8')) ?? []
   if (head === undefined)
-    throw new Error(`${path} has no front matter, such as "${name}": patch between two lines ---.`)
-  const bump = parse(head)?.[name]
-  if (!Object.hasOwn(SECTION_OF_BUMP, bump ?? ''))
-    throw new Error(`${path} must say "${name}": ${BUMPS.join(', ')} in its front matter.`)
+    throw new Error(`${path} has no front matter, such as "tool-hub": patch between two lines ---.`)
+  const bumpOf = Object.entries(parse(head) ?? {})
+  const isValid = ([name, bump]) => PUBLISHED.includes(name) && Object.hasOwn(SECTION_OF_BUMP, bump ?? '')
+  if (bumpOf.length === 0 || !bumpOf.every(isValid)) {
+    const names = PUBLISHED.map((name) => `"${name}"`).join(' or ')
+    throw new Error(`${path} must say ${names}: ${BUMPS.join(', ')} in its front matter.`)
+  }
+  const bump = largestOf(bumpOf.map(([, each]) => each))
   const [, section = SECTION_OF_BUMP[bump], text] = SECTION_AND_TEXT.exec(body.trim())
   if (text === '') throw new Error(`${path} has no text for users.`)
   if (/\n\s*\n/.test(text)) throw new Error(`${path} has several paragraphs. Write one, or one changeset for each.`)
@@ -49,7 +58,7 @@ function fold(changes) {
   const changelog = changes.reduceRight(addLine, readFileSync(CHANGELOG, 'utf8'))
   writeFileSync(CHANGELOG, changelog)
   for (const { path } of changes) rmSync(path)
-  const bump = BUMPS.findLast((bump) => changes.some((change) => change.bump === bump))
+  const bump = largestOf(changes.map((change) => change.bump))
   console.log(`Moved ${changes.length} of ${FOLDER}/ to ${CHANGELOG}. Next version: ${nextVersion(bump)}.`)
 }
 
@@ -63,6 +72,10 @@ function addLine(changelog, { section, line }) {
     return `${before}${unreleased.replace(heading, () => `${heading}${line}\n`)}${after}`
   const sections = [unreleased.trim(), `${heading}${line}`].filter((text) => text !== '')
   return `${before}\n${sections.join('\n\n')}\n${after}`
+}
+
+function largestOf(bumps) {
+  return BUMPS.findLast((bump) => bumps.includes(bump))
 }
 
 /** Before 1.0 a breaking change raises the minor version. */

@@ -20,6 +20,13 @@ const CHANGELOG = `# Changelog
 - A released fix.
 `
 
+/** The packages of a project, and whether each is private. */
+const PACKAGES = [
+  ['base', '@tool-hub/base', false],
+  ['core', '@tool-hub/core', true],
+  ['tool-hub', 'tool-hub', false],
+] as const
+
 describe('npm run changelog', () => {
   it('accepts the changesets of this project', () => {
     expect(run('.', ['--check'])).toMatchObject({ status: 0, stderr: '' })
@@ -58,6 +65,13 @@ describe('npm run changelog', () => {
     expect(run(folder).stdout).toBe('There are no changesets.\n')
   })
 
+  it('raises the version of all packages for the largest bump of any, because they are one group', () => {
+    const folder = project({ one: 'patch\n"@tool-hub/base": minor\n---\n\nA change.', two: 'patch\n---\n\nA fix.' })
+    expect(run(folder).stdout).toContain('Next version: 0.2.0.')
+    const { fixed } = JSON.parse(readFileSync('.changeset/config.json', 'utf8')) as { fixed: readonly string[][] }
+    expect(fixed).toEqual([['tool-hub', '@tool-hub/*']])
+  })
+
   it.each([
     ['patch', '0.1.0', '0.1.1'],
     ['major', '0.1.0', '0.2.0'],
@@ -92,7 +106,11 @@ describe('npm run changelog', () => {
   })
 
   it.each([
-    ['tiny\n---\n\nA change.', 'must say "tool-hub": patch, minor, major'],
+    ['tiny\n---\n\nA change.', 'must say "@tool-hub/base" or "tool-hub": patch, minor, major'],
+    [
+      'patch\n"@tool-hub/core": patch\n---\n\nA change.',
+      'must say "@tool-hub/base" or "tool-hub": patch, minor, major',
+    ],
     ['patch\n---\n\n', 'has no text for users'],
     ['patch\n---\n\nOne.\n\nTwo.', 'has several paragraphs'],
     ['patch', 'has no front matter'],
@@ -143,8 +161,11 @@ describe('CHANGELOG.md', () => {
 function project(changesets: Record<string, string>, { version = '0.1.0', changelog = CHANGELOG } = {}): string {
   const folder = temporaryFolder('changelog')
   mkdirSync(join(folder, '.changeset'))
-  mkdirSync(join(folder, 'packages/tool-hub'), { recursive: true })
-  writeFileSync(join(folder, 'packages/tool-hub/package.json'), JSON.stringify({ name: 'tool-hub', version }))
+  for (const [unit, name, isPrivate] of PACKAGES) {
+    mkdirSync(join(folder, 'packages', unit), { recursive: true })
+    const manifest = { name, version, private: isPrivate }
+    writeFileSync(join(folder, 'packages', unit, 'package.json'), JSON.stringify(manifest))
+  }
   writeFileSync(join(folder, 'CHANGELOG.md'), changelog)
   writeFileSync(join(folder, '.changeset/README.md'), '# Changesets\n')
   for (const [name, body] of Object.entries(changesets))

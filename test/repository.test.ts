@@ -77,14 +77,18 @@ describe('a release', () => {
     expect(JSON.parse(text(manifest))).toMatchObject({ name: 'tool-hub', version: expect.any(String) })
   })
 
-  it('publishes the package tool-hub, and no other one, with a proof and after the build', () => {
+  it('publishes the packages that are not private, and no other ones, with a proof and after the build', () => {
+    const isPublic = (name: string) => JSON.parse(text(`packages/${name}/package.json`)).private !== true
+    const units = readdirSync('packages').filter(isPublic).sort()
+    expect(units).toEqual(['base', 'tool-hub'])
     const publish = commands.filter((command) => command.startsWith('npm publish'))
-    expect(publish).toEqual(['npm publish -w packages/tool-hub --provenance --access public'])
+    expect(publish).toEqual(units.map((unit) => `npm publish -w packages/${unit} --provenance --access public`))
+    const described = commands.flatMap(
+      (command) => /^npm pkg set -w packages\/([\w-]+) .*directory=packages\/\1"$/.exec(command)?.[1] ?? [],
+    )
+    expect(described).toEqual(units)
     expect(commands.indexOf('npm run check')).toBeGreaterThan(commands.indexOf('npm ci'))
     expect(commands.indexOf(publish[0]!)).toBeGreaterThan(commands.indexOf('npm run check'))
-    expect(commands.filter((command) => /^npm pkg set (?!-w packages\/tool-hub )/.test(command))).toEqual([])
-    const isPublic = (name: string) => JSON.parse(text(`packages/${name}/package.json`)).private !== true
-    expect(readdirSync('packages').filter(isPublic)).toEqual(['tool-hub'])
   })
 })
 

@@ -10,7 +10,7 @@ const SLOW = [
   'test/image.test.ts',
   'test/feature-places.test.ts',
   'test/add-a-feature.test.ts',
-  'test/packed-types.test.ts',
+  'test/packed.test.ts',
   'test/faults-killed.test.ts',
   'test/records.test.ts',
   'test/cluster-service-killed.test.ts',
