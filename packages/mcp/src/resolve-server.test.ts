@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { McpServer } from '../../core/src/mcp-server.ts'
-import { resolveOAuth } from './connect.ts'
+import { resolveOAuth } from './connection/connect.ts'
 import { resolveServer, signsIn } from './resolve-server.ts'
 
 const hidden: string[] = []

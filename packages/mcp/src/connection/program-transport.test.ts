@@ -1,8 +1,8 @@
 import { PassThrough, Writable } from 'node:stream'
 import { deserializeMessage, type JSONRPCMessage } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import type { ProgramEnd } from '../../core/src/commands.ts'
-import { fakeClock } from '../../testing/src/fake-clock.ts'
+import type { ProgramEnd } from '../../../core/src/commands.ts'
+import { fakeClock } from '../../../testing/src/fake-clock.ts'
 import { ProgramTransport } from './program-transport.ts'
 
 const turn = () => new Promise(setImmediate)

@@ -1,8 +1,8 @@
 import * as sdk from '@modelcontextprotocol/client'
 import { ToolError } from '@tool-hub/core/errors'
 import { expect, it } from 'vitest'
-import type { WebFetch } from '../../core/src/source.ts'
-import { fakeClock } from '../../testing/src/fake-clock.ts'
+import type { WebFetch } from '../../../core/src/source.ts'
+import { fakeClock } from '../../../testing/src/fake-clock.ts'
 import { openSse, openStreamable } from './web-transport.ts'
 
 const url = new URL('http://mcp.example/')

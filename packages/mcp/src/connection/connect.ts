@@ -10,11 +10,11 @@ import {
 } from '@tool-hub/core'
 import type { ReferenceSources } from '@tool-hub/core/config'
 import { VERSION } from '@tool-hub/core/lib'
-import { carryRawTools } from './definitions.ts'
+import { carryRawTools } from '../definitions.ts'
+import { openReferences, type ResolvedServer, resolveServer, signsIn, toServerUrl } from '../resolve-server.ts'
+import { findToolError, statusOf } from '../upstream-error.ts'
 import { ProgramTransport } from './program-transport.ts'
-import { openReferences, type ResolvedServer, resolveServer, signsIn, toServerUrl } from './resolve-server.ts'
 import type { OpenTransport } from './transport.ts'
-import { findToolError, statusOf } from './upstream-error.ts'
 import { openSse, openStreamable, type WebConnection } from './web-transport.ts'
 
 const MAX_CAUSE_DEPTH = 5
@@ -22,9 +22,9 @@ const MAX_CAUSE_DEPTH = 5
 export const START_TIMEOUT_MS = 30_000
 
 const loadMcpClient = lazyModule(() => import('@modelcontextprotocol/client'))
-const loadOauthProvider = lazyModule(() => import('./oauth/oauth-provider.ts'))
-const loadOauthFetch = lazyModule(() => import('./oauth/oauth-fetch.ts'))
-const loadRenewals = lazyModule(() => import('./oauth/renewals.ts'))
+const loadOauthProvider = lazyModule(() => import('../oauth/oauth-provider.ts'))
+const loadOauthFetch = lazyModule(() => import('../oauth/oauth-fetch.ts'))
+const loadRenewals = lazyModule(() => import('../oauth/renewals.ts'))
 
 type Sdk = typeof import('@modelcontextprotocol/client')
 

@@ -1,11 +1,11 @@
 import * as sdk from '@modelcontextprotocol/client'
 import { ToolError } from '@tool-hub/core/errors'
 import { describe, expect, it } from 'vitest'
-import { type Received, type Script, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
-import type { BaseContext } from '../../core/src/tool.ts'
-import { fakeClock } from '../../testing/src/fake-clock.ts'
+import { type Received, type Script, scriptedHost } from '../../../../test/support/scripted-mcp-server.ts'
+import type { BaseContext } from '../../../core/src/tool.ts'
+import { fakeClock } from '../../../testing/src/fake-clock.ts'
+import type { ServerToolDefinition } from '../definitions.ts'
 import { McpConnection } from './connection.ts'
-import type { ServerToolDefinition } from './definitions.ts'
 
 const go = { tool: 'go', input: { type: 'object' } } as unknown as ServerToolDefinition
 const done = { result: { content: [{ type: 'text', text: 'done' }], resultType: 'complete' } }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { BaseContext } from '../../core/src/tool.ts'
+import type { BaseContext } from '../../../core/src/tool.ts'
 import { ServerQuestions } from './questions.ts'
 
 const params = { message: 'Sure?', requestedSchema: { type: 'object', properties: { yes: { type: 'boolean' } } } }

@@ -1,8 +1,8 @@
 import { ToolError } from '@tool-hub/core/errors'
 import { describe, expect, it } from 'vitest'
-import { type Script, scriptedHost } from '../../../test/support/scripted-mcp-server.ts'
-import type { HttpMcpServer, McpServer } from '../../core/src/mcp-server.ts'
-import type { WebFetch, WebFetchOptions } from '../../core/src/source.ts'
+import { type Script, scriptedHost } from '../../../../test/support/scripted-mcp-server.ts'
+import type { HttpMcpServer, McpServer } from '../../../core/src/mcp-server.ts'
+import type { WebFetch, WebFetchOptions } from '../../../core/src/source.ts'
 import { connect, type KnownServer } from './connect.ts'
 
 interface Attempt {

@@ -1,6 +1,6 @@
 import { ToolError } from '@tool-hub/core/errors'
 import { expect, it } from 'vitest'
-import type { BaseContext } from '../../core/src/tool.ts'
+import type { BaseContext } from '../../../core/src/tool.ts'
 import { answerElicitation } from './questions.ts'
 
 const requestedSchema = { type: 'object', properties: { yes: { type: 'boolean' } } }

@@ -1,11 +1,11 @@
 import type { CallToolResult, Client, ElicitResult, Progress } from '@modelcontextprotocol/client'
 import { type BaseContext, type Clock, ToolError } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
+import { type LeftOut, rawToolsOf, readDefinitions, type ServerToolDefinition } from '../definitions.ts'
+import { statusOf, upstreamError } from '../upstream-error.ts'
 import { type Connected, connect, type McpConnectOptions } from './connect.ts'
-import { type LeftOut, rawToolsOf, readDefinitions, type ServerToolDefinition } from './definitions.ts'
 import { ServerQuestions } from './questions.ts'
 import { waitUnlessAborted } from './transport.ts'
-import { statusOf, upstreamError } from './upstream-error.ts'
 
 /** Tools of one server. */
 const MAX_TOOLS = 1_000

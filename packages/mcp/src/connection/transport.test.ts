@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fakeClock } from '../../testing/src/fake-clock.ts'
+import { fakeClock } from '../../../testing/src/fake-clock.ts'
 import { waitUnlessAborted } from './transport.ts'
 
 it('waits as long as configured, and holds up no process', async () => {
