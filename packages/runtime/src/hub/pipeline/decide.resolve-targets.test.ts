@@ -2,7 +2,7 @@ import { ToolError } from '@tool-hub/core/errors'
 import { describe, expect, it } from 'vitest'
 import { validCall } from '../../../../../test/support/call-stages.ts'
 import { sha256 } from '../../../../core/src/lib/hash.ts'
-import { type AnyTool, type Capability, defineTool, type Known } from '../../../../core/src/tool.ts'
+import { type AnyTool, type Capability, defineTool, type TargetFacts } from '../../../../core/src/tool.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
 import type { RunState, Runtime } from '../runtime.ts'
 import { Call } from './call.ts'
@@ -103,7 +103,7 @@ describe('what a call touches', () => {
     const seen: boolean[] = []
     const stating =
       (path: string) =>
-      (_: unknown, { isUnread }: Known) => {
+      (_: unknown, { isUnread }: TargetFacts) => {
         seen.push(isUnread(path))
         return {}
       }

@@ -1,8 +1,36 @@
 import { Counter, Gauge, Histogram as PrometheusHistogram, Registry } from 'prom-client'
-import type { Histogram, Metrics, ToolMetrics } from './telemetry.ts'
+
+/** All tallies at one time. */
+export interface MetricsSnapshot {
+  readonly inFlight: number
+  readonly tools: readonly ToolMetrics[]
+  readonly shadow: ShadowMetrics
+}
+
+/** How often the shadow policy decided and failed to, and how its decisions differed: `allow deny` and the like. */
+export interface ShadowMetrics {
+  compared: number
+  failed: number
+  readonly differences: Map<string, number>
+}
+
+/** Counts per bucket, the last one for what is above every bound, and the sum of all. */
+export interface Histogram {
+  readonly bounds: readonly number[]
+  readonly counts: readonly number[]
+  readonly sum: number
+}
+
+/** The tallies of one tool. */
+export interface ToolMetrics {
+  readonly tool: string
+  readonly statuses: Readonly<Record<string, number>>
+  readonly durationSeconds: Histogram
+  readonly resultBytes: Histogram
+}
 
 /** Writes a snapshot of metrics in the text format of Prometheus. */
-export function prometheusText({ inFlight, tools, shadow }: ReturnType<Metrics['snapshot']>): Promise<string> {
+export function prometheusText({ inFlight, tools, shadow }: MetricsSnapshot): Promise<string> {
   const registry = new Registry()
   const registers = [registry]
   const calls = new Counter({
@@ -27,7 +55,7 @@ export function prometheusText({ inFlight, tools, shadow }: ReturnType<Metrics['
 }
 
 /** Only for hubs that have, or had, a shadow policy. */
-function addShadow({ compared, failed, differences }: Metrics['shadow'], registers: Registry[]): void {
+function addShadow({ compared, failed, differences }: ShadowMetrics, registers: Registry[]): void {
   const count = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name: `tool_hub_shadow_${name}_total`, help, labelNames, registers })
   count('decisions', 'Decisions of the shadow policy.').inc(compared)
