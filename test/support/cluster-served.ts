@@ -7,7 +7,7 @@ import { type RunningService, type StartServiceOptions, startService } from '@to
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import type { HubOptions } from '../../packages/core/src/options.ts'
-import type { NewProcess } from '../../packages/core/src/store/cluster.ts'
+import type { NewProcess } from '../../packages/core/src/store/processes.ts'
 import type { Store } from '../../packages/core/src/store.ts'
 import { defineTool } from '../../packages/core/src/tool.ts'
 import { ClusterKey } from '../../packages/server/src/cluster/envelope.ts'

@@ -38,6 +38,8 @@ export {
   isFailure,
   type RunFilter,
 } from './call-index.ts'
+export type { DocumentStore, StoredDocument } from './documents.ts'
+export { type EventStore, type StoredEvent, watchTopic } from './events.ts'
 export type {
   BlobStore,
   HeldRun,
@@ -56,9 +58,7 @@ export type {
   StoredProcess,
   StoredRun,
   StoredSegment,
-} from './cluster.ts'
-export type { DocumentStore, StoredDocument } from './documents.ts'
-export { type EventStore, type StoredEvent, watchTopic } from './events.ts'
+} from './processes.ts'
 export type { StoreTests, SuiteExpect, SuiteMatchers, SuiteRunner } from './suite-runner.ts'
 export type {
   EndedWorkerCall,

@@ -31,10 +31,10 @@ import {
 } from '@tool-hub/core/sql'
 import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
 import { type CallSearch, createCallIndex } from './calls.ts'
-import { createProcesses, createRunStates, PROCESS_AGE_MS, settings } from './cluster.ts'
 import { documents } from './documents.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
 import { budgets, keys, rates, sweepBlocks } from './limits.ts'
+import { createProcesses, createRunStates, PROCESS_AGE_MS, settings } from './processes.ts'
 import { blobs, segments, sweepBlobs } from './segments.ts'
 import { createWorkerCalls, WORKER_CALL_AGE_MS } from './worker-calls.ts'
 

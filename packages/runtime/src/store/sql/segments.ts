@@ -21,7 +21,7 @@ import {
   transaction,
   type Work,
 } from '@tool-hub/core/sql'
-import { RUN_STATES } from './cluster.ts'
+import { RUN_STATES } from './processes.ts'
 
 export const SEGMENTS = defineTable(
   'segments',

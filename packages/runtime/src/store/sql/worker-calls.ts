@@ -10,7 +10,7 @@ import {
   transaction,
   type Work,
 } from '@tool-hub/core/sql'
-import { PROCESS_DEAD_MS } from './cluster.ts'
+import { PROCESS_DEAD_MS } from './processes.ts'
 
 /** How long a call is kept whose process has ended. */
 export const WORKER_CALL_AGE_MS = 7 * 86_400_000
