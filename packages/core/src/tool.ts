@@ -16,7 +16,7 @@ export type Targets<C extends string = Capability> = {
 }
 
 /** What `targets` may ask about files. */
-export interface Known {
+export interface TargetFacts {
   /** Whether there is a file whose content this run has not read: replacing it destroys something. */
   isUnread(path: string): boolean
 }
@@ -102,7 +102,7 @@ export interface Tool<Name extends string = string, I = unknown, O = unknown, Ca
   readonly capabilities: readonly Capability[]
   /** What a call will touch, by capability; policy decides on it before the call runs. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
-  readonly targets?: (input: any, known: Known) => Targets
+  readonly targets?: (input: any, known: TargetFacts) => Targets
   /** What a call would change in text files, for the approver. */
   // biome-ignore lint/suspicious/noExplicitAny: checked against the schema's type in defineTool
   readonly preview?: (input: any, ctx: ReadContext) => readonly TextChange[] | Promise<readonly TextChange[]>
@@ -215,7 +215,7 @@ export interface ToolSpec<
    */
   capabilities?: Caps
   /** Declares what this call will touch before it does; policy decides on it. */
-  targets?: (input: Infer<In>, known: Known) => Targets<Caps[number]>
+  targets?: (input: Infer<In>, known: TargetFacts) => Targets<Caps[number]>
   /**
    * What the call would change in text files, for the approver. Called only if approval is needed; can read only its
    * targets.

@@ -2,7 +2,7 @@ import { ToolError } from '@tool-hub/core/errors'
 import { describe, expect, it } from 'vitest'
 import { validCall } from '../../../../../test/support/call-stages.ts'
 import { sha256 } from '../../../../core/src/lib/hash.ts'
-import { type AnyTool, type Capability, defineTool, type Known } from '../../../../core/src/tool.ts'
+import { type AnyTool, type Capability, defineTool, type TargetFacts } from '../../../../core/src/tool.ts'
 import { createRedactor } from '../../records/redaction/redact.ts'
 import type { RunState } from '../run-state.ts'
 import type { Runtime } from '../runtime.ts'
@@ -104,7 +104,7 @@ describe('what a call touches', () => {
     const seen: boolean[] = []
     const stating =
       (path: string) =>
-      (_: unknown, { isUnread }: Known) => {
+      (_: unknown, { isUnread }: TargetFacts) => {
         seen.push(isUnread(path))
         return {}
       }

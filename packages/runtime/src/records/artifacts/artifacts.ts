@@ -24,7 +24,7 @@ export async function findArtifactOf(
   assertRunId(run)
   return new Artifacts(join(root, run, 'artifacts'), {
     isDurable: false,
-    ...(content && { shared: { content, run } }),
+    shared: content && { content, run },
   }).find(ref)
 }
 

@@ -174,7 +174,7 @@ function scan(folder: string, events: AppendFile, log: CallLog, head: Head | und
   }
   const torn = setAside(folder, events, end, last.seq)
   const missing = Math.max(log.cutAfter(last.seq), (head?.seq ?? 0) - last.seq)
-  return { last, started, missing, taint, ...(torn && { torn }) }
+  return { last, started, missing, taint, torn }
 }
 
 function replay(log: CallLog, line: Buffer, { seq, time }: { readonly seq: number; readonly time: string }): void {

@@ -79,7 +79,7 @@ export class RunRecords {
     this.#events = files.events
     this.#log = files.log
     const { content } = options.shipment ?? {}
-    const sharing = { isWaitedFor: this.#isWaitedFor, ...(content && { shared: { content, run } }) }
+    const sharing = { isWaitedFor: this.#isWaitedFor, shared: content && { content, run } }
     this.#artifacts = new Artifacts(join(folder, 'artifacts'), { isDurable: options.durability === 'full', ...sharing })
     this.kept = new KeptContent(join(folder, 'undo'), sharing)
     this.#schedule = new WriteSchedule(files.events, options)

@@ -90,7 +90,7 @@ export class FolderCheck {
     const lastInStore = this.#lastInStore()
     return verifyRun(join(this.#root, run), {
       known: this.#known.get(run) ?? [],
-      ...(lastInStore && { lastInStore: () => lastInStore(run) }),
+      lastInStore: lastInStore && (() => lastInStore(run)),
       findMove: async () => this.#findMove?.(run),
     })
   }

@@ -39,7 +39,7 @@ async function verify({ index, run, known }: VerifyRequest & { readonly type: 'v
   }
   let report: VerifyReport | undefined
   try {
-    report = await verifyRun(join(root, run), { known, ...(hasStore && { lastInStore }) })
+    report = await verifyRun(join(root, run), { known, lastInStore: hasStore ? lastInStore : undefined })
   } catch {
     // It is verified again where it was asked for, so that the error is the one of that thread.
   }

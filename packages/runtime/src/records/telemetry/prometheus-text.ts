@@ -1,8 +1,36 @@
 import { family, histogram } from '@tool-hub/core/lib'
-import type { Histogram, Metrics, ToolMetrics } from './telemetry.ts'
+
+/** All tallies at one time. */
+export interface MetricsSnapshot {
+  readonly inFlight: number
+  readonly tools: readonly ToolMetrics[]
+  readonly shadow: ShadowMetrics
+}
+
+/** How often the shadow policy decided and failed to, and how its decisions differed: `allow deny` and the like. */
+export interface ShadowMetrics {
+  compared: number
+  failed: number
+  readonly differences: Map<string, number>
+}
+
+/** Counts per bucket, the last one for what is above every bound, and the sum of all. */
+export interface Histogram {
+  readonly bounds: readonly number[]
+  readonly counts: readonly number[]
+  readonly sum: number
+}
+
+/** The tallies of one tool. */
+export interface ToolMetrics {
+  readonly tool: string
+  readonly statuses: Readonly<Record<string, number>>
+  readonly durationSeconds: Histogram
+  readonly resultBytes: Histogram
+}
 
 /** Writes a snapshot of metrics in the text format of Prometheus. */
-export function prometheusText({ inFlight, tools, shadow }: ReturnType<Metrics['snapshot']>): string {
+export function prometheusText({ inFlight, tools, shadow }: MetricsSnapshot): string {
   const calls = tools.flatMap(({ tool, statuses }) =>
     Object.entries(statuses).map(([status, value]) => ({ labels: { tool, status }, value })),
   )
@@ -16,7 +44,7 @@ export function prometheusText({ inFlight, tools, shadow }: ReturnType<Metrics['
 }
 
 /** Only for hubs that have, or had, a shadow policy. */
-function shadowFamilies({ compared, failed, differences }: Metrics['shadow']): string[] {
+function shadowFamilies({ compared, failed, differences }: ShadowMetrics): string[] {
   if (compared + failed === 0) return []
   const differing = [...differences].map(([pair, value]) => {
     const [decision = '', shadow = ''] = pair.split(' ')

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { Span, Tracer } from '@opentelemetry/api'
 import { type Effect, lazyModule, messageOf } from '@tool-hub/core'
+import type { MetricsSnapshot, ShadowMetrics, ToolMetrics } from './prometheus-text.ts'
 
 const loadPrometheusText = lazyModule(() => import('./prometheus-text.ts'))
 
@@ -10,21 +11,6 @@ interface CallMeasure {
   readonly status: string
   readonly durationMs: number
   readonly bytes: number
-}
-
-/** Counts per bucket, the last one for what is above every bound, and the sum of all. */
-export interface Histogram {
-  readonly bounds: readonly number[]
-  readonly counts: readonly number[]
-  readonly sum: number
-}
-
-/** The tallies of one tool. */
-export interface ToolMetrics {
-  readonly tool: string
-  readonly statuses: Readonly<Record<string, number>>
-  readonly durationSeconds: Histogram
-  readonly resultBytes: Histogram
 }
 
 const MAX_TOOLS = 1_000
@@ -40,7 +26,7 @@ export class Metrics {
   /** Calls that have started and not ended; set by the pipeline. */
   inFlight = 0
   /** How often the shadow policy decided and failed to, and how its decisions differed: `allow deny` and the like. */
-  readonly shadow = { compared: 0, failed: 0, differences: new Map<string, number>() }
+  readonly shadow: ShadowMetrics = { compared: 0, failed: 0, differences: new Map() }
 
   record(call: CallMeasure): void {
     const tally = this.#tools.get(call.tool) ?? this.#newTally(call.tool)
@@ -58,11 +44,7 @@ export class Metrics {
   }
 
   /** Returns a copy of all tallies. */
-  snapshot(): {
-    readonly inFlight: number
-    readonly tools: readonly ToolMetrics[]
-    readonly shadow: Metrics['shadow']
-  } {
+  snapshot(): MetricsSnapshot {
     return {
       inFlight: this.inFlight,
       tools: [...this.#tools].map(([tool, tally]) => copyOf(tool, tally)),

@@ -70,7 +70,7 @@ async function orDiskError<T>({ path }: UndoFolder, work: () => Promise<T>): Pro
 }
 
 /** A kept file as it was when its content was verified. */
-interface Kept {
+interface VerifiedFile {
   readonly fingerprint: string
   /** Resolves when it survives a loss of power. */
   secured?: Promise<void>
@@ -87,7 +87,7 @@ export class UndoFolder {
   readonly path: string
   /** Content that may be there: content that was never kept is not searched for. */
   readonly #names = new Set<string>()
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Map<string, VerifiedFile>()
   /** Concurrent changes that replace equal content must not both count it. */
   readonly #underWay = new Map<string, Promise<string | undefined>>()
   readonly #sync: GroupCommit

@@ -39,7 +39,8 @@ export function changeOf(call: IndexedCall, before: IndexedCall | undefined): Ru
   return {
     run: call.run,
     caller: call.caller,
-    ...(call.principal !== undefined && { principal: rootOf(call.principal) }),
+    // The one that it works for in the end: `token:ci` for `token:ci/session-1`.
+    principal: call.principal?.split('/', 1)[0],
     startedAt: call.startedAt,
     endedAt: call.startedAt + (call.durationMs ?? 0),
     calls: before ? 0 : 1,
@@ -57,11 +58,10 @@ export function progressChange({ run, bytes, at }: { run: string; bytes: number;
 /** The run after a change. The first caller stays, and the position never decreases. */
 export function changeRun(before: RunProgress | undefined, change: RunChange): RunProgress {
   if (!before) return change
-  const principal = before.principal ?? change.principal
   return {
     run: before.run,
     caller: before.caller || change.caller,
-    ...(principal !== undefined && { principal }),
+    principal: before.principal ?? change.principal,
     startedAt: Math.min(before.startedAt, change.startedAt),
     endedAt: Math.max(before.endedAt, change.endedAt),
     calls: before.calls + change.calls,
@@ -69,9 +69,4 @@ export function changeRun(before: RunProgress | undefined, change: RunChange): R
     denials: before.denials + change.denials,
     bytes: Math.max(before.bytes, change.bytes),
   }
-}
-
-/** The principal that another one works for in the end: `token:ci` for `token:ci/session-1`. */
-function rootOf(principal: string): string {
-  return principal.split('/', 1)[0] ?? principal
 }

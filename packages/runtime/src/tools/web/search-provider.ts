@@ -1,6 +1,3 @@
-import { ToolError } from '@tool-hub/core'
-import type { OpenProvider } from './open-provider.ts'
-
 /** A search query. */
 export interface SearchQuery {
   /** The words to search for. */
@@ -63,67 +60,4 @@ export interface SearchProvider {
   request(query: SearchQuery, place: SearchService): WebSearchRequest
   /** Parses an answer. Throws if it has another form. */
   parse(answer: unknown): readonly RawHit[]
-}
-
-const PREVIEW_CHARS = 200
-
-/** The error while no provider is configured. */
-export function notConfigured(): ToolError {
-  return new ToolError('CONFIG_INVALID', 'No search provider is set, so nothing can be searched.', {
-    fix: {
-      key: 'web.search.provider',
-      value: 'tavily',
-      hint:
-        'Have the owner set web.search.provider in tool-hub.yaml to tavily (key in TAVILY_API_KEY), brave ' +
-        '(BRAVE_API_KEY) or searxng (web.search.url, no key), the key under secrets, and its host in sandbox.network.',
-    },
-  })
-}
-
-/** Explains a missing key so that the owner can set it; returns any other error unchanged. */
-export function explainMissingKey(error: unknown, { name, secret, keyVariable }: OpenProvider): unknown {
-  const isMissing = ToolError.is(error) && error.code === 'NOT_FOUND' && error.fix.key === `secrets.${secret}`
-  if (!isMissing) return error
-  return new ToolError(
-    'CONFIG_INVALID',
-    `The search provider ${name} needs a key, and the secret ${secret} is missing.`,
-    {
-      fix: {
-        key: `secrets.${secret}`,
-        hint: `Have the owner put the key into ${keyVariable} and name it under secrets.${secret} in tool-hub.yaml.`,
-      },
-      cause: error,
-    },
-  )
-}
-
-/** The error for an HTTP status. */
-export function refusedSearch(status: number, text: string, { name, secret, keyVariable }: OpenProvider): ToolError {
-  const said = text
-    .slice(0, PREVIEW_CHARS)
-    .replace(/[\s\p{Cc}]+/gu, ' ')
-    .trim()
-  const message = `The search provider ${name} answered with status ${status}${said ? `: ${said}` : '.'}`
-  if (status === 401 || status === 403) {
-    const hint =
-      name === 'searxng'
-        ? 'Have the owner allow the format json in the settings of SearXNG.'
-        : `Have the owner check the key in ${keyVariable} (secrets.${secret} in tool-hub.yaml).`
-    return new ToolError('CONFIG_INVALID', message, { hint, details: { status } })
-  }
-  if (status === 429) return new ToolError('RATE_LIMITED', message, { details: { status } })
-  return new ToolError('UPSTREAM_ERROR', message, { retryable: status >= 500, details: { status } })
-}
-
-/** The error for an answer that is not a list of hits. */
-export function unreadableAnswer({ name }: OpenProvider, cause: unknown): ToolError {
-  return new ToolError(
-    'UPSTREAM_ERROR',
-    `The search provider ${name} answered with something that is not a search result.`,
-    {
-      hint: 'Have the owner check web.search.url in tool-hub.yaml.',
-      retryable: false,
-      cause,
-    },
-  )
 }

@@ -1,14 +1,13 @@
 import { type Context, defineTool, shownUrl, type Targets, wrapUntrusted } from '@tool-hub/core'
 import { z } from 'zod'
-import type { OpenProvider } from './open-provider.ts'
 import {
   explainMissingKey,
   notConfigured,
-  type RawHit,
+  type OpenProvider,
   refusedSearch,
-  type SearchQuery,
   unreadableAnswer,
-} from './search-provider.ts'
+} from './open-provider.ts'
+import type { RawHit, SearchQuery } from './search-provider.ts'
 
 type SearchContext = Context<'network' | 'send'>
 

@@ -41,7 +41,7 @@ export interface EditOptions {
   readonly maxBytes?: number
 }
 
-interface Named extends Replacement {
+interface NamedReplacement extends Replacement {
   readonly name: string
 }
 
@@ -59,7 +59,7 @@ export function applyEdits(file: string, edits: readonly Edit[], options: EditOp
       name: edits.length === 1 ? 'The old text' : `The old text of ${name}`,
     })
     if (level !== 'exact') forgiven.add(level)
-    return places.map((place): Named => ({ ...place, name }))
+    return places.map((place): NamedReplacement => ({ ...place, name }))
   })
   named.sort((left, right) => left.start - right.start || left.end - right.end)
   checkOverlaps(file, named, options.path)
@@ -73,7 +73,7 @@ function checkPlaces(file: string, edit: Edit, places: readonly Replacement[], n
   if (places.length > MAX_PLACES) throw tooMany(name)
 }
 
-function checkOverlaps(file: string, places: readonly Named[], path: string): void {
+function checkOverlaps(file: string, places: readonly NamedReplacement[], path: string): void {
   for (const [index, place] of places.entries()) {
     const before = places[index - 1]
     if (before && before.end > place.start) throw overlapping(file, place, [before.name, place.name], path)
@@ -106,7 +106,7 @@ function assemble(file: string, places: readonly Replacement[]): string {
 }
 
 /** Where an edit applies, and how exactly it was found; no place if nothing fits. */
-interface Found {
+interface Match {
   readonly level: MatchLevel
   readonly places: readonly Replacement[]
 }
@@ -115,7 +115,7 @@ interface Found {
  * Looks for the old text: exactly, then ignoring whitespace at line ends, then with plain quotes, dashes and spaces,
  * then, if requested, in any indentation.
  */
-function findMatch(source: EditSource, edit: Edit, options: { readonly indentation?: boolean } = {}): Found {
+function findMatch(source: EditSource, edit: Edit, options: { readonly indentation?: boolean } = {}): Match {
   for (const [level, find] of MATCH_LEVELS) {
     if (level === 'indentation' && !options.indentation) continue
     const places = find(source, edit)

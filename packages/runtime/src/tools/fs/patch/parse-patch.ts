@@ -64,7 +64,7 @@ function readUpdate(reader: PatchReader, path: string): PatchSection {
     chunks.push(readChunk(reader))
   }
   if (chunks.length === 0 && to === undefined) throw reader.expected(`changes of ${quote(path)}`)
-  return { type: 'update', path, ...(to !== undefined && { to }), chunks }
+  return { type: 'update', path, to, chunks }
 }
 
 function readChunk(reader: PatchReader): PatchChunk {
