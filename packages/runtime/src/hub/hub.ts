@@ -40,7 +40,7 @@ import type {
 } from './hub-api.ts'
 import { checkHubOptions } from './hub-options.ts'
 import { checkHub } from './hub-policy.ts'
-import type { MachineServices, RunRetention } from './machines.ts'
+import type { RunRetention } from './machines.ts'
 import { closedDuring } from './pipeline/settle.ts'
 import type { CardOptions, ToolListing } from './pipeline/tool-catalog.ts'
 import { callTool, streamTool } from './pipeline.ts'
@@ -54,7 +54,7 @@ const loadUndo = lazyModule(() => import('./undo/undo.ts'))
 const loadRecovery = lazyModule(() => import('./recovery.ts'))
 
 /** The governed tool runtime: every call passes through one pipeline. Created by `createToolHub`. */
-export interface Hub<T extends AnyTool = AnyTool> extends ToolHub<T>, FeatureServices, MachineServices {}
+export interface Hub<T extends AnyTool = AnyTool> extends ToolHub<T>, FeatureServices {}
 
 /** Creates a hub with exactly the tools and features it is given; `createToolHub` passes all of them. */
 export function createHub(options: HubOptions, lists: HubLists): Hub {

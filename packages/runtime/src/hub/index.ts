@@ -17,7 +17,6 @@ export {
   type ConnectMachines,
   type ExecuteOptions,
   type MachineOptions,
-  type MachineServices,
   type Machines,
   ONE_MACHINE,
   type OwnedRun,
