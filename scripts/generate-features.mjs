@@ -45,9 +45,10 @@ const LISTS = [
     file: 'routes',
     suffix: 'Routes',
     write: (names) => [
+      `import { machineRoutes } from '@tool-hub/cluster/routes'`,
       `import type { FeatureRoutes } from '@tool-hub/core'`,
-      `/** The HTTP routes of features. */`,
-      `export const featureRoutes: readonly FeatureRoutes[] = [${names.join(', ')}]`,
+      `/** The HTTP routes of many machines and of features. */`,
+      `export const featureRoutes: readonly FeatureRoutes[] = [${[...names, 'machineRoutes'].join(', ')}]`,
     ],
   },
 ]

@@ -73,7 +73,7 @@ describe('the docs', () => {
       .split('class ToolHub')[1]!
       .matchAll(/^ {2}(?:async |get |readonly )?([a-z]\w*)(?=[<(:])/gm)
     const services = text('packages/cluster/src/membership/connect.ts')
-      .split('interface MachineServices')[1]!
+      .split('interface FeatureServices')[1]!
       .split('\n  }')[0]!
       .matchAll(/^ {4}(?:readonly )?([a-z]\w*)(?=[(:])/gm)
     const names = [...new Set([...members, ...services].map((match) => match[1]!)), ...FEATURES].filter(

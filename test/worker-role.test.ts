@@ -9,7 +9,7 @@ import type { Hub } from '@tool-hub/runtime/hub'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { NewProcess } from '../packages/cluster/src/store/types.ts'
-import { type StartedWorker, startWorker, type WorkerLogEntry } from '../packages/server/src/machines.ts'
+import { type StartedWorker, startWorker, type WorkerLogEntry } from '../packages/server/src/start-worker.ts'
 import { startPostgres, type TestPostgres } from './support/postgres.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 

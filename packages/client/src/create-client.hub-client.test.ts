@@ -210,7 +210,7 @@ describe('HubClient', () => {
     const { calls, runs, approvals, questions, grants, policy, audit, principals, tokens, ...rest } = { ...client() }
     // The features, in the order of packages/library/src/features.ts, then what is not part of a resource.
     const features = ['memory', 'agents', 'inbox', 'schedules', 'canvases', 'scripts']
-    expect(Object.keys(rest)).toEqual([...features, 'me', 'health', 'cluster'])
+    expect(Object.keys(rest)).toEqual([...features, 'cluster', 'me', 'health'])
     answers = Array.from({ length: 22 }, () =>
       json({ tools: 1, lines: 2, changes: 3, approvals: 4, questions: 5, principals: 6 }),
     )

@@ -236,6 +236,12 @@ export function routeMethods(http: HttpRequests) {
       removeSaved: async (name: string) =>
         void (await http.send('DELETE', `/v1/saved-scripts/${encodeURIComponent(name)}`)),
     },
+    /** The processes that share the store, their leases and queues. */
+    cluster: () => http.json<Answer<typeof protocol.clusterState>>('GET', '/v1/cluster'),
+    /** Who asks, and who answers. */
+    me: () => http.json<Answer<typeof protocol.me>>('GET', '/v1/me'),
+    /** How the service does. */
+    health: () => http.json<Answer<typeof protocol.health>>('GET', '/v1/health'),
     /** API tokens; needs the scope `admin`. */
     tokens: {
       /** API tokens, without their secrets. */
@@ -251,12 +257,6 @@ export function routeMethods(http: HttpRequests) {
       /** Revokes an API token. */
       revoke: async (id: string) => void (await http.send('DELETE', `/v1/tokens/${encodeURIComponent(id)}`)),
     },
-    /** Who asks, and who answers. */
-    me: () => http.json<Answer<typeof protocol.me>>('GET', '/v1/me'),
-    /** How the service does. */
-    health: () => http.json<Answer<typeof protocol.health>>('GET', '/v1/health'),
-    /** The processes that share the store, their leases and queues. */
-    cluster: () => http.json<Answer<typeof protocol.clusterState>>('GET', '/v1/cluster'),
     /** Checks of the records. */
     audit: {
       /** Checks the records of one run, or of all; with only=missing, looks for runs that are gone. */

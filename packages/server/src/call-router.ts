@@ -23,5 +23,4 @@ export const aloneGroup: ProcessGroup = {
   takeTurn: () => true,
   publishRules() {},
   publishDraining() {},
-  state: async () => ({ isCutOff: false, processes: [], leases: [], hasMoreLeases: false, queues: [] }),
 }

@@ -6,14 +6,6 @@ export {
   refusedMessage,
   restartMessage,
 } from './config-reload.ts'
-export {
-  type RunningWorker,
-  type StartedWorker,
-  type StartWorkerOptions,
-  startWorker,
-  type WorkerLogEntry,
-  type WorkerOptions,
-} from './machines.ts'
 export { formatJson, formatText, LOG_LEVELS, type LogEntry } from './service-log.ts'
 export { type Judge, judgeAgain, withTokenRules } from './services/test-rules.ts'
 export {
@@ -22,3 +14,11 @@ export {
   type StartServiceOptions,
   startService,
 } from './start-service.ts'
+export {
+  type RunningWorker,
+  type StartedWorker,
+  type StartWorkerOptions,
+  startWorker,
+  type WorkerLogEntry,
+  type WorkerOptions,
+} from './start-worker.ts'

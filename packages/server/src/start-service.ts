@@ -114,7 +114,7 @@ export async function startService(hubOptions: HubOptions, options: StartService
     ...names,
     clock,
   })
-  const parts = { store, group, authenticator, events, clock, log }
+  const parts = { store, authenticator, events, clock, log }
   const joined = await joinService(hub, options, parts).catch(async (error) => {
     await assembled.close()
     throw error

@@ -229,6 +229,11 @@ export class ClusterMember implements ProcessDirectory {
     return new ToolError('PROCESS_CUT_OFF', `Process ${this.id} has not reached the shared store for ${seconds} s.`)
   }
 
+  /** The time by the clock of this process. */
+  now(): number {
+    return this.#options.clock.now()
+  }
+
   /** Whether heartbeats have failed too long to start anything. Compares clocks: a suspended process runs no timer. */
   get isCut(): boolean {
     const isRecent = this.#sentAt !== undefined && this.#elapsed(this.#sentAt) <= CUT_MS

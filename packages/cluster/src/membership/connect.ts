@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { lazyModule, messageOf, ToolError } from '@tool-hub/core'
+import { type FeatureServices, lazyModule, messageOf, ToolError } from '@tool-hub/core'
 import { Later } from '@tool-hub/core/lib'
 import {
   type CallExecutor,
@@ -8,7 +8,6 @@ import {
   type ExecuteOptions,
   type HubRuntime,
   type MachineOptions,
-  type MachineServices,
   ONE_MACHINE,
   type RecordSink,
   type RunState,
@@ -41,8 +40,8 @@ export interface SharedHistory extends Pick<RecordSink, 'source'> {
   openCheck(): Promise<SharedCheck>
 }
 
-declare module '@tool-hub/runtime/hub/machines' {
-  interface MachineServices {
+declare module '@tool-hub/core/feature' {
+  interface FeatureServices {
     /** This process among those that share the store; `undefined` if its store is not shared with other machines. */
     readonly cluster: ClusterMember | undefined
     /** How far this process is with sharing its records; `undefined` if its store is not shared with other machines. */
@@ -100,7 +99,7 @@ interface Membership {
   readonly workers?: Workers
 }
 
-function servicesOf(runtime: HubRuntime, { member, shared, workers }: Membership): MachineServices {
+function servicesOf(runtime: HubRuntime, { member, shared, workers }: Membership): OwnServices {
   return {
     cluster: member,
     get sharing() {
@@ -126,6 +125,8 @@ function servicesOf(runtime: HubRuntime, { member, shared, workers }: Membership
     },
   }
 }
+
+type OwnServices = Pick<FeatureServices, 'cluster' | 'sharing' | 'sharedRecords' | 'work' | 'workers'>
 
 /** Executes calls on workers, and as a worker those of others. */
 class Workers implements CallExecutor {

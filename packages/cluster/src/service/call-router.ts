@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Awaitable, CallOptions, ToolResult } from '@tool-hub/core'
-import type { ClusterState, Scope, ServiceEvent } from '@tool-hub/core/protocol'
+import type { Scope, ServiceEvent } from '@tool-hub/core/protocol'
 import type { PrincipalHub } from '@tool-hub/runtime/hub'
 import type { WebSocket } from 'ws'
 
@@ -96,8 +96,6 @@ export interface ProcessGroup {
   publishRules(hash: string): void
   /** Lets the others know that this process takes no more work. */
   publishDraining(): void
-  /** The processes, their leases and queues; empty lists if this process is alone. */
-  state(): Promise<ClusterState>
 }
 
 /** What a service gives to answer requests that other processes have forwarded. */

@@ -36,14 +36,13 @@ export function openProcessGroup(
     },
     publishRules: (hash) => member.describe({ policy: hash }),
     publishDraining: () => member.describe({ isDraining: true }),
-    state: () => describeCluster({ cluster: member, store, records: hub.sharing, now: clock.now() }),
   }
 }
 
 /** Options of `describeCluster`. */
 export interface ClusterStateOptions {
-  /** This process in the cluster. */
-  readonly cluster: Pick<ClusterMember, 'id' | 'isCut'>
+  /** This process in the cluster; `undefined` if it is alone with its store. */
+  readonly cluster: Pick<ClusterMember, 'id' | 'isCut'> | undefined
   readonly store: Pick<Store, 'processes' | 'runStates' | 'workerCalls'>
   readonly now: number
   /** How far this process is with sharing its records. */
@@ -53,6 +52,7 @@ export interface ClusterStateOptions {
 /** Describes the processes that share the store, their leases and the queues. Rejects if the store does not answer. */
 export async function describeCluster(options: ClusterStateOptions): Promise<ClusterState> {
   const { cluster, store, records, now } = options
+  if (!cluster) return { isCutOff: false, processes: [], leases: [], hasMoreLeases: false, queues: [] }
   const [processes, leases, waiting] = await Promise.all([
     store.processes.list(),
     store.runStates.leases({ limit: MAX_SHOWN_LEASES + 1 }),

@@ -2,7 +2,8 @@ import { lazyModule, type Store, ToolError } from '@tool-hub/core'
 import type { Hub } from '@tool-hub/runtime/hub'
 import { isLoopback, parseListen } from '@tool-hub/sandbox/system'
 import type { ClusterOptions } from '../config.ts'
-import type { AnsweringService, ForwardableIdentity, ProcessGroup } from './call-router.ts'
+import type { AnsweringService, ForwardableIdentity } from './call-router.ts'
+import { describeCluster, openProcessGroup } from './cluster-group.ts'
 import { clusterMetrics, memberMetrics } from './cluster-metrics.ts'
 import type { ClusterRouter, ClusterRouterOptions } from './cluster-router.ts'
 
@@ -14,9 +15,9 @@ export type {
   RoutedCall,
   SharedEvents,
 } from './call-router.ts'
-export { openProcessGroup } from './cluster-group.ts'
 export { serveWorkerMetrics, type WorkerMetricsServer } from './worker-metrics.ts'
 export type { ClusterRouterOptions }
+export { openProcessGroup }
 
 const loadRouter = lazyModule(() => import('./cluster-router.ts'))
 
@@ -35,11 +36,9 @@ export async function openCluster<Identity extends ForwardableIdentity>(
   { listen, address }: ClusterOptions = {},
   {
     store,
-    group,
     ...parts
   }: Omit<ClusterRouterOptions<Identity>, 'member' | 'secret'> & {
     readonly store: Store
-    readonly group: ProcessGroup
   },
 ): Promise<ServiceCluster<Identity> | undefined> {
   const { cluster: member } = hub
@@ -55,11 +54,11 @@ export async function openCluster<Identity extends ForwardableIdentity>(
   const { ClusterRouter } = await loadRouter()
   const router = new ClusterRouter({ ...parts, member, secret: await store.settings.secret('cluster') })
   member.describe({ kind: 'service' })
+  const state = () => describeCluster({ cluster: member, store, records: hub.sharing, now: parts.clock.now() })
   return {
     router,
     listen: (service) => router.listen({ ...where, address: address && new URL(address).origin }, service),
-    metrics: async () =>
-      memberMetrics(hub) + clusterMetrics(await group.state().catch(() => undefined), router.forwarded),
+    metrics: async () => memberMetrics(hub) + clusterMetrics(await state().catch(() => undefined), router.forwarded),
   }
 }
 

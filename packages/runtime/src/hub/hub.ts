@@ -37,7 +37,6 @@ import type {
   ToolRegistry,
 } from './hub-api.ts'
 import { checkHubOptions } from './hub-options.ts'
-import type { MachineServices } from './machines.ts'
 import { closedDuring } from './pipeline/settle.ts'
 import type { CardOptions, ToolListing } from './pipeline/tool-catalog.ts'
 import { callTool, streamTool } from './pipeline.ts'
@@ -52,7 +51,7 @@ const loadUndo = lazyModule(() => import('./undo/undo.ts'))
 const loadRecovery = lazyModule(() => import('./recovery.ts'))
 
 /** The governed tool runtime: every call passes through one pipeline. Created by `createToolHub`. */
-export interface Hub<T extends AnyTool = AnyTool> extends ToolHub<T>, FeatureServices, MachineServices {}
+export interface Hub<T extends AnyTool = AnyTool> extends ToolHub<T>, FeatureServices {}
 
 /** Creates a hub with exactly the tools and features it is given; `createToolHub` passes all of them. */
 export function createHub(options: HubOptions, lists: HubLists): Hub {

@@ -11,7 +11,6 @@ export {
   type ConnectMachines,
   type ExecuteOptions,
   type MachineOptions,
-  type MachineServices,
   type Machines,
   ONE_MACHINE,
   reachablePlace,

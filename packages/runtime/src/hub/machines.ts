@@ -1,7 +1,9 @@
 import {
   type Clock,
+  type FeatureServices,
   type HubOptions,
   labelsOfCall,
+  PLACE_KEY,
   PLACE_KEYS,
   placeOfLabels,
   type Store,
@@ -32,18 +34,14 @@ export interface ExecuteOptions {
   readonly timeLeftMs: number
 }
 
-/** The services of many machines that a hub offers its owner, such as `hub.work()`. Declared by what provides them. */
-// biome-ignore lint/suspicious/noEmptyInterface: it is extended where the services are.
-export interface MachineServices {}
-
 /** What a hub knows of other machines. */
 export interface Machines {
   readonly ownership: RunOwnership
   readonly records: RecordSink
   readonly executor: CallExecutor
   readonly retention: RunRetention
-  /** Called when the hub is created. Returns the services for its owner. */
-  start?(runtime: HubRuntime): MachineServices
+  /** Called when the hub is created. Returns further services for its owner, such as `hub.work()`. */
+  start?(runtime: HubRuntime): Partial<FeatureServices>
   /** Called when the runs of the hub are closed. */
   close(): Promise<void>
 }
@@ -86,6 +84,8 @@ export function reachablePlace(
   { call: { name }, tool, decision }: DecidedCall,
   { hasWorkers }: { readonly hasWorkers: boolean },
 ): CallPlace | undefined {
+  // Most calls name no workers.
+  if (tool.where === undefined && !(PLACE_KEY in decision.constraints)) return undefined
   const labels = labelsOfCall(decision.constraints, tool.where)
   if (!labels) return undefined
   const place = placeOfLabels(labels)

@@ -1,4 +1,4 @@
-import { auditQuery, auditReport, clusterState, health, me, signIn } from '@tool-hub/core/protocol'
+import { auditQuery, auditReport, health, me, signIn } from '@tool-hub/core/protocol'
 import { z } from 'zod'
 import type { Identity } from '../../auth/authenticator.ts'
 import type { Caller } from '../../auth/caller.ts'
@@ -16,7 +16,7 @@ const notReady = state.extend({
 const DRAINING = { part: 'draining', problem: 'The service is about to end.' } as const
 
 /** The entities of these routes that have a name in the OpenAPI document. */
-export const SERVICE_SCHEMAS = { Cluster: clusterState, Health: health, Me: me } as const
+export const SERVICE_SCHEMAS = { Health: health, Me: me } as const
 
 /** Health, metrics and the OpenAPI document. */
 export const SERVICE_ROUTES: readonly Route[] = [
@@ -39,15 +39,6 @@ export const SERVICE_ROUTES: readonly Route[] = [
     allow: ['read'],
     answers: [{ description: 'Rates, failures, budgets, sandbox, servers', schema: health }],
     handle: async ({ context }) => answerJson(await context.service.health()),
-  }),
-  defineRoute({
-    method: 'get',
-    path: '/v1/cluster',
-    client: 'cluster',
-    summary: 'The processes that share the store, their leases and queues',
-    allow: ['read'],
-    answers: [{ description: 'Empty lists if the service is alone with its store', schema: clusterState }],
-    handle: async ({ context }) => answerJson(await context.service.group.state()),
   }),
   defineRoute({
     method: 'get',
