@@ -8,9 +8,7 @@ const image = { type: 'image', data: RED_PIXEL, mediaType: 'image/png' }
 export const contentTools = [
   fixture('test_simple_text', 'Returns a text.', () => 'This is a simple text response for testing.'),
   fixture('test_image_content', 'Returns an image.', () => [image]),
-  fixture('test_audio_content', 'Returns a sound.', () => [
-    { type: 'audio', data: SILENCE, mediaType: 'audio/wav' },
-  ]),
+  fixture('test_audio_content', 'Returns a sound.', () => [{ type: 'audio', data: SILENCE, mediaType: 'audio/wav' }]),
   fixture('test_embedded_resource', 'Returns a document.', () => [
     {
       type: 'resource',
