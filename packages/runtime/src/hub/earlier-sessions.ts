@@ -1,4 +1,4 @@
-import type { Clock, DocumentStore } from '@tool-hub/core'
+import type { Awaitable, Clock, DocumentStore } from '@tool-hub/core'
 import { sha256 } from '@tool-hub/core/lib'
 import { z } from 'zod'
 import { DocumentState, type State } from '../store/index.ts'
@@ -37,7 +37,7 @@ interface EarlierSessionsOptions {
   /** The folder that its calls work in: another one means another task. */
   readonly root: string | undefined
   /** What has tainted a run, also one of another process. */
-  readonly taintedBy: (run: string) => Promise<readonly string[]>
+  readonly taintedBy: (run: string) => Awaitable<readonly string[]>
 }
 
 /**

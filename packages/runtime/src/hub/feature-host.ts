@@ -8,6 +8,7 @@ import {
   type PastCallPage,
   type Rights,
 } from '@tool-hub/core'
+import { after } from '@tool-hub/core/lib'
 import { loadDialHost } from '@tool-hub/sandbox/network'
 import { openArchives, pastCalls } from '../records/log/index.ts'
 import type { PrincipalHub, ToolRegistry } from './hub-api.ts'
@@ -44,7 +45,7 @@ export function createFeatureHost(runtime: HubRuntime): FeatureHost {
     },
     principalNow: runtime.identity.principalNow,
     artifact: (id, ref, options) => runs.readArtifact(id, ref, options),
-    isTainted: async (id) => (await runs.taintedBy(id)).length > 0,
+    isTainted: (id) => after(runs.taintedBy(id), (sources) => sources.length > 0),
     pastCalls: (id, page) => readCalls(runtime, id, page),
     archives: runsFolder === false ? undefined : openArchives(runsFolder),
     recordChange: (change) => recordChange(runtime, change),

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Clock, isRunId, type ReadArtifact, ToolError } from '@tool-hub/core'
+import { type Awaitable, type Clock, isRunId, type ReadArtifact, ToolError } from '@tool-hub/core'
+import { after } from '@tool-hub/core/lib'
 import { type ArtifactReader, findArtifactOf } from '../records/artifacts/index.ts'
 import type { RecordedLine } from '../records/log/index.ts'
 import { IdleRuns } from './idle-runs.ts'
@@ -164,11 +165,10 @@ export class Runs {
   }
 
   /** What a run has read from outside, also if another process has it. */
-  async taintedBy(id: string): Promise<readonly string[]> {
+  taintedBy(id: string): Awaitable<readonly string[]> {
     const { taintedBy } = this.rehearsal(id)
     if (taintedBy.length > 0 || this.#open.has(id)) return taintedBy
-    const state = await this.#options.machines.ownership.find(id)
-    return state?.taintedBy ?? []
+    return after(this.#options.machines.ownership.find(id), (state) => state?.taintedBy ?? [])
   }
 
   /** Reads an artifact without opening the run. Throws FILE_TOO_LARGE before reading if it exceeds `maxBytes`. */

@@ -1,4 +1,5 @@
 import { type Clock, isUserText, ToolError, type UserText, type UserTextStore } from '@tool-hub/core'
+import { after } from '@tool-hub/core/lib'
 import { UserWords, type ValueEvidence } from '@tool-hub/policy'
 import type { UserTextAdded } from '../records/log/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
@@ -31,15 +32,15 @@ export class UserTexts {
     this.#clock = options.clock
   }
 
-  /** Adds the words of a call, and makes those of its run known. */
-  async prepare(run: RunState, texts: UserText | undefined): Promise<void> {
+  /** Adds the words of a call, and makes those of its run known. Returns a promise only if the store does. */
+  prepare(run: RunState, texts: UserText | undefined): Promise<void> | undefined {
     if (texts === undefined && run.records?.isNew && !this.#hasAdded) {
       // Nobody has said anything in it yet: a store that nothing else needs is not opened for it.
       run.evidence = NO_EVIDENCE
-      return
+      return undefined
     }
-    if (texts === undefined) await this.#load(run)
-    else if (texts.length > 0 || !run.evidence) await this.add(run, texts)
+    if (texts === undefined) return this.#load(run)
+    return texts.length === 0 && run.evidence ? undefined : this.add(run, texts)
   }
 
   /** Makes words known for one call, and for those it makes: they may belong to another conversation than the next. */
@@ -94,8 +95,11 @@ export class UserTexts {
     return unknown.slice(known.hasUserText ? 1 : 0)
   }
 
-  async #load(run: RunState): Promise<void> {
-    run.evidence = evidenceOf(new UserWords(await this.#store.list(run.id)))
+  #load(run: RunState): Promise<void> | undefined {
+    const loading = after(this.#store.list(run.id), (texts) => {
+      run.evidence = evidenceOf(new UserWords(texts))
+    })
+    return loading instanceof Promise ? loading : undefined
   }
 }
 

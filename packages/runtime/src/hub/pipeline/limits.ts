@@ -21,8 +21,8 @@ async function claim(
   // A call without side effects may be executed again, and its failure is never final.
   const recorded = found.tool.hasEffects ? recordedKeyName({ ...scope, keyHash: sha256(key) }) : undefined
   for (;;) {
-    const claiming = Promise.resolve(limits.idempotency.claim(name, found.call.argsHash, recorded))
-    const claimed = await untilStopped(found.call, claiming)
+    const claiming = limits.idempotency.claim(name, found.call.argsHash, recorded)
+    const claimed = claiming instanceof Promise ? await untilStopped(found.call, claiming) : claiming
     if (claimed.kind === 'new') {
       found.call.limits.key = claimed
       return undefined
@@ -36,7 +36,7 @@ async function claim(
  * Step 6, second half: checks loops, circuit breaker, rate and budget; each throws to refuse. Returns a promise only if
  * the store does.
  */
-export function takeLimits(runtime: Runtime, decided: DecidedCall): void | Promise<void> {
+export function takeLimits(runtime: Runtime, decided: DecidedCall): Awaitable<void> {
   const { call } = decided
   const { loops, breakers, rate, budget } = runtime.limits
   // The hash of the arguments alone costs 0.4 us of a call of 6.
@@ -57,7 +57,7 @@ function reserve(budget: BudgetLedger, decided: DecidedCall): void | Promise<voi
 }
 
 /** Starts step 8: takes a concurrency slot and checks the circuit breaker. Returns a promise only if the call has to wait. */
-export function claimPlace({ limits }: Runtime, decided: DecidedCall): void | Promise<void> {
+export function claimPlace({ limits }: Runtime, decided: DecidedCall): Awaitable<void> {
   const { call } = decided
   // A nested call uses the slot of its parent; waiting for another slot could mean waiting for its own parent.
   const entering = call.parent ? undefined : limits.concurrency.enter(call.name, call)
@@ -65,7 +65,7 @@ export function claimPlace({ limits }: Runtime, decided: DecidedCall): void | Pr
   return begin(limits, decided, entering)
 }
 
-function begin({ breakers }: Limiters, { call }: DecidedCall, leave: (() => void) | undefined): void | Promise<void> {
+function begin({ breakers }: Limiters, { call }: DecidedCall, leave: (() => void) | undefined): Awaitable<void> {
   const held = call.limits
   held.release = leave
   held.isProbe = breakers.hasFailures && breakers.check(call.circuit)
