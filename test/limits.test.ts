@@ -1,6 +1,8 @@
 import { ToolError } from '@tool-hub/core/errors'
+import { createMemoryStore } from '@tool-hub/library/stores'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { Store } from '../packages/core/src/store.ts'
 import { defineTool } from '../packages/core/src/tool.ts'
 import { fakeClock } from '../packages/testing/src/fake-clock.ts'
 import { testHub } from '../packages/testing/src/tool-contract.ts'
@@ -279,6 +281,37 @@ describe('idempotency', () => {
     expect(new Set([first.callId, second.callId, third.callId]).size).toBe(3)
     expect(count()).toBe(1)
     expect((await hub.call(tool, { by: 2 }, key)).error?.code).toBe('CONFLICT')
+    await hub.close()
+  })
+
+  it('forgets the key of a call that was stopped while the store looked it up', async () => {
+    const { tool, count } = counter()
+    const store = createMemoryStore()
+    const { keys } = store
+    let begin = () => {}
+    let answer = () => {}
+    const looking = new Promise<void>((resolve) => (begin = resolve))
+    const answered = new Promise<void>((resolve) => (answer = resolve))
+    const slowKeys: Store['keys'] = {
+      async look(key) {
+        begin()
+        await answered
+        return keys.look(key)
+      },
+      claim: (key, claim) => keys.claim(key, claim),
+      finish: (key, end) => keys.finish(key, end),
+      release: (key, owner) => keys.release(key, owner),
+    }
+    const hub = testHub({ tools: [tool], store: { ...store, keys: slowKeys } })
+    const stopper = new AbortController()
+    const stopped = hub.call(tool, {}, { idempotencyKey: 'once', signal: stopper.signal })
+    await looking
+    stopper.abort()
+    expect((await stopped).error?.code).toBe('ABORTED')
+    const again = hub.call(tool, {}, { idempotencyKey: 'once' })
+    answer()
+    expect((await again).data).toBe(1)
+    expect(count()).toBe(1)
     await hub.close()
   })
 

@@ -1,6 +1,6 @@
 import { type Awaitable, ERRORS, type HeldRun, messageOf, type ToolResult } from '@tool-hub/core'
 import { after, sha256 } from '@tool-hub/core/lib'
-import { type BudgetLedger, defaultIdempotencyKey, keyName, recordedKeyName } from '../../limits/index.ts'
+import { type BudgetLedger, type Claim, defaultIdempotencyKey, keyName, recordedKeyName } from '../../limits/index.ts'
 import type { Limiters, Runtime } from '../runtime.ts'
 import { type Call, type DecidedCall, type FoundCall, untilStopped } from './call.ts'
 import type { Settled } from './settle.ts'
@@ -22,13 +22,27 @@ async function claim(
   const recorded = found.tool.hasEffects ? recordedKeyName({ ...scope, keyHash: sha256(key) }) : undefined
   for (;;) {
     const claiming = limits.idempotency.claim(name, found.call.argsHash, recorded)
-    const claimed = claiming instanceof Promise ? await untilStopped(found.call, claiming) : claiming
+    const claimed = claiming instanceof Promise ? await untilClaimed(found.call, claiming) : claiming
     if (claimed.kind === 'new') {
       found.call.limits.key = claimed
       return undefined
     }
     const result = claimed.kind === 'replay' ? claimed.result : await untilStopped(found.call, claimed.result)
     if (result) return again(found.call, result)
+  }
+}
+
+/** Waits for the store. A key that is claimed only after the call was stopped is free again. */
+async function untilClaimed<R>(call: Call, claiming: Promise<Claim<R>>): Promise<Claim<R>> {
+  try {
+    return await untilStopped(call, claiming)
+  } catch (error) {
+    claiming.then(
+      (late) => late.kind === 'new' && late.finish(undefined),
+      // The claim has failed: nothing is claimed.
+      () => {},
+    )
+    throw error
   }
 }
 
