@@ -214,7 +214,7 @@ async function readInput(kit: CommandKit, text: string): Promise<unknown> {
     : kit.parseJson(text, '--input')
 }
 
-async function find(kit: CommandKit, id: string, flags: CommandFlags): Promise<ScriptDetail> {
+async function find(kit: CommandKit, id: string, flags: CallFlags): Promise<ScriptDetail> {
   const found = await kit.withHub(flags, (hub) => hub.code.find(id))
   if (found) return found
   throw kit.usageError(
@@ -224,7 +224,7 @@ async function find(kit: CommandKit, id: string, flags: CommandFlags): Promise<S
 }
 
 /** A script that was started here. Those of others continue with their rights, which only they have. */
-async function findOwn(kit: CommandKit, id: string, flags: CommandFlags): Promise<ScriptDetail> {
+async function findOwn(kit: CommandKit, id: string, flags: CallFlags): Promise<ScriptDetail> {
   const found = await find(kit, id, flags)
   if (found.principal === undefined) return found
   throw kit.usageError(

@@ -57,8 +57,8 @@ export type FeatureCommand = (command: CommandBuilder, kit: CommandKit) => void
 
 /** What the command line provides to the commands of features. */
 export interface CommandKit {
-  /** Creates the hub that the config and the options describe, and closes it when `use` is done. */
-  withHub<T>(flags: CommandFlags, use: (hub: FeatureServices) => T | Promise<T>): Promise<T>
+  /** Creates the hub that the config describes (`config`, or that of the folder `root`), and closes it when `use` is done. */
+  withHub<T>(flags: Pick<CallFlags, 'config' | 'root'>, use: (hub: FeatureServices) => T | Promise<T>): Promise<T>
   /** The same on the store of the service: work of other principals that is done here has the rights they have now. */
   withServiceHub<T>(
     flags: CommandFlags,

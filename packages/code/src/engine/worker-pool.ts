@@ -7,7 +7,7 @@ import { type EngineModule, SharedState, type WorkerSettings } from './messages.
 
 /** Settings of the workers. */
 export interface WorkerPoolOptions {
-  /** Scripts beyond this wait for their turn; fair-turns.ts has the share of one principal. Default: 8. */
+  /** Scripts beyond this wait for their turn, each principal for its share. Default: 8. */
   readonly maxWorkers?: number
   /** How many idle workers are kept. Default: 2. */
   readonly maxIdle?: number

@@ -110,7 +110,13 @@ export function memoryCommand(command: CommandBuilder, kit: CommandKit): void {
 }
 
 async function search(kit: CommandKit, { scope, key, tag, limit, ...flags }: ListFlags, query?: string) {
-  const filter = { query, scope, key, tags: tag ? [tag] : undefined, limit: readLimit(kit, limit) }
+  const filter = {
+    query: query || undefined,
+    scope,
+    key: key || undefined,
+    tags: tag ? [tag] : undefined,
+    limit: readLimit(kit, limit),
+  }
   const { notes } = await kit.withHub(flags, ({ memory }) => memory.search(filter))
   return notes
 }

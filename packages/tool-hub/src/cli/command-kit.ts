@@ -29,8 +29,8 @@ import { sayError } from './report-error.ts'
 
 /** What the command line provides to the commands of features. */
 export const commandKit: CommandKit = {
-  // Options of the same name as those of calls, such as --run, are filters here.
-  withHub: ({ config }, use) => withHub({ config }, use),
+  // Other options of the same name as those of calls, such as --run, are filters here.
+  withHub: ({ config, root }, use) => withHub({ config, root }, use),
   withServiceHub,
   withCalls,
   addCommand,

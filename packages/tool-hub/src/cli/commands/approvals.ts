@@ -5,7 +5,6 @@ import { isOwnerAlive } from '@tool-hub/sandbox/system'
 import type { Command } from 'commander'
 import { interruptSignal, UsageError } from '../exit.ts'
 import { type StoredApprovals, withApprovals } from '../hub/data-store.ts'
-import { withHub } from '../hub/with-hub.ts'
 import { addCommand } from '../input/add-command.ts'
 import { addConfigOption, addDefaultList } from '../input/options.ts'
 import { callerName } from '../invocation.ts'
@@ -192,13 +191,16 @@ Examples:
   tool-hub grants
   tool-hub grants revoke grant-b513ab00c0dc9f03`
 
+/** Approvals are listed and answered without a hub. */
+const loadHub = () => import('../hub/with-hub.ts')
+
 /** `grants`: answers that hold for later calls. */
 export function describeGrants(command: Command): void {
   command.description('List and revoke grants: answers that are remembered for later calls.')
   addCommand(command, {
     name: 'list',
     summary: 'List the grants, oldest first',
-    run: (flags: CommandFlags) => withHub(flags, ({ grants }) => grants.list()),
+    run: async (flags: CommandFlags) => (await loadHub()).withHub(flags, ({ grants }) => grants.list()),
     show: (grants) => printTable(grants.map(grantRow), 'No answer is saved.'),
   })
   command.addHelpText('after', GRANTS_EXAMPLES)
@@ -207,8 +209,8 @@ export function describeGrants(command: Command): void {
     summary: 'Revoke a grant',
     description: 'Revoke a grant; the next such call needs approval again.',
     words: { '<id>': 'Id of the grant' },
-    run: (flags: CommandFlags, id: string) =>
-      withHub(flags, async ({ grants }) => {
+    run: async (flags: CommandFlags, id: string) =>
+      (await loadHub()).withHub(flags, async ({ grants }) => {
         if (await grants.revoke(id)) return { revoked: id }
         const known = (await grants.list()).map((grant) => grant.id)
         throw new UsageError(

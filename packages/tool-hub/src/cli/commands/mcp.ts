@@ -135,8 +135,8 @@ function describeMcpImport(command: Command): void {
         ? new UsageError('Copy the servers of which program?', IMPORT_CHOICES)
         : error
     })
-    .action(async (...words: Parameters<typeof import('../mcp/agent-programs.ts').importServers>) =>
-      (await import('../mcp/agent-programs.ts')).importServers(...words),
+    .action(async (...words: Parameters<typeof import('../mcp/import-servers.ts').importServers>) =>
+      (await import('../mcp/import-servers.ts')).importServers(...words),
     )
 }
 

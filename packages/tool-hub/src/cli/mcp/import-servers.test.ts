@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { addServer } from './add-server.ts'
-import { importServers } from './agent-programs.ts'
 import { serversIn } from './edit-servers.ts'
+import { importServers } from './import-servers.ts'
 
 let folder: string
 let config: string
