@@ -93,7 +93,7 @@ async function decide(
 ): Promise<string | undefined> {
   const decision = form.get('decision')
   if (decision !== 'allow' && decision !== 'deny') throw incomplete('The form says neither allow nor deny.')
-  const reason = form.get('reason')?.slice(0, 2_000)
+  const reason = form.get('reason')?.slice(0, 2_000) || undefined
   const won = await hub.approvals.answer(id, { decision, by, via: 'webhook', reason })
   if (!won) return undefined
   return decision === 'allow' ? 'The call may happen, this once.' : 'The call was refused.'

@@ -66,6 +66,8 @@ export function createApprovalService({ hub, store, events, clock }: ApprovalSer
     /** The first answer wins. */
     async answer(viewer: Caller, id: string, answer: ApprovalAnswer, via: string) {
       requireScope(viewer, 'approve')
+      // What cannot be shown to the caller cannot be answered either.
+      await approval(viewer, id)
       const won = (await hub.approvals.answer(id, { ...answer, by: viewer.name, via })) === true
       return { won, approval: await approval(viewer, id) }
     },
@@ -79,6 +81,7 @@ export function createApprovalService({ hub, store, events, clock }: ApprovalSer
     /** Answers a question. */
     async reply(viewer: Caller, id: string, { answer, values }: z.output<typeof questionAnswer>, via: string) {
       requireScope(viewer, 'approve')
+      await question(viewer, id)
       const reply = values ?? answer
       if (reply === undefined) throw new ToolError('INPUT_SCHEMA_INVALID', 'The reply has neither answer nor values.')
       const won = (await hub.questions.answer(id, reply, { by: viewer.name, via })) === true

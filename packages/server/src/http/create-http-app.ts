@@ -204,7 +204,7 @@ async function answerElsewhere(
 }
 
 /**
- * Answers a call without Hono, which serves all other routes: a call is written to Node's own response, and to go
+ * Answers a call without Hono, which serves the other routes and knows this one for its methods only: a call is written to Node's own response, and to go
  * through Hono and its Node adapter would take 25 % longer (bench row service-call).
  */
 async function answerDirectly(

@@ -92,7 +92,7 @@ function sendEvents({
       // The client reconnects and continues after the last event that it has read.
       if (stream.isFull) stream.endSoon()
     },
-    { after, types: tools ? [...types, 'call'] : types },
+    { after: after || undefined, types: tools ? [...types, 'call'] : types },
   )
   let cancelCheck = () => {}
   const checkLater = () => {

@@ -10,7 +10,7 @@ import { defineOpenRoute, defineRoute, type Exchange, type Route } from '../rout
 /** Who sends a request to an open route. */
 const NOBODY: Pick<Caller, 'name' | 'scopes' | 'rights'> = { name: 'nobody', scopes: new Set() }
 
-/** The routes of features. */
+/** The routes of features and of many machines. */
 export const FEATURE_ROUTES: readonly Route[] = featureRoutes.flatMap(({ routes }) => routes.map(toRoute))
 
 /** What the resources of the client are that features have. */
