@@ -19,7 +19,7 @@ const BY_NAMES = [
   'packages/sandbox/src/files/{walk,files-root,files-root.open-roots}.test.ts',
   'packages/sandbox/src/files/read/{list-folder,list-folder.stat-entry,read-parts}.test.ts',
   'packages/sandbox/src/files/search/rg-process.test.ts',
-  'packages/sandbox/src/protected/open-below.test.ts',
+  'packages/sandbox/src/protected/disk/open-below.test.ts',
   'test/race.test.ts',
 ]
 

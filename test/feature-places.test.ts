@@ -169,7 +169,9 @@ function textsOf(feature: string): RegExp {
   const { capability } = features.find(({ name }) => name === feature)!
   const tools = catalogue.flatMap(({ tool }) => (tool.capabilities.includes(capability) ? tool.name : []))
   const names = tools.map((name) => name.replaceAll('.', String.raw`\.`))
-  const tables = [...readIfThere(`${sourcesOf(feature)}/store.ts`).matchAll(/CREATE (?:VIRTUAL )?TABLE (\w+)/g)]
+  const tables = [
+    ...readIfThere(`${sourcesOf(feature)}/store.ts`).matchAll(/(?:CREATE VIRTUAL TABLE |defineTable\(\s*')(\w+)/g),
+  ]
   const statements = tables.map(([, table]) => `\\b(?:FROM|INTO|UPDATE|TABLE|JOIN) ${table}`)
   return new RegExp(`(?<![\\w/.])(?:${[...names, ...statements].join('|')})\\b`)
 }

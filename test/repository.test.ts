@@ -1,7 +1,10 @@
+import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import picomatch from 'picomatch'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import config from '../vitest.config.ts'
 
 const text = (file: string) => readFileSync(file, 'utf8')
 
@@ -59,6 +62,18 @@ describe('continuous integration', () => {
   it('may only read the repository', () => {
     expect(workflow.permissions).toEqual({ contents: 'read' })
   })
+})
+
+it('names only test files that exist where a project of the tests has a list of them', () => {
+  const projects = (config as { test: { projects: { test: { include: string[] } }[] } }).test.projects
+  const files = execFileSync('git', ['ls-files', '*.test.ts'], { encoding: 'utf8' }).split('\n')
+  const patterns = projects.flatMap(({ test }) => test.include)
+  expect(patterns.length).toBeGreaterThan(10)
+  const hasFile = (pattern: string) => {
+    const isMatch = picomatch(pattern)
+    return files.some((file) => isMatch(file))
+  }
+  expect(patterns.filter((pattern) => !hasFile(pattern))).toEqual([])
 })
 
 describe('a release', () => {

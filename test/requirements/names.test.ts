@@ -84,7 +84,7 @@ describe('the names of the documents', () => {
     writeFileSync(join(skills, 'notes/SKILL.md'), '---\nname: notes\ndescription: Writes notes.\n---\nWrite notes.\n')
     const { hub } = realHub({ skills: [skills] })
     await hub.ready({ all: true })
-    const types = readFileSync('packages/library/src/index.ts', 'utf8')
+    const types = ['index', 'public'].map((name) => readFileSync(`packages/library/src/${name}.ts`, 'utf8')).join('\n')
     let checked = 0
     const check = (exists: boolean, what: string) => {
       checked += 1

@@ -141,6 +141,7 @@ class CallContext implements BaseContext {
   async call(tool: string | AnyTool, input: unknown): Promise<ToolResult> {
     this.#assertOpen()
     const { runtime, run } = this.#authority
+    refuseOnWorker(run, this.#call, 'call other tools')
     markEarly(runtime, run, this.#call)
     return this.#authority.callNested(tool, input)
   }

@@ -178,6 +178,7 @@ function connectPinned(
 /** Opens a plain connection to a checked address; the signal gives it up while it is made. */
 export function dialPinned(address: string, port: number, options: DialOptions, signal: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted()
     let giveUp: (() => void) | undefined
     const stop = () => giveUp?.()
     signal.addEventListener('abort', stop, { once: true })

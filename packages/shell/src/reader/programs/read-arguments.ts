@@ -20,7 +20,7 @@ export interface Arguments {
   readonly operands: readonly number[]
   /** Index of the first word that was not looked at. */
   readonly end: number
-  /** Index of the `--` after which there are not options. */
+  /** Index of the `--` after which there are no options. */
   readonly optionsEnd?: number
 }
 
