@@ -6,8 +6,7 @@ import type { Command } from 'commander'
 import { interruptSignal, UsageError } from '../exit.ts'
 import { type StoredApprovals, withApprovals } from '../hub/data-store.ts'
 import { withHub } from '../hub/with-hub.ts'
-import { addCommand } from '../input/add-command.ts'
-import { addConfigOption, addDefaultList } from '../input/options.ts'
+import { addCommand, addConfigOption, addDefaultList } from '../input/options.ts'
 import { callerName } from '../invocation.ts'
 import {
   describeAge,
