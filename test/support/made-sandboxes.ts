@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { supervisorFile } from '../../packages/sandbox/src/exec/isolation/build-sandbox.ts'
 import type { SandboxLaunch } from '../../packages/sandbox/src/exec/isolation/sandbox.ts'
-import { supervisorFile } from '../../packages/sandbox/src/exec/isolation/supervisor.ts'
 import { SUPERVISOR } from '../../packages/sandbox/src/exec/start/shell-scripts.ts'
 
 const LIMITS = { cpuSeconds: 60, memoryBytes: 2 ** 30, processes: 200, fileBytes: 2 ** 30, openFiles: 512 }

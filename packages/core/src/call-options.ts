@@ -1,3 +1,4 @@
+import type { UserText } from './call.ts'
 import type { CallerKind, Capability } from './capability.ts'
 import type { ApprovalReply, ApprovalRequest, CallEvent } from './events.ts'
 import type { HubOptions } from './options.ts'
@@ -69,19 +70,4 @@ export interface CallOptions {
   readonly abortSignal?: AbortSignal
   /** Called with each event that `stream` would yield. */
   readonly onEvent?: (event: CallEvent) => void
-}
-
-/** What the user said, oldest first. */
-export type UserText = string | readonly string[]
-
-/** Whether a value is a text or a list of texts. */
-export function isUserText(value: unknown): value is UserText {
-  return [value].flat().every((text) => typeof text === 'string')
-}
-
-/** The same options by their own names. */
-export function withOwnNames(options: CallOptions): CallOptions {
-  if (options.onClarificationRequest === undefined && options.abortSignal === undefined) return options
-  const { onClarificationRequest, abortSignal, ...others } = options
-  return { onQuestion: onClarificationRequest, signal: abortSignal, ...others }
 }

@@ -24,13 +24,6 @@ export interface Artifact {
   readonly mediaType: string
 }
 
-const ARTIFACT_REF = /^artifact:([0-9a-f]{64})$/
-
-/** The hash, and with it the file name, of a reference to an artifact; undefined for any other text. */
-export function artifactHash(ref: string): string | undefined {
-  return ARTIFACT_REF.exec(ref)?.[1]
-}
-
 /** One block of what a model sees. */
 export type ContentBlock =
   | {
@@ -154,3 +147,11 @@ export interface Failure<T = unknown> extends ResultBase {
 
 /** What every call returns, a union on `ok`. */
 export type ToolResult<T = unknown> = Success<T> | Failure<T>
+
+/** What the user said, oldest first. */
+export type UserText = string | readonly string[]
+
+/** Whether a value is a text or a list of texts. */
+export function isUserText(value: unknown): value is UserText {
+  return [value].flat().every((text) => typeof text === 'string')
+}

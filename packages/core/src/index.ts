@@ -1,17 +1,18 @@
 export {
   type Artifact,
-  artifactHash,
   type CallError,
   type Content,
   type ContentBlock,
   type Evidence,
   type Failure,
+  isUserText,
   type Label,
   type ResultMeta,
   type Success,
   type ToolResult,
+  type UserText,
 } from './call.ts'
-export { type CallOptions, isUserText, type UserText, withOwnNames } from './call-options.ts'
+export type { CallOptions } from './call-options.ts'
 export { CAPABILITIES, type CallerKind, type Capability, GUARDED } from './capability.ts'
 export type { Change, FileState, Journal, KeptChange, PlaceForTree, SeenFiles } from './change.ts'
 export type {

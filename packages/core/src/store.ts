@@ -3,9 +3,7 @@ import type { Awaitable } from './lib/index.ts'
 import type { BudgetLimits } from './limits.ts'
 import type { ApprovalStore } from './store/approvals.ts'
 import type { CallIndex } from './store/call-index.ts'
-import type { DocumentStore } from './store/documents.ts'
-import type { EventStore } from './store/events.ts'
-import type { JobQueue } from './store/job-queue.ts'
+import type { DocumentStore, EventStore, JobQueue } from './store/shared.ts'
 
 export type { ApprovalBrief, ApprovalStore, NewApproval, StoredAnswer, StoredApproval } from './store/approvals.ts'
 export type {

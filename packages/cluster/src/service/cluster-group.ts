@@ -1,6 +1,6 @@
-import type { Clock, Store } from '@tool-hub/core'
+import { type Clock, defineFeatureRoute, type FeatureRoutes, type Store } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
-import type { ClusterState } from '@tool-hub/core/protocol'
+import { type ClusterState, clusterState } from '@tool-hub/core/protocol'
 import type { Hub } from '@tool-hub/runtime/hub'
 import type { ClusterMember } from '../membership/cluster-member.ts'
 import type { StoredProcess } from '../store/types.ts'
@@ -104,4 +104,21 @@ function entryOf(
     silentMs: newest - process.seenAt,
     isAlive: process.isAlive,
   }
+}
+
+/** The HTTP route of the processes that share the store. */
+export const machineRoutes: FeatureRoutes = {
+  schemas: { Cluster: clusterState },
+  routes: [
+    defineFeatureRoute({
+      method: 'get',
+      path: '/v1/cluster',
+      client: 'cluster',
+      summary: 'The processes that share the store, their leases and queues',
+      allow: ['read'],
+      answers: [{ description: 'Empty lists if the service is alone with its store', schema: clusterState }],
+      handle: ({ hub: { cluster, sharing }, store }) =>
+        describeCluster({ cluster, store, records: sharing, now: cluster?.now() ?? 0 }),
+    }),
+  ],
 }

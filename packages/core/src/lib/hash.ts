@@ -202,3 +202,10 @@ export class SigningKey {
     return createHmac('sha256', this.#key).update(`${kind}\n${text}`).digest()
   }
 }
+
+const ARTIFACT_REF = /^artifact:([0-9a-f]{64})$/
+
+/** The hash, and with it the file name, of a reference to an artifact; undefined for any other text. */
+export function artifactHash(ref: string): string | undefined {
+  return ARTIFACT_REF.exec(ref)?.[1]
+}

@@ -1,6 +1,7 @@
-export { type Awaitable, after, allSettled, Later, once, untilAborted } from './async.ts'
+export { type Awaitable, after, allSettled, Later, once, turnFor, turnToBegin, untilAborted } from './async.ts'
 export { escapeJson, escapeLine, escapeText, revealJson, revealLine, revealText } from './escape-text.ts'
 export {
+  artifactHash,
   canonicalJson,
   hashJson,
   noteTextHash,
@@ -10,7 +11,6 @@ export {
   signWebhook,
   webhookKey,
 } from './hash.ts'
-export { holdsHidden, visibleText, withoutHidden } from './hidden-text.ts'
 export {
   copyAsJson,
   deepFreeze,
@@ -25,11 +25,21 @@ export {
   valueAt,
 } from './json.ts'
 export { family, histogram, type Observations, type Sample } from './metric-family.ts'
-export { likeness, mergeRanks, toUnitVector } from './ranking.ts'
+export {
+  COMMON_WORDS,
+  foldLetters,
+  isUnspaced,
+  likeness,
+  mergeRanks,
+  toUnitVector,
+  withoutPlural,
+  wordPieces,
+} from './search.ts'
 export {
   asSentence,
   byteOrderMark,
   errnoOf,
+  holdsHidden,
   isWithin,
   LineSplitter,
   LONE_SURROGATE,
@@ -39,7 +49,7 @@ export {
   shortPath,
   TIME_UNITS,
   VERSION,
+  visibleText,
+  withoutHidden,
   withStop,
 } from './text.ts'
-export { turnFor, turnToBegin } from './turns.ts'
-export { COMMON_WORDS, foldLetters, isUnspaced, withoutPlural, wordPieces } from './words.ts'

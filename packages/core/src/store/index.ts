@@ -37,7 +37,13 @@ export type {
   IndexedRun,
   RunFilter,
 } from './call-index.ts'
-export type { DocumentStore, StoredDocument } from './documents.ts'
-export { type EventStore, type StoredEvent, watchTopic } from './events.ts'
-export type { JobQueue, QueuedJob } from './job-queue.ts'
+export {
+  type DocumentStore,
+  type EventStore,
+  type JobQueue,
+  type QueuedJob,
+  type StoredDocument,
+  type StoredEvent,
+  watchTopic,
+} from './shared.ts'
 export type { StoreTests, SuiteExpect, SuiteMatchers, SuiteRunner } from './suite-runner.ts'

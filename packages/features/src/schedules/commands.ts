@@ -1,6 +1,5 @@
 import type { CommandBuilder, CommandFlags, CommandKit } from '@tool-hub/core'
-import { addCronAdd, addCronUpdate } from './commands-add.ts'
-import { localTime, runRow, scheduleRow } from './schedule-lines.ts'
+import { addCronAdd, addCronUpdate, localTime, runRow, scheduleRow } from './commands-add.ts'
 import type { Schedule, ScheduleRun } from './types.ts'
 
 type NextFlags = CommandFlags & { readonly timeZone?: string; readonly count: string }

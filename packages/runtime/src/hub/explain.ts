@@ -1,12 +1,4 @@
-import {
-  type AnyTool,
-  type CallError,
-  type CallOptions,
-  type Effect,
-  type ResolvedTarget,
-  type ToolError,
-  withOwnNames,
-} from '@tool-hub/core'
+import type { AnyTool, CallError, CallOptions, Effect, ResolvedTarget, ToolError } from '@tool-hub/core'
 import { escapeLine } from '@tool-hub/core/lib'
 import {
   type Decision,
@@ -25,7 +17,7 @@ import { question } from './pipeline/decide.ts'
 import { judge } from './pipeline/judge.ts'
 import { rememberedAnswer } from './pipeline/remembered-answers.ts'
 import { asToolError } from './pipeline/settle.ts'
-import { newCall } from './pipeline.ts'
+import { newCall, withOwnNames } from './pipeline.ts'
 import type { RunMoment } from './run-index/run-moments.ts'
 import { OWN_RUN } from './run-ownership.ts'
 import type { RunState } from './run-state.ts'

@@ -20,7 +20,7 @@ import {
 import type { PolicyLayers, PolicyWarning } from '@tool-hub/policy'
 import type { SandboxDescription } from '@tool-hub/sandbox/exec'
 import type { Grant } from '../approvals/index.ts'
-import type { ArtifactReader } from '../records/artifacts/index.ts'
+import type { ArtifactReader } from '../records/artifacts.ts'
 import type { HubChanged, RecordedLine } from '../records/log/index.ts'
 import type { ClearedTaint, ClearTaintOptions } from './clear-taint.ts'
 import { clearTaint } from './clear-taint.ts'

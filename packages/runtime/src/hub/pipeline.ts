@@ -7,7 +7,6 @@ import {
   isRunId,
   ToolError,
   type ToolResult,
-  withOwnNames,
 } from '@tool-hub/core'
 import { sha256, turnFor } from '@tool-hub/core/lib'
 import { approve } from './pipeline/approve.ts'
@@ -52,6 +51,13 @@ export function streamTool(
   return streamEvents((emit, signal) => {
     return runCall(runtime, newCall(runtime, asked, input, { ...own, signal }, { emit }), asked)
   }, own.signal)
+}
+
+/** The same options by their own names. */
+export function withOwnNames(options: CallOptions): CallOptions {
+  if (options.onClarificationRequest === undefined && options.abortSignal === undefined) return options
+  const { onClarificationRequest, abortSignal, ...others } = options
+  return { onQuestion: onClarificationRequest, signal: abortSignal, ...others }
 }
 
 /** Starts a nested call, which inherits the run, session, caller, rights and signal of its parent. */

@@ -19,7 +19,7 @@ import type { CallApprovals, Grants, ToolQuestions } from '../approvals/index.ts
 import type { Breakers, BudgetLedger, Concurrency, Idempotency, LoopDetector, RateLimiter } from '../limits/index.ts'
 import type { CallEnded, HubChanged } from '../records/log/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
-import type { Metrics } from '../records/telemetry/index.ts'
+import type { Metrics } from '../records/telemetry.ts'
 import type { BackgroundProcesses, UntrustedFiles } from '../store/index.ts'
 import type { EarlierSessions } from './earlier-sessions.ts'
 import type { FeatureRegistry, Features } from './features.ts'

@@ -3,7 +3,7 @@ import { type Clock, type Effect, lazyModule, ToolError } from '@tool-hub/core'
 import type { Decision } from '@tool-hub/policy'
 import { eventLines, type Line, parseEvent, type ShadowDiffered } from '../records/log/index.ts'
 import type { Redactor } from '../records/redaction/index.ts'
-import type { Metrics } from '../records/telemetry/index.ts'
+import type { Metrics } from '../records/telemetry.ts'
 import type { Call } from './pipeline/call.ts'
 import type { RunState } from './run-state.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ServiceEvent } from '../../../core/src/protocol/service.ts'
-import type { StoredEvent } from '../../../core/src/store/events.ts'
+import type { StoredEvent } from '../../../core/src/store/shared.ts'
 import type { IndexedCall } from '../../../core/src/store.ts'
 import { fakeClock } from '../../../testing/src/fake-clock.ts'
 import { createEventHub } from './event-hub.ts'

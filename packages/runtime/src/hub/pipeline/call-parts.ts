@@ -1,6 +1,6 @@
 import type { Artifact, Evidence, ResultMeta, ToolError, ToolResult } from '@tool-hub/core'
 import type { NewKey, Reservation } from '../../limits/index.ts'
-import type { CallSpan } from '../../records/telemetry/index.ts'
+import type { CallSpan } from '../../records/telemetry.ts'
 
 /** Where a call is executed instead of in this process. */
 export interface CallPlace {

@@ -343,7 +343,7 @@ export function untilStopped<T>(call: Call, work: Promise<T>): Promise<T> {
       reject(reason)
     }
     const finish = () => {
-      // Whoever waited for this work runs first, and may wait for the next already.
+      // The code that waited for this work runs first, and may wait for the next already.
       if (call.onAbort === stop) call.onAbort = undefined
     }
     call.onAbort = stop

@@ -1,7 +1,6 @@
 import {
   type Answer,
   type AnyTool,
-  artifactHash,
   type BaseContext,
   CAPABILITY_OF_FEATURE,
   type Capability,
@@ -16,6 +15,7 @@ import {
   type ToolResult,
   type WriteFiles,
 } from '@tool-hub/core'
+import { artifactHash } from '@tool-hub/core/lib'
 import type { RunState } from '../run-state.ts'
 import type { Runtime } from '../runtime.ts'
 import { askPerson } from './ask-person.ts'

@@ -1,6 +1,6 @@
 import { type BaseContext, type Retry, ToolError, toolFailure } from '@tool-hub/core'
 import { retryDelayMs } from '../../limits/index.ts'
-import { type CallSpan, startSpan } from '../../records/telemetry/index.ts'
+import { type CallSpan, startSpan } from '../../records/telemetry.ts'
 import type { RunState } from '../run-state.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Call, type DecidedCall, emitEvent } from './call.ts'

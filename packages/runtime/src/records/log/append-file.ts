@@ -4,7 +4,7 @@ import { type Clock, type Durability, ToolError } from '@tool-hub/core'
 import { shortPath } from '@tool-hub/core/lib'
 import { GroupCommit, openOurs } from '@tool-hub/sandbox/system'
 import { diskError } from './disk-error.ts'
-import { rewriteLines } from './rewrite-lines.ts'
+import { rewriteLines } from './lines.ts'
 
 /** The two system calls that can fail while a run continues; tests replace them by a failing disk. */
 export interface Disk {

@@ -1,4 +1,5 @@
 import {
+  type DocumentStore,
   type FeatureStores,
   type HeadStore,
   type Job,
@@ -6,6 +7,7 @@ import {
   type SignInStore,
   type SlotStore,
   type Store,
+  type StoredDocument,
   type StoredHead,
   type StoredSignIn,
   type StoredToken,
@@ -31,7 +33,6 @@ import {
 } from '@tool-hub/core/sql'
 import { APPROVAL_AGE_MS, createApprovals, grants } from './approvals.ts'
 import { type CallSearch, createCallIndex } from './calls.ts'
-import { documents } from './documents.ts'
 import { EVENT_AGE_MS, type EventLog } from './events.ts'
 import { budgets, keys, rates, sweepBlocks } from './limits.ts'
 
@@ -351,4 +352,39 @@ const heads: Repository<HeadStore> = {
       },
       [`heads:${id}`],
     ),
+}
+
+/** Documents by name, with their revisions. */
+export const DOCUMENTS = defineTable('documents', 24, {
+  name: column.text({ key: true }),
+  body: column.text(),
+  revision: column.bigint(),
+})
+
+const MAX_DOCUMENT_CHARS = 4_000_000
+
+const READ_DOCUMENT =
+  'SELECT revision, CASE WHEN revision = ? THEN NULL ELSE body END AS body FROM documents WHERE name = ?'
+const ADD_DOCUMENT = 'INSERT INTO documents (name, body, revision) VALUES (?, ?, 1) ON CONFLICT (name) DO NOTHING'
+const REPLACE_DOCUMENT = 'UPDATE documents SET body = ?, revision = revision + 1 WHERE name = ? AND revision = ?'
+
+const documents: Repository<DocumentStore> = {
+  *read(name, known = 0) {
+    const row = yield* get<{ readonly revision: number; readonly body: string | null }>(READ_DOCUMENT, known, name)
+    if (!row) return undefined
+    const { revision, body } = row
+    return (body === null ? { revision } : { revision, body }) satisfies StoredDocument
+  },
+  *write(name, body, revision) {
+    if (body.length > MAX_DOCUMENT_CHARS) throw tooLarge(name, body.length)
+    return (yield* revision === 0 ? run(ADD_DOCUMENT, name, body) : run(REPLACE_DOCUMENT, body, name, revision)) === 1
+  },
+}
+
+function tooLarge(name: string, chars: number): ToolError {
+  return new ToolError(
+    'FILE_TOO_LARGE',
+    `The document ${name} would have ${chars} characters, the limit is ${MAX_DOCUMENT_CHARS}.`,
+    { hint: 'Remove what is not needed any more from it.' },
+  )
 }

@@ -10,7 +10,7 @@ const SQLITE_ONLY =
 const SQLITE_FILES = ['notes-index.ts', 'call-search.ts']
 const FILES = [
   ...readdirSync(join(import.meta.dirname, '../sql')).map((name) => join('../sql', name)),
-  'migrations.ts',
+  '../store-tables.ts',
   'durability.ts',
   '../sqlite.ts',
   '../in-process.ts',

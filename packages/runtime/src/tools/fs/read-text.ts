@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import { artifactHash, type Context, defineTool, ToolError } from '@tool-hub/core'
+import { type Context, defineTool, ToolError } from '@tool-hub/core'
+import { artifactHash } from '@tool-hub/core/lib'
 import { z } from 'zod'
 import { PATH_ALIASES, pathSchema, quote } from './file-arguments.ts'
 import { readDecoded } from './read/read-decoded.ts'

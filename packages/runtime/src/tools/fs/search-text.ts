@@ -1,4 +1,5 @@
-import { artifactHash, type Context, defineTool, type FoundLine, type SearchOptions } from '@tool-hub/core'
+import { type Context, defineTool, type FoundLine, type SearchOptions } from '@tool-hub/core'
+import { artifactHash } from '@tool-hub/core/lib'
 import { z } from 'zod'
 import { countOf, joinPath, pathSchema, quote, SEARCH_ALIASES } from './file-arguments.ts'
 

@@ -1,10 +1,22 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, closeSync, fstatSync, lchmodSync, renameSync, symlinkSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lchmodSync,
+  lstatSync,
+  renameSync,
+  type Stats,
+  symlinkSync,
+} from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { messageOf } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
 import { fileAccess } from '../../files/access/choose-access.ts'
 import { openFolder, statAt } from '../../files/walk.ts'
+import { UNREACHABLE } from '../../system/index.ts'
 
 /** An open folder. With /proc, no command can redirect its path. */
 interface HeldFolder {
@@ -134,4 +146,44 @@ export function setAside(
 /** A name has at most 255 bytes, and a character at most 4. */
 function shortened(name: string): string {
   return Buffer.byteLength(name) > 200 ? [...name].slice(0, 50).join('') : name
+}
+
+/** The stats of what is at a path that commands can reach, without following a link. Synchronous: a command waits for it, and a thousand folders take 2 ms this way, ten times as much otherwise. */
+export function statsAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    if (UNREACHABLE.has(errnoOf(error)) || (errnoOf(error) === 'EACCES' && isClosedByAnother(path))) return undefined
+    throw error
+  }
+}
+
+/**
+ * Whether the folder on the way that cannot be entered belongs to another user, so that commands cannot enter it either.
+ * One of this user was closed by a command a moment ago, which can open it again: that nothing is there is not known.
+ */
+function isClosedByAnother(path: string): boolean {
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    try {
+      return !isUs(lstatSync(folder).uid) && !isEnterable(folder)
+    } catch (error) {
+      if (errnoOf(error) !== 'EACCES') return false
+    }
+  }
+  return false
+}
+
+/** Whether a user is the one that the hub runs as. */
+export function isUs(uid: number): boolean {
+  return uid === process.geteuid?.()
+}
+
+/** Whether this user can reach what is in a folder. */
+export function isEnterable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.X_OK)
+    return true
+  } catch (error) {
+    return errnoOf(error) !== 'EACCES'
+  }
 }

@@ -6,8 +6,8 @@ import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts
 import { readGitSettings } from '../git/index.ts'
 import { gitRuleOf } from '../git/layout.ts'
 import { judgeOfState } from '../git/state-files.ts'
-import { GitAround } from './git-around.ts'
 import { isClosedInBareGit, isHarmlessGitLink, judgeGitFile } from './git-folder.ts'
+import { GitAround } from './git-settings.ts'
 
 const settings = (text: string) =>
   [...readGitSettings(text)].map((setting) =>

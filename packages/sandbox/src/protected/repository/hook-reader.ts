@@ -4,8 +4,7 @@ import { isPlainObject, isWithin } from '@tool-hub/core/lib'
 import { realPath, statsIfThere } from '../../system/index.ts'
 import { FileMemo, type NoteSource, readBounded } from '../disk/index.ts'
 import { isHookConfig } from '../names/index.ts'
-import { workTreesAround } from './git-around.ts'
-import { hookFoldersOf, readOwnSettings } from './git-settings.ts'
+import { hookFoldersOf, readOwnSettings, workTreesAround } from './git-settings.ts'
 
 /** What the git hooks and the settings of a repository start by themselves, as far as their text shows it. */
 export interface HookUse {

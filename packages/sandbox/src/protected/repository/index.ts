@@ -1,7 +1,7 @@
 /** A repository on disk: what the settings and hooks of its owner name, and what runs later because of them. */
 
-export { GitAround, workTreesAround } from './git-around.ts'
 export { commonGitFolder, hashBytesOf, isClosedInBareGit, isHarmlessGitLink, judgeGitFile } from './git-folder.ts'
+export { GitAround, workTreesAround } from './git-settings.ts'
 export {
   type ContentChange,
   isManifest,

@@ -5,8 +5,7 @@ import { isOwnerAlive } from '@tool-hub/sandbox/system'
 import type { Command } from 'commander'
 import { interruptSignal, UsageError } from '../exit.ts'
 import { type StoredApprovals, withApprovals } from '../hub/data-store.ts'
-import { addCommand } from '../input/add-command.ts'
-import { addConfigOption, addDefaultList } from '../input/options.ts'
+import { addCommand, addConfigOption, addDefaultList } from '../input/options.ts'
 import { callerName } from '../invocation.ts'
 import {
   describeAge,

@@ -5,7 +5,7 @@ import { escapeLine } from '@tool-hub/core/lib'
 import { UntrustedFiles } from '@tool-hub/runtime/store'
 import type { Command } from 'commander'
 import { readCliConfig } from '../hub/config.ts'
-import { addCommand } from '../input/add-command.ts'
+import { addCommand } from '../input/options.ts'
 import { print, say } from '../output/print.ts'
 
 const MAX_SHOWN = 1_000

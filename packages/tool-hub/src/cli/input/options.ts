@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseDuration } from '@tool-hub/config'
-import { didYouMean } from '@tool-hub/core'
+import { type CommandDescription, type CommandFlags, didYouMean } from '@tool-hub/core'
 import type { Command } from 'commander'
 import { UsageError } from '../exit.ts'
+import { print, printJson } from '../output/print.ts'
 
 /** `--config`, for every command that reads the config. */
 export function addConfigOption(command: Command): Command {
@@ -73,4 +74,28 @@ export function parseTime(option: string, text: string): number {
   } catch {
     throw new UsageError(`${option} ${JSON.stringify(text)} is not a time.`, 'Use 250ms, 60s, 5m, 1h or 1d.')
   }
+}
+
+/** Adds a command to a group. */
+export function addCommand<Flags extends CommandFlags, Words extends readonly unknown[], Outcome>(
+  group: Command,
+  command: CommandDescription<Flags, Words, Outcome>,
+): void {
+  const { name, summary, description = `${summary}.`, words = {}, help } = command
+  const added = name === 'list' ? addDefaultList(group, summary) : group.command(name).summary(summary)
+  added.description(description)
+  if (command.makesCalls) addCallOptions(added)
+  else addConfigOption(added)
+  for (const [word, meaning] of Object.entries(words)) added.argument(word, meaning)
+  command.options?.(added)
+  if (help !== undefined) added.addHelpText('after', help)
+  added.action(async (...values) => {
+    // The arguments come first, then the options and commander's own object.
+    const given = values.slice(0, -2) as readonly unknown[] as Words
+    const flags: Flags = values.at(-2)
+    const outcome = await command.run(flags, ...given)
+    if (flags.json) return printJson(command.toJson ? command.toJson(outcome) : outcome)
+    const text = await command.show(outcome, flags, ...given)
+    if (typeof text === 'string') await print(text)
+  })
 }

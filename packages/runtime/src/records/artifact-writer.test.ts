@@ -3,12 +3,12 @@ import { type FileHandle, mkdtemp, open, readdir, readFile, rm, writeFile } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newRun, runsFolder } from '../../../../../test/support/record-run.ts'
-import { systemClock } from '../../../../core/src/context.ts'
-import { sha256 } from '../../../../core/src/lib/hash.ts'
-import { RunRecords, type RunRecordsOptions } from '../log/run-records.ts'
-import { verifyRun } from '../log/verify-run.ts'
+import { newRun, runsFolder } from '../../../../test/support/record-run.ts'
+import { systemClock } from '../../../core/src/context.ts'
+import { sha256 } from '../../../core/src/lib/hash.ts'
 import { ArtifactWriter } from './artifact-writer.ts'
+import { RunRecords, type RunRecordsOptions } from './log/run-records.ts'
+import { verifyRun } from './log/verify-run.ts'
 
 let root: string
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Artifact, artifactHash, assertRunId, ToolError } from '@tool-hub/core'
-import { errnoOf, sha256 } from '@tool-hub/core/lib'
+import { type Artifact, assertRunId, ToolError } from '@tool-hub/core'
+import { artifactHash, errnoOf, sha256 } from '@tool-hub/core/lib'
 import { openRegular, syncFolder } from '@tool-hub/sandbox/system'
-import { diskError } from '../log/disk-error.ts'
-import type { ContentSharing, SharedFiles } from '../log/shipment.ts'
 import { ArtifactWriter, artifactDraft, isStored } from './artifact-writer.ts'
+import { diskError } from './log/disk-error.ts'
+import type { ContentSharing, SharedFiles } from './log/shipment.ts'
 
 /** Reads an artifact of a run, which need not be open. */
 export function readArtifactOf(root: string, run: string, ref: string): Promise<Uint8Array> {

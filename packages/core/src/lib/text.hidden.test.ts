@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { holdsHidden, withoutHidden } from './hidden-text.ts'
+import { holdsHidden, withoutHidden } from './text.ts'
 
 const HIDDEN = [
   ...['\u{200b}', '\u{202e}', '\u{2066}', '\u{e0041}', '\u{ad}', '\u{1b}', '\u{0}', '\u{e0101}', '\u{3164}'],

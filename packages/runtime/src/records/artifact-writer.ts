@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Artifact, ToolError } from '@tool-hub/core'
 import { errnoOf } from '@tool-hub/core/lib'
 import { openRegular, syncFolder } from '@tool-hub/sandbox/system'
-import { diskError } from '../log/disk-error.ts'
+import { diskError } from './log/disk-error.ts'
 
 /** How an artifact is stored. */
 interface ArtifactWriterOptions {

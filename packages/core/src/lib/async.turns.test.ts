@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { turnFor, turnToBegin } from './turns.ts'
+import { turnFor, turnToBegin } from './async.ts'
 
 const LARGE = 1_000_000
 

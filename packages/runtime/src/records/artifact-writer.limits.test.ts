@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
-import { sha256 } from '../../../../core/src/lib/hash.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import { sha256 } from '../../../core/src/lib/hash.ts'
 import { ArtifactWriter } from './artifact-writer.ts'
 
 const kind = { name: 'n', mediaType: 'm' }

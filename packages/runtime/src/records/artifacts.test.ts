@@ -1,9 +1,9 @@
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newRun, runsFolder } from '../../../../../test/support/record-run.ts'
-import { systemClock } from '../../../../core/src/context.ts'
-import { RunRecords, type RunRecordsOptions } from '../log/run-records.ts'
+import { newRun, runsFolder } from '../../../../test/support/record-run.ts'
+import { systemClock } from '../../../core/src/context.ts'
+import { RunRecords, type RunRecordsOptions } from './log/run-records.ts'
 
 let root: string
 beforeAll(async () => {

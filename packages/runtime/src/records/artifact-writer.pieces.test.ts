@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
 import { writePieces } from './artifact-writer.ts'
 
 const folder = temporaryFolder('write-pieces')

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../../../../test/support/temporary-folder.ts'
-import { sha256 } from '../../../../core/src/lib/hash.ts'
+import { temporaryFolder } from '../../../../test/support/temporary-folder.ts'
+import { sha256 } from '../../../core/src/lib/hash.ts'
 import { artifactDraft, isStored, sweepArtifactDrafts } from './artifact-writer.ts'
 import { ArtifactCheck, Artifacts, findArtifactOf, readArtifactOf } from './artifacts.ts'
 

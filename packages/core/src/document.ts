@@ -19,7 +19,7 @@ import {
   type Locate,
   type Position,
   type Problem,
-} from '../config-document.ts'
+} from './config-document.ts'
 
 /** Parses YAML 1.2 data: no tags, one document, no key twice, no alias bombs. */
 export function parseYaml(text: string, label: string): Pick<ConfigDocument, 'value' | 'locate'> {

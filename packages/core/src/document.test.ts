@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { checkConfig } from '../../../config/src/check-config.ts'
-import { ToolError } from '../errors.ts'
-import { parseJson5, parseYaml } from './parse.ts'
+import { checkConfig } from '../../config/src/check-config.ts'
+import { parseJson5, parseYaml } from './document.ts'
+import { ToolError } from './errors.ts'
 
 const PIECES = [
   'a',

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { TableSource } from '@tool-hub/core/sql'
 import { expect, it } from 'vitest'
-import { ALL_TABLES } from '../../../../../test/support/all-tables.ts'
-import { openMemoryDatabase } from './database.ts'
-import { OWN_TABLES } from './migrations.ts'
+import { ALL_TABLES } from '../../../../test/support/all-tables.ts'
+import { openMemoryDatabase } from './sqlite/database.ts'
+import { OWN_TABLES } from './store-tables.ts'
 
 /** The hashes of the steps of SQLite and of PostgreSQL. Databases have applied them: a change needs a new step. */
 const STEPS: readonly (readonly [version: number, sqlite: string, postgres: string])[] = [

@@ -1,1 +1,0 @@
-export { parseJson5, parseYaml } from './parse.ts'

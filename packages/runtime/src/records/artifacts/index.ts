@@ -1,1 +1,0 @@
-export { ArtifactReader, Artifacts, findArtifactOf, readArtifactOf } from './artifacts.ts'

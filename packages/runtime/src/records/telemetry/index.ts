@@ -1,1 +1,0 @@
-export { type CallSpan, Metrics, startSpan } from './telemetry.ts'
