@@ -43,7 +43,7 @@ describe('importing tool-hub', () => {
   it('loads few files and no built-in tool', () => {
     const { files, bytes } = sizeOf(urls)
     expect(files).toBeLessThanOrEqual(20)
-    expect(bytes).toBeLessThan(1_800_000)
+    expect(bytes).toBeLessThan(1_815_000)
     expect(urls.filter((url) => /\/(read-text|web-search|exec-run|canvas)-/.test(url))).toEqual([])
   })
 

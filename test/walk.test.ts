@@ -3,8 +3,8 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
 /** The most source files and functions that one warm call may visit, for each journey of scripts/walk/journeys.mjs. */
-const MAX_FILES = { library: 45, http: 68, approval: 79, mcp: 118 }
-const MAX_FUNCTIONS = { library: 220, http: 352, approval: 430, mcp: 830 }
+const MAX_FILES = { library: 45, http: 68, approval: 80, mcp: 118 }
+const MAX_FUNCTIONS = { library: 220, http: 353, approval: 430, mcp: 830 }
 
 interface Journey {
   readonly name: keyof typeof MAX_FILES
